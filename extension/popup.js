@@ -1,15 +1,20 @@
 /** The popup: shows what the service worker publishes, and passes on what the person wants. */
 import { isDrawingKey } from './src/draw_mode/drawings.js';
+import { testConnection } from './src/connection_test.js';
+import { gatewayOfPage, serverUrlWarning } from './src/pairing.js';
 import {
   describeConnection, describeDrawing, describeEnd, describeRunning, describeTarget,
 } from './src/popup_view.js';
 import { STATUS } from './src/status.js';
+import { createTabs } from './src/tabs.js';
 
 const REFRESH_MS = 1_000;
 
 const part = (id) => document.getElementById(id);
 let status;
 let drawings = [];
+/** The address of the gateway whose page is in front, or null. */
+let gatewayHere = null;
 
 function node(tag, className, text) {
   const made = document.createElement(tag);
@@ -96,6 +101,36 @@ part('draw').addEventListener('click', async () => {
   }
 });
 
+function sayOf(id, sentence) {
+  part(id).textContent = sentence ?? '';
+  part(id).hidden = !sentence;
+}
+
+/** Offers the gateway whose page is in front: the person sees which one that is. */
+async function offerGatewayHere() {
+  const tab = await createTabs(chrome).find().catch(() => null);
+  gatewayHere = gatewayOfPage(tab?.url ?? '');
+  part('pairHere').hidden = gatewayHere === null;
+  if (gatewayHere === null) return;
+  part('pairHere').textContent = `Pair with ${new URL(gatewayHere).host}`;
+  part('pair').textContent = 'Pair with another gateway';
+  part('pair').classList.remove('main');
+  sayOf('pairWarning', serverUrlWarning(gatewayHere));
+}
+
+part('pairHere').addEventListener('click', async () => {
+  sayOf('pairError', null);
+  part('pairHere').disabled = true;
+  const serverUrl = gatewayHere;
+  const found = await testConnection({ serverUrl, token: '', fetch: (...args) => fetch(...args) });
+  part('pairHere').disabled = false;
+  if (found.ok) return chrome.storage.local.set({ serverUrl, token: '', openGateway: true });
+  if (!found.asksForToken) return sayOf('pairError', found.sentence);
+  // The page of the options has room for it.
+  await chrome.storage.local.set({ serverUrl });
+  return chrome.runtime.openOptionsPage();
+});
+
 for (const way of ['options', 'pair']) {
   part(way).addEventListener('click', (event) => {
     event.preventDefault();
@@ -114,5 +149,6 @@ setInterval(show, REFRESH_MS);
 part('paused').checked = (await chrome.storage.local.get('paused')).paused === true;
 ({ [STATUS]: status } = await chrome.storage.session.get(STATUS));
 show();
+await offerGatewayHere();
 // Asking also starts a service worker that the browser has ended.
 await showDrawings();

@@ -20,12 +20,12 @@ export function refusalIn(text) {
 const LET_IN = 'missing_correlation_id';
 
 /**
- * Finds out whether a gateway would serve this browser; resolves to `{ok, sentence}`. It asks for
- * no commands, because it could get some.
+ * Finds out whether a gateway would serve this browser; resolves to `{ok, sentence}`, with
+ * `asksForToken` where it would with a token. It asks for no commands, because it could get some.
  */
 export async function testConnection({ serverUrl, token, fetch, wallNow }) {
   const root = serverUrl.replace(/\/+$/, '');
-  const problem = (sentence) => ({ ok: false, sentence });
+  const problem = (sentence, more = {}) => ({ ok: false, sentence, ...more });
 
   const provenFetch = createProvenFetch({ serverUrl, token, fetch, wallNow });
   const ask = (path, options) =>
@@ -46,7 +46,7 @@ export async function testConnection({ serverUrl, token, fetch, wallNow }) {
     return problem(`Nothing answers at ${root}. Is the gateway running there?`);
   }
   const refusal = refusalIn(report.text);
-  if (refusal) return problem(refusal);
+  if (refusal) return problem(refusal, { asksForToken: report.text.includes('"token_missing"') });
   if (!report.text.includes(`"${LET_IN}"`)) {
     return problem(`What answers at ${root} is no Callslip gateway.`);
   }

@@ -27,6 +27,16 @@ export function serverUrlProblem(text) {
 }
 
 /**
+ * The address of the gateway whose own page is at `url`, as pages of gateways are by their paths; null
+ * for any other page. Whether it is one is still to be found out.
+ */
+export function gatewayOfPage(url) {
+  const page = parsed(url);
+  if (!page || !/^\/ui(\/|$)/.test(page.pathname)) return null;
+  return ['http:', 'https:'].includes(page.protocol) ? page.origin : null;
+}
+
+/**
  * What to think of before an address is used, as a sentence, or null: on the way to another
  * machine everybody reads along.
  */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { testConnection } from '../../extension/src/connection_test.js';
-import { parsePairing, serverUrlWarning, settingsProblem } from '../../extension/src/pairing.js';
+import { gatewayOfPage, parsePairing, serverUrlWarning, settingsProblem } from '../../extension/src/pairing.js';
 import { loadSettings } from '../../extension/src/settings.js';
 import { nonceIn, proofOf } from '../support/request_signature.js';
 import { FakeStorage } from './support/fake_storage.mjs';
@@ -27,6 +27,17 @@ describe('pairing text', () => {
     test(`${JSON.stringify(text.slice(0, 50))} is ${expected ? 'read' : 'not taken'}`, () => {
       assert.deepEqual(parsePairing(text), expected);
     });
+  }
+});
+
+test('a page of a gateway is known by its path', () => {
+  for (const path of ['/ui', '/ui/', '/ui/start', '/ui/sessions/s-1?seq=3#x']) {
+    assert.equal(gatewayOfPage(`http://127.0.0.1:7890${path}`), 'http://127.0.0.1:7890', path);
+  }
+  assert.equal(gatewayOfPage('https://gate.example/ui/start'), 'https://gate.example');
+  for (const url of ['', 'about:blank', 'http://127.0.0.1:7890/', 'http://127.0.0.1:7890/uix', 'file:///ui/',
+    'http://a.example/?/ui/', 'chrome-extension://ui/ui/', 'view-source:http://127.0.0.1:7890/ui/', undefined]) {
+    assert.equal(gatewayOfPage(url), null, url);
   }
 });
 
@@ -135,8 +146,9 @@ describe('test of the connection', () => {
   ];
   for (const [what, given, sentence] of outcomes) {
     test(`tells of ${what}`, async () => {
-      const { ok, sentence: told } = await run(given);
+      const { ok, sentence: told, asksForToken = false } = await run(given);
       assert.match(told, sentence);
+      assert.equal(asksForToken, what === 'no token');
       assert.equal(ok, what.startsWith('ok'));
     });
   }
