@@ -18,7 +18,7 @@ const more = { click: { selector: 'button' }, type: { selector: 'input', text: '
 
 test('every action of a tab ends with restricted_page there', { timeout: stretched(300_000) }, () => house.step(async () => {
   const agent = await house.agentOverHttp();
-  const url = `${house.gatewayUrl}/ui/`;
+  const url = `${house.gatewayUrl}/ui/sessions`;
   const page = await house.browser.open(url);
   const tab = await house.browser.tabIdOf(page);
   const tried = [];
@@ -35,7 +35,7 @@ test('every action of a tab ends with restricted_page there', { timeout: stretch
 
 test('no way leads an agent to what is on it', { timeout: stretched(120_000) }, () => house.step(async () => {
   const agent = await house.agentOverHttp();
-  const url = `${house.gatewayUrl}/ui/`;
+  const url = `${house.gatewayUrl}/ui/sessions`;
   const done = async (command) => agent.collect(await agent.submit(command));
   for (const action of ['navigate', 'open_tab']) {
     const { error } = await done({ action, url, view: 'page' });

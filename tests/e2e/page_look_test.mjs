@@ -65,7 +65,7 @@ describe('the page', { timeout: stretched(300_000) }, () => {
   ].flatMap(([size, area]) => ['light', 'dark'].map((colours) => [`${size}-${colours}`, { ...area, colours }]));
 
   test('says what to do where there is nothing yet', () => step(async () => {
-    const page = await (await person({})).open();
+    const page = await (await person({})).open('sessions');
     await page.getByText('No sessions yet').waitFor();
     await check(page, 'empty');
     await screen(page, 'sessions-empty-wide-light');

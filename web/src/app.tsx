@@ -11,6 +11,7 @@ import {base, go, place} from './router.ts';
 import {SessionPage} from './session/page.tsx';
 import {SessionList, Welcome} from './sessions/list.tsx';
 import {connection, follow, lastHeard, needing, unfollow} from './sessions/store.ts';
+import {isFirstVisit, StartPage} from './start/start.tsx';
 import {announced} from './ui/announce.ts';
 import {duration, now} from './ui/clock.ts';
 import {Dialog} from './ui/dialog.tsx';
@@ -36,6 +37,16 @@ const pages: Page[] = [
   {path: 'failed', title: 'Failed', view: FailedPage},
   {path: 'workers', title: 'Workers', view: WorkersPage},
 ];
+// Is reached from the help.
+const start: Page = {path: 'start', title: 'Start', view: StartPage};
+
+// Null as long as it is not known, undefined where there is none.
+function pageAt(path: string): Page | null | undefined {
+  if (path === start.path) return start;
+  if (path === '' && isFirstVisit() !== false) return null;
+  // Who has come back from a login, and was logged in.
+  return pages.find(each => each.path === (path === 'login' ? first : path || first));
+}
 
 function Sessions({id}: {id: string}) {
   return (
@@ -57,8 +68,8 @@ export function App() {
   if (failed !== null) return <Away error={failed} again={begin} />;
   if (!me.value) return <p class="empty" aria-busy="true">Loading…</p>;
   const {page: path, id} = place.value;
-  // Who has come back from a login, and was logged in.
-  const page = pages.find(each => each.path === (path === 'login' ? first : path || first));
+  const page = pageAt(path);
+  if (page === null) return <p class="empty" aria-busy="true">Loading…</p>;
   return (
     <>
       <Boundary what="The head of the page"><Top current={page?.path ?? ''} /></Boundary>
@@ -77,6 +88,13 @@ export function App() {
 effect(() => {
   const isKnown = me.value !== null && !loginNeeded.value;
   untracked(isKnown ? follow : unfollow);
+});
+
+// Who begins is led to what there is to do first.
+effect(() => {
+  if (place.value.page === '' && me.value !== null && !loginNeeded.value && isFirstVisit()) {
+    untracked(() => go(`${base}${start.path}`, {replace: true}));
+  }
 });
 
 // What needs somebody is seen from another tab.
@@ -159,6 +177,7 @@ function Help({onClose}: {onClose: () => void}) {
         Single keys do something
       </label>
       <Notifications />
+      <p><a href={`${base}start`} onClick={onClose}>Connect an agent or a browser</a></p>
       <p class="hint">{`Callslip ${me.value?.version ?? ''} · `}<a href={`${base}licenses.txt`} target="_blank">Licences of what it has in it</a></p>
       <div class="actions"><button type="button" class="primary" onClick={onClose}>Done</button></div>
     </Dialog>);

@@ -3,6 +3,7 @@ import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {ApiError, blob, canAct, get} from '../api/http.ts';
 import type {Json} from '../api/types.ts';
 import {now} from '../ui/clock.ts';
+import {Copy} from '../ui/copy.tsx';
 import {Boundary, Failure} from '../ui/failure.tsx';
 import {JsonTree} from '../ui/json_tree.tsx';
 import {pretty} from '../ui/json_value.ts';
@@ -49,20 +50,10 @@ export function CommandDetailView({id, onClose}: {id: string; onClose: () => voi
         <h2 tabIndex={-1} ref={head}>{visible(command?.command ?? 'Command')}</h2>
         <button type="button" aria-label="Close" onClick={onClose}>✕</button>
       </header>
-      <p class="command-id"><code>{id}</code> <Copy text={id} /></p>
+      <p class="command-id"><code>{id}</code> <Copy text={id} label="Copy id" /></p>
       {error !== null && <Failure error={error} />}
       {command && <Body command={command} />}
     </section>);
-}
-
-function Copy({text}: {text: string}) {
-  const [isCopied, setCopied] = useState(false);
-  // Only where the browser lets pages copy: https and this machine.
-  if (!navigator.clipboard) return null;
-  return (
-    <button type="button" class="small" onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}>
-      {isCopied ? 'Copied' : 'Copy id'}
-    </button>);
 }
 
 // Of the digits that stand for an MCP session; ids of recorded ones are longer.

@@ -1,0 +1,162 @@
+/** Somebody's first visit: from nothing to the first answer, in a real Chromium with the extension. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, test } from 'node:test';
+import { chromium } from 'playwright-core';
+import { stretched } from '../support/patience.js';
+import { Agent } from './support/agent.js';
+import { EXECUTABLE, startBrowser } from './support/chromium.js';
+import { screen } from './support/page.js';
+import { startPageServer } from './support/page_server.js';
+import { Services } from './support/services.js';
+
+const axe = await readFile(new URL('../../web/node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+const SIZES = [320, 640, 1280];
+
+/** Finds nothing that screen readers or keyboards would stumble over, and keeps pictures of it. */
+async function lookAt(page, name) {
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    for (const width of SIZES) {
+      await page.setViewportSize({ width, height: 900 });
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= width, `${name} is ${wide} px wide at ${width}`);
+      await screen(page, `${name}-${width}-${colorScheme}`);
+    }
+    const { violations } = await page.evaluate(`${axe}; axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] })`);
+    assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => String(target))]), [], name);
+  }
+}
+
+const step = (page, title) => page.locator('.step', { has: page.getByRole('heading', { name: title }) });
+const done = (page, title) => step(page, title).and(page.locator('.is-done')).waitFor();
+
+/** The popup in a window of its own, so that the page stays in front of the other one. */
+async function openPopup(browser) {
+  const opened = browser.context.waitForEvent('page');
+  await browser.currentWorker().evaluate(() => chrome.windows.create({ url: 'popup.html', type: 'popup' }));
+  return opened;
+}
+
+describe('a first visit', { timeout: stretched(180_000) }, () => {
+  let services;
+  let pages;
+  let browser;
+  before(async () => {
+    services = await Services.open({});
+    services.onClose(() => pages?.stop());
+    services.onClose(() => browser?.stop());
+    pages = await startPageServer();
+    browser = await startBrowser();
+  });
+  after(() => services?.close());
+
+  test('leads to the first answer in three clicks', () => services.step(async () => {
+    let clicks = 0;
+    const click = async (where) => {
+      clicks += 1;
+      await where.click();
+    };
+    await browser.open(`${pages.url}/shop`);
+    const page = await browser.open(`${services.gatewayUrl}/ui/`);
+    await page.getByRole('heading', { name: 'Start' }).waitFor();
+    assert.equal(new URL(page.url()).pathname, '/ui/start');
+    await step(page, 'Connect an agent').getByText('No agent has called yet.').waitFor();
+    await step(page, 'Try it').getByText('A browser is needed first.').waitFor();
+    const command = await page.locator('.snippet pre').first().textContent();
+    assert.equal(command, `claude mcp add --transport http callslip ${services.gatewayUrl}/mcp`);
+    await lookAt(page, 'start-nothing');
+
+    // As the client does that was told so.
+    const agent = await services.agentOverHttp();
+    await done(page, 'Connect an agent');
+    await step(page, 'Connect an agent').getByText('callslip-e2e').waitFor();
+
+    clicks += 1; // The icon of the extension.
+    const popup = await openPopup(browser);
+    await click(popup.getByRole('button', { name: `Pair with ${new URL(services.gatewayUrl).host}` }));
+    await popup.getByText('Connected').waitFor();
+    await popup.close();
+    await done(page, 'Connect a browser');
+    await step(page, 'Connect a browser').getByText(/Chrome\/\d+/).waitFor();
+    await lookAt(page, 'start-connected');
+
+    await click(page.getByRole('button', { name: 'Read its title' }));
+    await done(page, 'Try it');
+    const words = await step(page, 'Try it').textContent();
+    for (const word of [/The title is “Shop”/, /queued/, /delivered/, /complete/]) assert.match(words, word);
+    await lookAt(page, 'start-done');
+    assert.ok(clicks <= 6, `${clicks} clicks`);
+
+    // It is not needed again, and stays where it can be found.
+    await page.goto(`${services.gatewayUrl}/ui/`);
+    await page.getByRole('navigation', { name: 'Sessions' }).waitFor();
+    assert.equal(new URL(page.url()).pathname, '/ui/');
+    await page.getByRole('button', { name: 'Help' }).click();
+    await page.getByRole('link', { name: 'Connect an agent or a browser' }).click();
+    await done(page, 'Connect an agent');
+    await agent.close();
+  }));
+
+  test('goes by the keyboard alone, and says what went wrong', () => services.step(async () => {
+    const page = await browser.open(`${services.gatewayUrl}/ui/start`);
+    // As if the tab had been closed meanwhile.
+    await page.route('**/api/commands', (route) => route.continue({
+      postData: JSON.stringify({ ...route.request().postDataJSON(), params: { tab_id: 987654321 } }) }));
+    await page.getByLabel('Tab').focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await step(page, 'Try it').locator('strong', { hasText: 'tab_gone' }).waitFor();
+    await lookAt(page, 'start-refused');
+    // One radio button is one stop, whose neighbours the arrows reach.
+    await step(page, 'Connect an agent').getByText('Show how').press('Enter');
+    await page.getByRole('radio', { name: 'Claude Code' }).press('ArrowRight');
+    assert.match(await page.locator('.snippet pre').first().textContent(), /^codex mcp add callslip --url http/);
+  }));
+});
+
+test('with tokens says where one is, asks for it, and offers a viewer nothing to press', { timeout: stretched(120_000) }, async () => {
+  const services = await Services.open({ guarded: true });
+  try {
+    const browser = await chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox'] });
+    services.onClose(() => browser.close());
+    for (const name of ['agent', 'viewer']) {
+      const page = await (await browser.newContext()).newPage();
+      await page.goto(`${services.gatewayUrl}/ui/start`);
+      await page.getByLabel('Token').fill(await services.tokenOf(name));
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByRole('heading', { name: 'Start' }).waitFor();
+      if (name === 'viewer') {
+        assert.equal(await page.locator('.step button, .step pre, .step input, .step select').count(), 0);
+      } else {
+        assert.match(await page.locator('.snippet pre').first().textContent(), /--header "Authorization: Bearer TOKEN"$/);
+        await page.getByText('callslip-gateway token list').waitFor();
+      }
+      await lookAt(page, `start-${name}`);
+    }
+    const own = await startBrowser();
+    services.onClose(() => own.stop());
+    await own.open(`${services.gatewayUrl}/ui/`);
+    const popup = await openPopup(own);
+    const options = own.context.waitForEvent('page');
+    await popup.getByRole('button', { name: `Pair with ${new URL(services.gatewayUrl).host}` }).click();
+    // The browser shows them among its own settings.
+    assert.match((await options).url(), /^chrome:\/\/extensions\/\?options=/);
+    const kept = await own.currentWorker().evaluate(() => chrome.storage.local.get(['serverUrl', 'token', 'openGateway']));
+    assert.deepEqual(kept, { serverUrl: services.gatewayUrl });
+    const told = async (name) => {
+      const answer = await fetch(`${services.gatewayUrl}/api/mcp-clients`,
+        { headers: { Authorization: `Bearer ${await services.tokenOf(name)}` } });
+      return [answer.status, (await answer.json()).mcp_clients?.map((each) => [each.name, each.client])];
+    };
+    assert.deepEqual(await told('agent'), [200, []]);
+    const agent = await Agent.overHttp(services.gatewayUrl, await services.tokenOf('agent'));
+    const other = await Agent.overHttp(services.gatewayUrl, await services.tokenOf('admin'));
+    assert.deepEqual(await told('agent'), [200, [['callslip-e2e', 'agent']]]);
+    assert.deepEqual((await told('viewer'))[1].sort(), [['callslip-e2e', 'admin'], ['callslip-e2e', 'agent']]);
+    assert.equal((await told('extension'))[0], 403);
+    await Promise.all([agent.close(), other.close()]);
+  } finally {
+    await services.close();
+  }
+});

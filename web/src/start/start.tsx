@@ -1,0 +1,155 @@
+// The page /ui/start: from nothing to the first answer. Who begins is led to it from /ui/.
+import {useState} from 'preact/hooks';
+import {canAct, me} from '../api/http.ts';
+import type {AgentOffer} from '../api/types.ts';
+import type {Worker} from '../commands/targets.ts';
+import {base, go} from '../router.ts';
+import {draftOf} from '../session/draft.ts';
+import {NewSession} from '../sessions/new_session.tsx';
+import {listed, listError, sessions} from '../sessions/store.ts';
+import {Copy} from '../ui/copy.tsx';
+import {Boundary, Failure} from '../ui/failure.tsx';
+import {usePolled} from '../ui/poll.ts';
+import {keep, stored} from '../ui/storage.ts';
+import {visible} from '../ui/visible.ts';
+import {agentGuides} from './agents.ts';
+import {browsersOf, tabsOf, type McpClient} from './progress.ts';
+import {Step} from './step.tsx';
+import {Trial} from './trial.tsx';
+
+const doneName = 'callslip-started';
+const everyMs = () => 1_000;
+const agentsEveryMs = () => 10_000;
+
+// Whether /ui/ begins here: nobody has finished this in this browser, and there are no sessions. Null as long
+// as that is not known.
+export function isFirstVisit(): boolean | null {
+  if (stored(doneName) !== null || listError.value !== null) return false;
+  return listed.value ? sessions.value.size === 0 : null;
+}
+
+const setDone = () => keep(doneName, 'yes');
+
+function finish(): void {
+  setDone();
+  go(`${base}sessions`);
+}
+
+export function StartPage() {
+  const clients = usePolled<{mcp_clients: McpClient[]}>('/mcp-clients', everyMs);
+  const workers = usePolled<{workers: Worker[]}>('/workers?limit=1000', everyMs);
+  const found = clients.value?.mcp_clients ?? [];
+  const browsers = browsersOf(workers.value?.workers ?? []);
+  const error = clients.error ?? workers.error;
+  return (
+    <div class="start page">
+      <header class="page-head"><h1>Start</h1></header>
+      <p>Three steps to the first answer from a browser.</p>
+      {error !== null && <Failure error={error} />}
+      <ol class="steps">
+        <Step title="Connect an agent" isDone={found.length > 0}
+          state={found.length > 0 ? <Clients clients={found} /> : 'No agent has called yet.'} how={<ConnectAgent />} />
+        <Step title="Connect a browser" isDone={browsers.length > 0}
+          state={browsers.length > 0 ? <Browsers browsers={browsers} /> : 'No browser is connected.'} how={<ConnectBrowser />} />
+        <Boundary what="The trial">
+          <Trial tabs={tabsOf(workers.value?.workers ?? [], location.origin)} hasBrowser={browsers.length > 0} onDone={setDone} />
+        </Boundary>
+      </ol>
+      <Boundary what="Agents in sessions"><BeginSession /></Boundary>
+      <p><button type="button" onClick={finish}>Go to the sessions</button> <span class="muted">This page stays under Help.</span></p>
+    </div>);
+}
+
+// As many as are named.
+const mostNamed = 5;
+
+function Clients({clients}: {clients: McpClient[]}) {
+  const rest = clients.length - mostNamed;
+  return (
+    <>
+      {clients.slice(0, mostNamed).map(({name, client}) =>
+        <b key={`${client} ${name}`} class="named">{visible(name) || 'An agent without a name'}</b>)}
+      {rest > 0 && <span class="named">{rest} more</span>}
+    </>);
+}
+
+function Browsers({browsers}: {browsers: Worker[]}) {
+  return (
+    <>
+      {browsers.slice(0, mostNamed).map(({worker, target, name, tabs, browser, paused}) => {
+        const tab = tabs?.find(each => each.active) ?? tabs?.[0];
+        return (
+          <span key={`${target} ${worker}`} class="named"><b>{visible(name || browser || worker)}</b>
+            {[name && browser, paused ? 'paused by its user' : '', tab && `shows “${tab.title || tab.url}”`].filter(Boolean).map(each => ` · ${visible(each!)}`)}
+          </span>);
+      })}
+    </>);
+}
+
+function ConnectAgent() {
+  const [id, setId] = useState(agentGuides[0]!.id);
+  const guide = agentGuides.find(each => each.id === id)!;
+  const tokens = me.value?.tokens ?? false;
+  const text = guide.text({origin: location.origin, tokens});
+  return (
+    <>
+      <fieldset class="tabs">
+        <legend class="sr">Which agent</legend>
+        {agentGuides.map(each => (
+          <label key={each.id}>
+            <input type="radio" name="agent" checked={each.id === id} onChange={() => setId(each.id)} />{each.name}
+          </label>))}
+      </fieldset>
+      <p class="hint">{guide.where}</p>
+      <Snippet text={text} label="Copy" />
+      {tokens && (
+        <p class="hint">TOKEN is that of a line of the role <code>client</code> in the gateway’s token file:
+          {' '}<code>callslip-gateway token list</code>, or <code>token add</code> for one of its own.</p>)}
+    </>);
+}
+
+const Snippet = ({text, label}: {text: string; label: string}) =>
+  <div class="snippet"><pre tabIndex={0} aria-label="What to enter">{text}</pre><Copy text={text} label={label} /></div>;
+
+function ConnectBrowser() {
+  const tokens = me.value?.tokens ?? false;
+  return (
+    <ol class="how">
+      <li>Open <code>chrome://extensions</code>, switch on <b>Developer mode</b>, choose <b>Load unpacked</b> and the extension’s folder:
+        <ul>
+          <li><code>extension/</code> in the sources,</li>
+          <li><code>/usr/share/callslip/extension</code> of the Debian package,</li>
+          <li>what <code>npx callslip extension-path</code> prints.</li>
+        </ul>
+      </li>
+      <li>With this page in front, click its icon and <b>Pair with {location.host}</b>.
+        {tokens && <> The token is that of a line of the role <code>worker</code> in the gateway’s token file.</>}
+      </li>
+      <li>In another browser, or where the page is not at hand, enter the address:
+        <Snippet text={location.origin} label="Copy the address" />
+      </li>
+    </ol>);
+}
+
+// What to ask first of an agent that lives in a session.
+const firstMessage = 'What is in this folder, and what would you do first?';
+
+function BeginSession() {
+  const offers = usePolled<{agents: AgentOffer[]}>('/agents', agentsEveryMs);
+  const [isMaking, setMaking] = useState(false);
+  const ready = (offers.value?.agents ?? []).filter(({problem}) => !problem);
+  if (ready.length === 0 || !canAct()) return null;
+  const begin = () => {
+    const draft = draftOf('');
+    if (!draft.written.peek().text) draft.write(firstMessage);
+    setMaking(true);
+  };
+  return (
+    <section class="agents-here">
+      <h2>Agents that live in sessions</h2>
+      <p>A runner offers {ready.slice(0, mostNamed).map(({name, title}) => title || name).join(', ')}{ready.length > mostNamed && ' and more'}:
+        {' '}you say what to do here, and watch.</p>
+      <button type="button" onClick={begin}>Begin a session</button>
+      {isMaking && <NewSession onClose={() => setMaking(false)} />}
+    </section>);
+}

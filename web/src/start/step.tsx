@@ -1,0 +1,17 @@
+import type {ComponentChildren} from 'preact';
+import {canAct} from '../api/http.ts';
+
+// One of the steps, how it stands, and what is to be done for it, which is put aside once that is done.
+export function Step({title, isDone, state, how, children}:
+{title: string; isDone: boolean; state: ComponentChildren; how?: ComponentChildren; children?: ComponentChildren}) {
+  return (
+    <li class={`step${isDone ? ' is-done' : ''}`}>
+      <h2>{title}</h2>
+      <div class="step-state" role="status">
+        <span aria-hidden="true">{isDone ? '✔' : '○'}</span><span class="sr">{isDone ? 'Done: ' : 'To do: '}</span> {state}
+      </div>
+      {/* Who looks on is shown how it stands. */}
+      {canAct() && how && (isDone ? <details><summary>Show how</summary>{how}</details> : how)}
+      {children}
+    </li>);
+}
