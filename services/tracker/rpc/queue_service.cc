@@ -141,7 +141,8 @@ absl::Status QueueService::CheckWrites(const SessionMetadata& by, const SessionM
     case Relation::kNone:
       return NotRelated(to.session_id);
   }
-  return runners_->CheckChild({to.session_id, to.owner, PlaceOf(to), PlaceOf(by)});
+  return runners_->CheckChild(
+      {to.session_id, to.owner, PlaceOf(to), runners_->MakerOf(by), by.session_id});
 }
 
 void QueueService::Get(const CallContext& caller, const v1::GetMessageRequest& request,

@@ -28,8 +28,9 @@ RunnerService::RunnerService(Clock* clock, SessionCaller* sessions,
     for (const SessionMetadata& session : page->sessions) {
       if (session.state != SessionState::kActive) continue;
       tokens_.Set(session.session_id, session.agent_token_hash);
-      if (session.agent.runner_id.empty()) continue;
-      table_.Keep(NeedOf(session), session.agent.runner_id, clock_->Now());
+      const std::string& runner_id =
+          session.only_runner.empty() ? session.agent.runner_id : session.only_runner;
+      if (!runner_id.empty()) table_.Keep(NeedOf(session), runner_id, clock_->Now());
     }
     page_token = page->next_page_token;
   } while (!page_token.empty());
@@ -78,6 +79,22 @@ std::vector<RunnerInfo> RunnerService::Runners() {
 RunnerCounts RunnerService::Count() {
   MutexLock lock(&mutex_);
   return table_.CountRunners();
+}
+
+Maker RunnerService::MakerOf(const SessionMetadata& session) {
+  MutexLock lock(&mutex_);
+  return {PlaceOf(session), table_.RunnerOf(session.session_id)};
+}
+
+std::string RunnerService::OnlyRunnerOf(const std::string& session_id, const std::string& owner) {
+  MutexLock lock(&mutex_);
+  return table_.OnlyRunnerOf(session_id, owner);
+}
+
+void RunnerService::Reserve(const SessionMetadata& session) {
+  MutexLock lock(&mutex_);
+  table_.Reserve(NeedOf(session), clock_->Now());
+  SetTimerLocked();
 }
 
 absl::Status RunnerService::CheckChild(const SessionNeed& session) {
@@ -182,6 +199,10 @@ void RunnerService::Forsake(const std::string& session_id, Turn turn, bool again
                                                .token_hash = ""},
                                               now));
         tokens_.Set(session_id, "");
+        // Nobody else may have it.
+        if (turn == Turn::kFails && !session.metadata().only_runner.empty()) {
+          RETURN_IF_ERROR(session.End("runner_lost", now));
+        }
         return runner_id;
       },
       [this, session_id, turn](const absl::StatusOr<std::string>& done) {

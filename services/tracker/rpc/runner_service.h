@@ -53,6 +53,9 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
   std::vector<RunnerInfo> Runners();
   RunnerCounts Count();
 
+  Maker MakerOf(const SessionMetadata& session) override;
+  std::string OnlyRunnerOf(const std::string& session_id, const std::string& owner) override;
+  void Reserve(const SessionMetadata& session) override;
   absl::Status CheckChild(const SessionNeed& session) override;
   absl::Status CheckLease(const std::string& session_id, int64_t lease) override;
 

@@ -192,11 +192,14 @@ void SessionService::Create(const CallContext& caller, const v1::CreateSessionRe
   const auto by = sessions_->GetActing(caller.scope, request.by_session_id());
   if (!by.ok()) return reply->Fail(by.status());
   std::optional<SessionMetadata> parent = *by;
-  std::optional<AgentPlace> maker;
+  std::optional<Maker> maker;
   if (parent.has_value()) {
-    maker = PlaceOf(*parent);
-    const absl::Status may = runners_->CheckChild(
-        {"", parent->owner, {request.acp_server(), request.working_dir()}, maker});
+    maker = runners_->MakerOf(*parent);
+    const absl::Status may = runners_->CheckChild({"",
+                                                   parent->owner,
+                                                   {request.acp_server(), request.working_dir()},
+                                                   maker,
+                                                   parent->session_id});
     if (!may.ok()) return reply->Fail(may);
   } else if (!request.parent_session_id().empty()) {
     // Those of others are unknown.
@@ -205,21 +208,24 @@ void SessionService::Create(const CallContext& caller, const v1::CreateSessionRe
     if (!known.ok()) return reply->Fail(known.status());
     parent = *std::move(known);
   }
-  sessions_->table().Create({.session_id = request.session_id(),
-                             .name = request.name(),
-                             .owner = caller.client_id,
-                             .acp_server = request.acp_server(),
-                             .working_dir = request.working_dir(),
-                             .parent_session_id = parent.has_value() ? parent->session_id : "",
-                             .detached = request.detached(),
-                             .maker = std::move(maker)},
-                            [reply, parent](const absl::StatusOr<SessionMetadata>& session) {
-                              if (!session.ok()) return reply->Fail(session.status());
-                              RecordSession(*session, parent);
-                              v1::Session response;
-                              tracker::Fill(*session, response);
-                              reply->Finish(response, [] {});
-                            });
+  sessions_->table().Create(
+      {.session_id = request.session_id(),
+       .name = request.name(),
+       .owner = caller.client_id,
+       .acp_server = request.acp_server(),
+       .working_dir = request.working_dir(),
+       .parent_session_id = parent.has_value() ? parent->session_id : "",
+       .detached = request.detached(),
+       .maker = std::move(maker),
+       .only_runner = runners_->OnlyRunnerOf(request.session_id(), caller.client_id)},
+      [this, reply, parent](const absl::StatusOr<SessionMetadata>& session) {
+        if (!session.ok()) return reply->Fail(session.status());
+        if (!session->only_runner.empty()) runners_->Reserve(*session);
+        RecordSession(*session, parent);
+        v1::Session response;
+        tracker::Fill(*session, response);
+        reply->Finish(response, [] {});
+      });
 }
 
 void SessionService::Change(const ClientScope& clients, const std::string& session_id,

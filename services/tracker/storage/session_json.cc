@@ -114,9 +114,11 @@ std::string EncodeMetadata(const SessionMetadata& metadata) {
     json["detached"] = metadata.detached;
   }
   if (metadata.maker.has_value()) {
-    json["maker"] = {{"acp_server", metadata.maker->acp_server},
-                     {"working_dir", metadata.maker->working_dir}};
+    const auto& [place, runner_id] = *metadata.maker;
+    json["maker"] = {{"acp_server", place.acp_server}, {"working_dir", place.working_dir}};
+    if (!runner_id.empty()) json["maker"]["runner_id"] = runner_id;
   }
+  if (!metadata.only_runner.empty()) json["only_runner"] = metadata.only_runner;
   const FileJson agent = AgentJson(metadata.agent);
   if (!agent.empty()) json["agent"] = agent;
   if (!metadata.agent_token_hash.empty()) json["agent_token_hash"] = metadata.agent_token_hash;
@@ -150,8 +152,10 @@ std::optional<SessionMetadata> DecodeMetadata(absl::string_view text) {
   metadata.depth = static_cast<int>(IntAt(*json, "depth"));
   metadata.detached = BoolAt(*json, "detached");
   if (const Json* maker = Find(*json, "maker"); maker != nullptr) {
-    metadata.maker = {StringAt(*maker, "acp_server"), StringAt(*maker, "working_dir")};
+    metadata.maker = {{StringAt(*maker, "acp_server"), StringAt(*maker, "working_dir")},
+                      StringAt(*maker, "runner_id")};
   }
+  metadata.only_runner = StringAt(*json, "only_runner");
   if (const Json* agent = Find(*json, "agent"); agent != nullptr) {
     metadata.agent = AgentOf(*agent);
   }

@@ -26,7 +26,8 @@ inline constexpr size_t kMaxQueueFileBytes = 8 * kMaxQueueBytes;
 // Of the agent, what is stored of it: "agent"?: {"runner_id"?, "session_id"?, "details"?: {…}}, and
 // "agent_token_hash"?.
 // Of a child: "parent_session_id", "depth", "detached", and of one that an agent has made "maker":
-// {"acp_server", "working_dir"}. Of images: "image_bytes"?.
+// {"acp_server", "working_dir", "runner_id"?}. Of one runner's: "only_runner". Of images:
+// "image_bytes"?.
 std::string EncodeMetadata(const SessionMetadata& metadata);
 // Nothing for what is no metadata of a session.
 std::optional<SessionMetadata> DecodeMetadata(absl::string_view text);

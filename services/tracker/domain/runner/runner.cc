@@ -78,7 +78,12 @@ const Workspace* WorkspaceOf(const RunnerOffer& offer, const AgentPlace& place) 
 }
 
 SessionNeed NeedOf(const SessionMetadata& session) {
-  return {session.session_id, session.owner, PlaceOf(session), session.maker};
+  return {.session_id = session.session_id,
+          .owner = session.owner,
+          .place = PlaceOf(session),
+          .maker = session.maker,
+          .parent = session.parent_session_id,
+          .only_runner = session.only_runner};
 }
 
 Fit FitOf(const RunnerOffer& offer, const AgentPlace& place,

@@ -47,8 +47,8 @@ struct RunnerOffer {
   int max_agents = 1;  // At a time.
   // Of the process: no two have the same.
   std::string instance = {};
-  // The only session that it serves, and that nobody else is given meanwhile. Empty: all that suit
-  // it.
+  // The only session that it serves, which was made for it (SessionMetadata::only_runner). Empty:
+  // all that suit it.
   std::string only_session = {};
   // Whose sessions it serves.
   ClientScope clients = ClientScope::All();
@@ -59,7 +59,9 @@ struct SessionNeed {
   std::string session_id;
   std::string owner;
   AgentPlace place;
-  std::optional<AgentPlace> maker = {};  // The place of the agent that has made it, where one has.
+  std::optional<Maker> maker = {};  // The agent that has made it, or that writes to it; or none.
+  std::string parent = {};          // The session of that agent.
+  std::string only_runner = {};     // As SessionMetadata has it.
 };
 SessionNeed NeedOf(const SessionMetadata& session);
 

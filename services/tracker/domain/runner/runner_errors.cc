@@ -85,6 +85,15 @@ absl::Status WorkspaceNotAllowed(const Workspace& parent, absl::string_view work
                             ".children_in in runner.yaml.")});
 }
 
+absl::Status OtherRunner(absl::string_view session_id) {
+  return ErrorWithDetails(
+      StatusCode::kFailedPrecondition,
+      absl::StrCat("the session \"", session_id,
+                   "\" is at another runner than yours, which may allow its agent more"),
+      {.reason = "workspace_not_allowed",
+       .hint = "Begin a session of your own for it: that is at your runner."});
+}
+
 absl::Status RunnerAway() {
   return ErrorWithDetails(
       StatusCode::kUnavailable, "the runner has not connected yet",

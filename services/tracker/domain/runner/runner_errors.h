@@ -22,6 +22,8 @@ absl::Status NoRunnerFor(absl::string_view acp_server, absl::string_view working
 absl::Status AgentNotAllowed(const AgentOffer& parent, absl::string_view child);
 absl::Status WorkspaceNotAllowed(const Workspace& parent, absl::string_view working_dir,
                                  absl::string_view child);
+// It is at another runner than the agent that writes to it: workspace_not_allowed, too.
+absl::Status OtherRunner(absl::string_view session_id);
 // Nobody can say what an agent may do, or whose lease is good, while the runner is not connected.
 absl::Status RunnerAway();  // runner_away, UNAVAILABLE
 // The session's runner has given it up.

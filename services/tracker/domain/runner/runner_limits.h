@@ -10,6 +10,8 @@ namespace callslip::tracker {
 inline constexpr size_t kMaxRunners = 100;
 inline constexpr size_t kMaxRunnerSessions = 10'000;  // Of all runners.
 inline constexpr size_t kMaxRunnerNameBytes = 64;
+// Processes that are known to want the name of another.
+inline constexpr size_t kMaxTwins = 16;
 inline constexpr size_t kMaxAgentsOfRunner = 100;
 inline constexpr size_t kMaxWorkspacesOfRunner = 1000;
 // Further workspaces that one lets sessions be made in.

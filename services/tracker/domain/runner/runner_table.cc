@@ -41,7 +41,10 @@ absl::StatusOr<RunnerTable::Connected> RunnerTable::Connect(RunnerOffer offer,
   RETURN_IF_ERROR(CheckOffer(offer));
   const std::string id = offer.runner_id;
   const auto found = runners_.find(id);
-  if (found != runners_.end() && !MayReplace(found->second, offer)) return RunnerNameTaken(id);
+  if (found != runners_.end() && !MayReplace(found->second, offer, now)) {
+    if (found->second.twins.size() < kMaxTwins) found->second.twins.insert(offer.instance);
+    return RunnerNameTaken(id);
+  }
   if (found == runners_.end() || !found->second.offer.has_value()) {
     if (known_runners_ >= kMaxRunners && !MakeRoom()) return TooManyRunners(kMaxRunners);
     ++known_runners_;
@@ -49,6 +52,7 @@ absl::StatusOr<RunnerTable::Connected> RunnerTable::Connect(RunnerOffer offer,
   }
   absl::erase_if(given_up_, [&](const auto& each) { return each.second == id; });
   Runner& runner = runners_[id];
+  runner.twins.erase(offer.instance);
   runner.offer = std::move(offer);
   runner.connected = true;
   Connected connected;
@@ -76,7 +80,10 @@ absl::StatusOr<RunnerTable::Connected> RunnerTable::Connect(RunnerOffer offer,
   return connected;
 }
 
-bool RunnerTable::MayReplace(const Runner& runner, const RunnerOffer& by) const {
+bool RunnerTable::MayReplace(const Runner& runner, const RunnerOffer& by, absl::Time now) const {
+  const bool is_cut =
+      !runner.connected && !runner.sessions.empty() && now < runner.gone_since + kRunnerLease;
+  if (is_cut && runner.twins.contains(by.instance)) return false;
   const bool is_other = runner.connected && (runner.offer->instance != by.instance ||
                                              runner.offer->clients != by.clients);
   // Who serves one client alone holds nobody's name against who serves them all.
@@ -115,9 +122,28 @@ void RunnerTable::Keep(const SessionNeed& session, const std::string& runner_id,
   Give(session.session_id, {.runner_id = runner_id, .owner = session.owner});
 }
 
+std::string RunnerTable::OnlyRunnerOf(const std::string& session_id,
+                                      const std::string& owner) const {
+  const auto found = absl::c_find_if(runners_, [&](const auto& each) {
+    const std::optional<RunnerOffer>& offer = each.second.offer;
+    return offer.has_value() && !session_id.empty() && offer->only_session == session_id &&
+           offer->clients.Covers(owner);
+  });
+  return found == runners_.end() ? "" : found->first;
+}
+
+void RunnerTable::Reserve(const SessionNeed& session, absl::Time now) {
+  Keep(session, session.only_runner, now);
+  if (!IsConnected(session.only_runner)) return;
+  if (const auto its = sessions_.find(session.session_id); its != sessions_.end()) {
+    its->second.lease = NewLease();
+  }
+}
+
 std::string RunnerTable::Assign(const SessionNeed& session, bool anyway) {
   const std::string& session_id = session.session_id;
   if (const std::string owner = RunnerOf(session_id); !owner.empty()) return owner;
+  if (!session.only_runner.empty()) return "";
   const auto unwilling = given_up_.find(session_id);
   const std::string* best = nullptr;
   Fit best_fit = Fit::kNone;
@@ -126,14 +152,15 @@ std::string RunnerTable::Assign(const SessionNeed& session, bool anyway) {
   const auto serves = [&session](const Runner& runner) {
     return runner.connected && runner.offer->clients.Covers(session.owner);
   };
-  const bool is_ones_own = absl::c_any_of(runners_, [&](const auto& each) {
-    return serves(each.second) && each.second.offer->only_session == session_id;
-  });
   for (const auto& [id, runner] : runners_) {
     if (!serves(runner)) continue;
-    if (runner.offer->only_session != (is_ones_own ? session_id : "")) continue;
+    // What is for one alone was reserved for it.
+    if (!runner.offer->only_session.empty()) continue;
     if (!anyway && unwilling != given_up_.end() && unwilling->second == id) continue;
-    const Fit fit = FitOf(*runner.offer, session.place, session.maker);
+    if (!IsForMaker(session, id)) continue;
+    const Fit fit =
+        FitOf(*runner.offer, session.place,
+              session.maker.has_value() ? std::optional(session.maker->place) : std::nullopt);
     if (fit == Fit::kNone || fit < best_fit) continue;
     const int64_t load = runner.running + runner.waiting;
     const int64_t room = runner.offer->max_agents;
@@ -154,16 +181,25 @@ std::string RunnerTable::Assign(const SessionNeed& session, bool anyway) {
   return given ? runner_id : "";
 }
 
+bool RunnerTable::IsForMaker(const SessionNeed& session, const std::string& runner_id) const {
+  if (!session.maker.has_value()) return true;
+  const std::string& before = session.maker->runner_id;
+  const std::string now = RunnerOf(session.parent);
+  return runner_id == before || runner_id == now || (before.empty() && now.empty());
+}
+
 absl::Status RunnerTable::CheckChild(const SessionNeed& session) const {
-  const AgentPlace& maker = *session.maker;
+  const AgentPlace& maker = session.maker->place;
   const AgentPlace& child = session.place;
   if (const auto its = runners_.find(RunnerOf(session.session_id)); its != runners_.end()) {
+    if (!IsForMaker(session, its->first)) return OtherRunner(session.session_id);
     if (!its->second.offer.has_value()) return RunnerAway();
     return tracker::CheckChild(*its->second.offer, maker, child);
   }
   absl::Status checked = RunnerAway();
   for (const auto& [id, runner] : runners_) {
     if (!runner.connected || !runner.offer->clients.Covers(session.owner)) continue;
+    if (!IsForMaker(session, id)) continue;
     absl::Status by_this = runner.offer->only_session.empty()
                                ? tracker::CheckChild(*runner.offer, maker, child)
                                : NoRunnerFor(child.acp_server, child.working_dir);

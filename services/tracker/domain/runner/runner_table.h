@@ -22,8 +22,9 @@ namespace callslip::tracker {
 class RunnerTable {
  public:
   // The runner has called. `held` are the sessions that it believes are its. InvalidField,
-  // TooManyRunners; RunnerNameTaken while another process of that name is connected, unless that
-  // serves one client and this one all, or has sessions of clients that this one does not serve.
+  // TooManyRunners; RunnerNameTaken while another process of that name is connected, or had its
+  // connection cut while this one waited for the name and still has sessions, unless that serves
+  // one client and this one all; or has sessions of clients that this one does not serve.
   struct Connected {
     std::vector<HeldSession> others;  // Of `held`, which are not its.
     // Of its name, which it does not hold, though their agents ran: they are given to it anew, and
@@ -38,6 +39,11 @@ class RunnerTable {
   // At the start: a session that was a runner's before is kept for it, as if its call had gone now.
   // Its lease is the one that the runner says it has.
   void Keep(const SessionNeed& session, const std::string& runner_id, absl::Time now);
+
+  // Who serves that session of that client's and no other; empty: nobody.
+  std::string OnlyRunnerOf(const std::string& session_id, const std::string& owner) const;
+  // A session that is made for one runner is its from the start.
+  void Reserve(const SessionNeed& session, absl::Time now);
 
   // Gives a session that is nobody's to the runner that suits best. Returns whose it is then;
   // empty: nobody's, since there is none or no room. One that has given it up gets it again once it
@@ -62,9 +68,9 @@ class RunnerTable {
   // When to call Expire() next; InfiniteFuture where it has nothing to do.
   absl::Time NextTime() const;
 
-  // Whether an agent at the session's maker may have it where it is: the runner has it so that has
-  // the session, or where nobody does, some runner that is connected and serves its owner. Errors
-  // as of CheckChild() in runner.h; RunnerAway where none is connected.
+  // Whether the session's maker may have it where it is: its runner (IsForMaker()) has it so.
+  // Errors as of CheckChild() in runner.h; RunnerAway where that one is not connected, OtherRunner
+  // where another one has the session.
   absl::Status CheckChild(const SessionNeed& session) const;
 
   bool IsConnected(const std::string& runner_id) const;
@@ -80,6 +86,9 @@ class RunnerTable {
     absl::Time known_since;
     bool connected = false;
     absl::Time gone_since;  // Where it is not connected.
+    // Processes that wanted its name while it was there: they get it no sooner than others get its
+    // sessions. One that was started in its place is none of them. At most kMaxTwins.
+    std::set<std::string> twins;
     std::set<std::string> sessions;
     int running = 0;  // Of these.
     int waiting = 0;
@@ -93,8 +102,11 @@ class RunnerTable {
 
   // Counts a session's agent, or `by` -1 no longer.
   static void Count(Runner& runner, AgentStatus status, int by);
+  // Whether the rules of the agent that has made the session, if one has, are this runner's: it has
+  // that agent's session, or had it then. Another one may be laxer.
+  bool IsForMaker(const SessionNeed& session, const std::string& runner_id) const;
   // Whether another call, of this offer, may take the place of the one before.
-  bool MayReplace(const Runner& runner, const RunnerOffer& by) const;
+  bool MayReplace(const Runner& runner, const RunnerOffer& by, absl::Time now) const;
   // Forgets the one that has been gone for longest and has no session; false where there is none.
   bool MakeRoom();
   bool Give(const std::string& session_id, Assigned assigned);

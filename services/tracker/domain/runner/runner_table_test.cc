@@ -43,8 +43,9 @@ class RunnerTableTest : public testing::Test {
   }
   static SessionNeed Need(const std::string& session,
                           const AgentPlace& place = {"claude", "/web/app"},
-                          const std::optional<AgentPlace>& maker = std::nullopt) {
-    return {session, "alice", place, maker};
+                          const std::optional<Maker>& maker = std::nullopt,
+                          const std::string& parent = "") {
+    return {session, "alice", place, maker, parent};
   }
 
   std::string Assign(const std::string& session) { return table_.Assign(Need(session)); }
@@ -221,25 +222,89 @@ TEST_F(RunnerTableTest, ANameIsOneProcessesAtATime) {
   Connect(first, {{"s", lease}});  // Its connection was lost.
   EXPECT_OK(table_.CheckLease("s", lease));
   table_.Disconnect("a", now_);
-  Connect(second);
+  RunnerOffer third = Offer("a");  // Was started in its place.
+  third.instance = "3";
+  Connect(third);
   EXPECT_THAT(table_.CheckLease("s", lease),
               FailsWith(StatusCode::kFailedPrecondition, "not_assigned"));
   EXPECT_THAT(table_.Connect(first, {{"s", lease}}, now_),
               FailsWith(StatusCode::kAlreadyExists, "runner_name_taken"));
 }
 
+TEST_F(RunnerTableTest, WhoWaitsForANameGetsItNoSoonerThanItsSessionsAreFree) {
+  const auto offer = [](const std::string& instance) {
+    RunnerOffer made = Offer("a");
+    made.instance = instance;
+    return made;
+  };
+  const auto taken = FailsWith(StatusCode::kAlreadyExists, "runner_name_taken");
+  Connect(offer("first"));
+  Assign("s");
+  const int64_t lease = table_.LeaseOf("s");
+  EXPECT_THAT(table_.Connect(offer("twin"), {}, now_), taken);
+  table_.Disconnect("a", now_);
+  now_ += kRunnerLease - kMoment;
+  EXPECT_THAT(table_.Connect(offer("twin"), {}, now_), taken);
+  // The connection was cut for a moment.
+  EXPECT_THAT(Connect(offer("first"), {{"s", lease}}), IsEmpty());
+  EXPECT_OK(table_.CheckLease("s", lease));
+  // One that was started in its place has not waited.
+  table_.Disconnect("a", now_);
+  Connect(offer("next"));
+  EXPECT_THAT(table_.CheckLease("s", lease),
+              FailsWith(StatusCode::kFailedPrecondition, "not_assigned"));
+  table_.Disconnect("a", now_);
+  EXPECT_THAT(table_.Connect(offer("twin"), {}, now_), taken);
+  EXPECT_THAT(After(kRunnerLease), ElementsAre("s"));
+  Connect(offer("twin"));
+  // Nor is there anything to wait for where it has no session.
+  EXPECT_THAT(table_.Connect(offer("next"), {}, now_), taken);
+  table_.Disconnect("a", now_);
+  Connect(offer("next"));
+}
+
 TEST_F(RunnerTableTest, OneThatServesOneSessionHasThatAndNoOther) {
   Connect(Offer("service", 100));
   RunnerOffer only = Offer("z");
   only.only_session = "mine";
+  only.clients = ClientScope("alice");
   Connect(only);
-  EXPECT_EQ(Assign("mine"), "z");
+  EXPECT_EQ(table_.OnlyRunnerOf("mine", "alice"), "z");
+  EXPECT_EQ(table_.OnlyRunnerOf("mine", "bob"), "");
+  EXPECT_EQ(table_.OnlyRunnerOf("other", "alice"), "");
+  EXPECT_EQ(table_.OnlyRunnerOf("", "alice"), "");
+  SessionNeed mine = Need("mine");
+  mine.only_runner = "z";
+  table_.Reserve(mine, now_);
+  EXPECT_OK(table_.CheckLease("mine", table_.LeaseOf("mine")));
+  EXPECT_NE(table_.LeaseOf("mine"), 0);
+  EXPECT_EQ(table_.Assign(mine), "z");
   EXPECT_EQ(Assign("other"), "service");
-  // Not even where that one does not want it.
-  table_.GiveUp("mine", table_.LeaseOf("mine"));
-  EXPECT_EQ(Assign("mine"), "");
+  // Once it is gone, nobody has it.
+  table_.Disconnect("z", now_);
+  EXPECT_EQ(table_.Assign(mine), "z");
+  EXPECT_THAT(After(kRunnerLease), ElementsAre("mine"));
+  EXPECT_EQ(table_.Assign(mine), "");
   table_.Disconnect("service", now_);
   EXPECT_EQ(Assign("third"), "");
+}
+
+TEST_F(RunnerTableTest, WhatIsMadeForOneThatIsCutMeanwhileWaitsForIt) {
+  RunnerOffer only = Offer("z");
+  only.only_session = "mine";
+  Connect(only);
+  table_.Disconnect("z", now_);
+  EXPECT_EQ(table_.OnlyRunnerOf("mine", "alice"), "z");
+  SessionNeed mine = Need("mine");
+  mine.only_runner = "z";
+  table_.Reserve(mine, now_);
+  EXPECT_EQ(table_.LeaseOf("mine"), 0);
+  Connect(only);
+  EXPECT_NE(table_.LeaseOf("mine"), 0);
+  // As after a start of the tracker, where it never comes.
+  RunnerTable after;
+  after.Reserve(mine, now_);
+  EXPECT_THAT(after.Expire(now_ + kRunnerLease), ElementsAre("mine"));
 }
 
 TEST_F(RunnerTableTest, OneThatIsGoneGetsNothingNew) {
@@ -377,7 +442,7 @@ TEST_F(RunnerTableTest, ARunnerOfOneClientIsGivenItsSessionsAlone) {
   SessionNeed local = Need("l");
   local.owner = "";
   EXPECT_EQ(table_.Assign(local), "open");
-  EXPECT_THAT(table_.CheckChild(Need("", {"claude", "/web"}, AgentPlace{"claude", "/web"})),
+  EXPECT_THAT(table_.CheckChild(Need("", {"claude", "/web"}, Maker{{"claude", "/web"}, ""})),
               FailsWith(StatusCode::kUnavailable, "runner_away"));
 }
 
@@ -403,44 +468,50 @@ TEST_F(RunnerTableTest, ARunnerOfOneClientTakesNoName) {
   EXPECT_EQ(Assign("s"), "r");
 }
 
-// A runner goes by its own file alone.
-TEST_F(RunnerTableTest, AChildIsForARunnerThatAllowsIt) {
+TEST_F(RunnerTableTest, AChildIsForTheRunnerOfItsMaker) {
   const AgentPlace place{"claude", "/web/app"};
-  EXPECT_THAT(table_.CheckChild(Need("", place, place)),
+  const Maker maker{place, "strict"};
+  EXPECT_THAT(table_.CheckChild(Need("", place, maker, "m")),
               FailsWith(StatusCode::kUnavailable, "runner_away"));
   RunnerOffer strict = Offer("strict");
   strict.workspaces.push_back({"lib", "/lib", {}});
   Connect(strict);
-  EXPECT_OK(table_.CheckChild(Need("", place, place)));
+  EXPECT_EQ(table_.Assign(Need("m", place)), "strict");
+  EXPECT_OK(table_.CheckChild(Need("", place, maker, "m")));
   const AgentPlace child{"claude", "/lib"};
-  EXPECT_THAT(table_.CheckChild(Need("", child, place)),
+  EXPECT_THAT(table_.CheckChild(Need("", child, maker, "m")),
               FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
-  EXPECT_EQ(table_.Assign(Need("s", child, place)), "");
-  // That another one does not have the place says nothing.
-  Connect(Offer("other"));
-  EXPECT_THAT(table_.CheckChild(Need("", child, place)),
-              FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
-  EXPECT_THAT(table_.CheckChild(Need("", {"claude", "/nowhere"}, place)),
+  EXPECT_EQ(table_.Assign(Need("s", child, maker, "m")), "");
+  EXPECT_THAT(table_.CheckChild(Need("", {"claude", "/nowhere"}, maker, "m")),
               FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
+  // What another one allows says nothing, however much room it has.
   RunnerOffer lax = strict;
   lax.runner_id = "lax";
+  lax.max_agents = 100;
   lax.workspaces[0].children_in = {"lib"};
   Connect(lax);
-  EXPECT_OK(table_.CheckChild(Need("", child, place)));
-  EXPECT_EQ(table_.Assign(Need("s", child, place)), "lax");
-  // One that is somebody's goes by that one's.
-  EXPECT_OK(table_.CheckChild(Need("s", child, place)));
-  Assign("t");
-  table_.Unassign("t");
-  EXPECT_EQ(table_.Assign(Need("u", {"claude", "/web"})), "other");
-  EXPECT_THAT(table_.CheckChild(Need("u", child, place)),
-              FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
-  table_.Unassign("u");
-  // A person's may be anybody's.
-  EXPECT_NE(table_.Assign(Need("t", child)), "");
-  table_.Disconnect("lax", now_);
-  EXPECT_THAT(table_.CheckChild(Need("", child, place)),
+  EXPECT_THAT(table_.CheckChild(Need("", child, maker, "m")),
               FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
+  EXPECT_EQ(table_.Assign(Need("s", child, maker, "m")), "");
+  EXPECT_EQ(table_.Assign(Need("s", place, maker, "m")), "strict");
+  table_.Unassign("s");
+  // Nor does an agent have one that is another's do anything.
+  EXPECT_EQ(table_.Assign(Need("theirs", place)), "lax");
+  EXPECT_THAT(table_.CheckChild(Need("theirs", place, maker, "m")),
+              FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
+  // While it is away, so are they.
+  table_.Disconnect("strict", now_);
+  EXPECT_THAT(table_.CheckChild(Need("", place, maker, "m")),
+              FailsWith(StatusCode::kUnavailable, "runner_away"));
+  EXPECT_EQ(table_.Assign(Need("s", place, maker, "m")), "");
+  // Where the maker's session goes, they follow: it has no other rules there than they.
+  EXPECT_THAT(After(kRunnerLease), ElementsAre("m"));
+  EXPECT_EQ(table_.Assign(Need("s", place, maker, "m")), "");
+  EXPECT_EQ(table_.Assign(Need("m", place)), "lax");
+  EXPECT_EQ(table_.Assign(Need("s", place, maker, "m")), "lax");
+  EXPECT_OK(table_.CheckChild(Need("", child, {{place, "lax"}}, "m")));
+  // A person's may be anybody's.
+  EXPECT_EQ(table_.Assign(Need("t", child)), "lax");
 }
 
 }  // namespace

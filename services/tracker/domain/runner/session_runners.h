@@ -15,6 +15,14 @@ class SessionRunners {
  public:
   virtual ~SessionRunners() = default;
 
+  // The agent of that session, as a maker of others.
+  virtual Maker MakerOf(const SessionMetadata& session) = 0;
+
+  // The runner that serves that session, which is to be made, and no other one; empty: none. Once
+  // it is made, it is that one's.
+  virtual std::string OnlyRunnerOf(const std::string& session_id, const std::string& owner) = 0;
+  virtual void Reserve(const SessionMetadata& session) = 0;
+
   // Whether the session's maker may have it, which is new where it has no id: see
   // RunnerTable::CheckChild().
   virtual absl::Status CheckChild(const SessionNeed& session) = 0;

@@ -41,6 +41,13 @@ struct AgentPlace {
   friend bool operator==(const AgentPlace&, const AgentPlace&) = default;
 };
 
+// The agent that has made a session.
+struct Maker {
+  AgentPlace place;
+  std::string runner_id;  // That had its session then; empty: none.
+  friend bool operator==(const Maker&, const Maker&) = default;
+};
+
 struct SessionMetadata {
   std::string session_id;
   std::string name;
@@ -66,8 +73,10 @@ struct SessionMetadata {
   int depth = 0;
   // It does not end with its parent.
   bool detached = false;
-  // Where the agent is that has made it, whose rules hold for it: none where a person has.
-  std::optional<AgentPlace> maker;
+  // The agent that has made it, whose rules hold for it: none where a person has.
+  std::optional<Maker> maker;
+  // The runner that it is given to, and no other one. Empty: whichever suits.
+  std::string only_runner;
   AgentState agent;
   // Of the token by which its agent is known; empty where there is none.
   std::string agent_token_hash;
@@ -103,7 +112,8 @@ struct SessionRequest {
   // Whose agent makes it; empty: none.
   std::string parent_session_id = {};
   bool detached = false;
-  std::optional<AgentPlace> maker = std::nullopt;
+  std::optional<Maker> maker = std::nullopt;
+  std::string only_runner = {};
 };
 
 struct SessionFilter {

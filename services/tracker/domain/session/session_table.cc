@@ -89,7 +89,8 @@ void SessionTable::Create(SessionRequest request, Done<SessionMetadata> done) {
                            .parent_session_id = std::move(request.parent_session_id),
                            .depth = *depth,
                            .detached = request.detached,
-                           .maker = std::move(request.maker)};
+                           .maker = std::move(request.maker),
+                           .only_runner = std::move(request.only_runner)};
   const auto answer = std::make_shared<Done<SessionMetadata>>(std::move(done));
   const bool posted = ThreadOf(id).Create(
       std::move(metadata), [this, id, answer](absl::StatusOr<Session*> session, absl::Time) {
