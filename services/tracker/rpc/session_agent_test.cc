@@ -52,6 +52,7 @@ TEST_F(SessionAgentRpcTest, DetailsAreThereWhereTheyAreAskedFor) {
   const auto listed = Call(&S::ListSessions, "")->sessions(0).agent();
   EXPECT_EQ(listed.status(), v1::AGENT_STATUS_FAILED);
   EXPECT_EQ(listed.details(), "");
+  EXPECT_EQ(notices->Next()->action(), "queue");
   const auto notice = notices->Next();
   EXPECT_EQ(notice->action(), "agent");
   EXPECT_EQ(notice->session().agent().status(), v1::AGENT_STATUS_FAILED);
@@ -64,6 +65,36 @@ TEST_F(SessionAgentRpcTest, DetailsAreThereWhereTheyAreAskedFor) {
   const auto told = watch->Next();
   EXPECT_EQ(told->agent().status(), v1::AGENT_STATUS_STARTING);
   EXPECT_EQ(told->agent().details(), R"({"modes":[]})");
+}
+
+TEST_F(SessionAgentRpcTest, TheQueueOfAnAgentThatFailsIsPausedInTheSameStep) {
+  CreateSession();
+  SetAgent({.status = AgentStatus::kStarting});
+  SetAgent({.status = AgentStatus::kFailed, .reason = "auth_required", .message = "log in"});
+  const auto paused = Call(&Q::AddMessage, "session_id: 's' message: 'too late'");
+  ASSERT_OK(paused);
+  const auto session = Call(&S::GetSession, "session_id: 's'");
+  EXPECT_EQ(session->pause_reason(), "auth_required");
+  const auto queue = Call(&Q::GetQueueStatus, "session_id: 's'");
+  EXPECT_EQ(queue->pause_reason(), "auth_required");
+  EXPECT_EQ(queue->pause_message(), "log in");
+  // Once: what a person has resumed stays so.
+  ASSERT_OK(Call(&Q::ResumeQueue, "session_id: 's'"));
+  SetAgent({.status = AgentStatus::kFailed, .reason = "auth_required", .message = "log in"});
+  EXPECT_EQ(Call(&S::GetSession, "session_id: 's'")->pause_reason(), "");
+  SetAgent({.status = AgentStatus::kStarting});
+  SetAgent({.status = AgentStatus::kFailed});
+  EXPECT_EQ(Call(&S::GetSession, "session_id: 's'")->pause_reason(), "auth_required");
+}
+
+TEST_F(SessionAgentRpcTest, ATurnUnderWayIsEndedByWhoHasIt) {
+  CreateSession();
+  ASSERT_OK(Call(&Q::AddMessage, "session_id: 's' message: 'one'"));
+  const auto runner = Receive("session_id: 's'");
+  const std::string turn = runner->Next()->turn_id();
+  ASSERT_OK(Call(&Q::StartTurn, "session_id: 's' turn_id: '" + turn + "'"));
+  SetAgent({.status = AgentStatus::kFailed, .reason = "agent_crashed"});
+  EXPECT_EQ(Call(&S::GetSession, "session_id: 's'")->pause_reason(), "");
 }
 
 TEST_F(SessionAgentRpcTest, ASessionSaysWhatItsQueueHolds) {

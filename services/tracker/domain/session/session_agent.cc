@@ -14,7 +14,13 @@ absl::Status Session::SetAgentState(AgentChange change, absl::Time now) {
   }
   metadata_.agent.status = told_status_;
   bool stored = Apply(change, now, metadata_.agent);
-  told_status_ = metadata_.agent.status;
+  const AgentStatus before = std::exchange(told_status_, metadata_.agent.status);
+  // In one step: a message in between would have it started once more.
+  if (told_status_ == AgentStatus::kFailed && before != AgentStatus::kFailed &&
+      !delivery_.state().turn.has_value()) {
+    const AgentState& agent = metadata_.agent;
+    PauseQueue(agent.reason.empty() ? "agent_failed" : agent.reason, agent.message, now);
+  }
   if (change.token_hash.has_value() && *change.token_hash != metadata_.agent_token_hash) {
     metadata_.agent_token_hash = *change.token_hash;
     stored = true;
