@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -319,6 +320,30 @@ TEST_F(CommandLeasingTest, NewsOfAnEndComeWithTheWorkThatItMadeRoomFor) {
   ASSERT_THAT(answers_, SizeIs(1));
   EXPECT_THAT(IdsOf(answers_[0].news.ended), ElementsAre(ids[0]));
   EXPECT_THAT(IdsOf(answers_[0].news.leases), ElementsAre(ids[5]));
+}
+
+TEST_F(CommandLeasingTest, OfWhatComesDueAtOnceTheHigherPriorityGoesFirst) {
+  std::vector<std::string> ids;
+  for (const int priority : {-10, 0, 50, 0}) {
+    CommandRequest request = Request();
+    request.not_before = clock_.Now() + absl::Seconds(1);
+    request.priority = priority;
+    ids.push_back(Register(std::move(request)));
+  }
+  CommandRequest elsewhere = Request();
+  elsewhere.target = "elsewhere";
+  elsewhere.not_before = clock_.Now() + absl::Seconds(1);
+  const std::string other = Register(std::move(elsewhere));
+  const absl::Time until = clock_.Now() + absl::Seconds(5);
+  Hold({.worker_id = "w1", .window = 1, .hold_until = until});
+  Hold({.worker_id = "w2", .window = 1, .hold_until = until});
+  Hold({.target = "elsewhere", .worker_id = "w3", .hold_until = until});
+  Advance(absl::Seconds(1));
+  std::map<std::string, std::vector<std::string>> given;
+  for (const Answer& each : answers_) given[each.worker] = IdsOf(each.news.leases);
+  EXPECT_THAT(given["w1"], ElementsAre(ids[2]));
+  EXPECT_THAT(given["w2"], ElementsAre(ids[1]));
+  EXPECT_THAT(given["w3"], ElementsAre(other));
 }
 
 // Giving back.

@@ -25,6 +25,10 @@ bool CommandPartition::FireDeadlines(absl::Time now, CommandEffects& effects) {
       // What one deadline ends the next one may remove.
       if (step.has_more()) SettleLocked(step);
     }
+    for (TargetQueue* queue : step.later_) {
+      step.Dispatch(queue);
+      SettleLocked(step);
+    }
   }
   // Whoever fires asks for the next one.
   effects.earliest_deadline = absl::InfiniteFuture();
@@ -65,7 +69,7 @@ void CommandPartition::FireCommandLocked(CommandEntry& entry, Step& step) {
       entry.delayed = false;
       queue->backlog.Add(&entry);
       RearmLocked(entry);
-      step.Dispatch(queue);
+      step.DispatchLater(queue);
       return;
     case DeadlineKind::kFailedRetention:
       RemoveLocked(entry, step);

@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_PARTITION_STEP_H_
 #define CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_PARTITION_STEP_H_
 
+#include "absl/algorithm/container.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/time/time.h"
@@ -39,6 +40,13 @@ class ABSL_SCOPED_LOCKABLE CommandPartition::Step {
   void Dispatch(TargetQueue* queue) {
     if (queue->workers.has_calls()) queue_ = queue;
   }
+  // The same, once all that is due at this moment is there: what goes first is then a matter of
+  // priority, not of which deadline was looked at first.
+  void DispatchLater(TargetQueue* queue) {
+    if (queue->workers.has_calls() && !absl::c_linear_search(later_, queue)) {
+      later_.push_back(queue);
+    }
+  }
   // Whether anything follows from what was noted so far.
   bool has_more() const { return queue_ != nullptr || !touched_.empty() || !changes_.empty(); }
 
@@ -55,6 +63,7 @@ class ABSL_SCOPED_LOCKABLE CommandPartition::Step {
 
   CommandPartition* const partition_;
   TargetQueue* queue_ = nullptr;
+  absl::InlinedVector<TargetQueue*, 4> later_;
   absl::InlinedVector<CommandEntry*, 4> touched_;
   absl::InlinedVector<Told, 4> changes_;
 };
