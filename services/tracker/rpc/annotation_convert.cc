@@ -3,8 +3,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/algorithm/container.h"
+#include "common/text_scan.h"
 #include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
 #include "tracker/domain/errors.h"
@@ -34,13 +36,22 @@ Payload ParamsOf(const v1::RequestAnnotationsRequest& request) {
   return std::make_shared<const std::string>(std::move(json));
 }
 
-// What the members of a drawing and of its annotations are, its worker and its readers know.
-bool IsDrawing(const std::string& content) {
-  if (content.empty()) return true;  // That it is missing is said elsewhere.
-  const std::optional<Json> json = ParseJson(content);
+// As all who read it parse it.
+constexpr int kMaxDrawingDepth = 64;
+
+// A drawing as it is kept: written anew, so that what its readers would refuse, such as half a
+// character or a member twice, is in it no more. Nothing for what is none. What the members of a
+// drawing and of its annotations are, its worker and its readers know.
+std::optional<std::string> DrawingContent(const std::string& content) {
+  std::string mended;
+  const absl::string_view text = MendJson(content, mended);
+  const std::optional<Json> json = ParseJson(text, kMaxDrawingDepth);
   const Json* annotations = json.has_value() ? Find(*json, "annotations") : nullptr;
-  return annotations != nullptr && annotations->is_array() &&
-         absl::c_all_of(*annotations, [](const Json& each) { return each.is_object(); });
+  const bool is_drawing =
+      annotations != nullptr && annotations->is_array() &&
+      absl::c_all_of(*annotations, [](const Json& each) { return each.is_object(); });
+  if (!is_drawing) return std::nullopt;
+  return Dump(FileJson::parse(text.begin(), text.end()));
 }
 
 }  // namespace
@@ -57,19 +68,24 @@ AnnotationRequest RequestFrom(const CallContext& caller,
 AnnotationQuery QueryFrom(const v1::ListAnnotationsRequest& request) { return QueryOf(request); }
 
 absl::StatusOr<Drawing> DrawingFrom(const v1::Drawing& drawing) {
-  // What is too large is refused by its size.
-  if (drawing.content().size() <= kMaxDrawingBytes && !IsDrawing(drawing.content())) {
-    return InvalidField(
-        "drawing.content",
-        "is no JSON object with a member `annotations`, an array of objects, or nests too "
-        "deep");
+  std::string content = drawing.content();
+  // That it is missing is said elsewhere, and what is too large is refused by its size.
+  if (!content.empty() && content.size() <= kMaxDrawingBytes) {
+    std::optional<std::string> kept = DrawingContent(content);
+    if (!kept.has_value()) {
+      return InvalidField(
+          "drawing.content",
+          "is no JSON object with a member `annotations`, an array of objects, or nests too "
+          "deep");
+    }
+    content = *std::move(kept);
   }
   return Drawing{.target = drawing.target(),
                  .tab_id = drawing.tab_id(),
                  .url = drawing.url(),
                  .title = drawing.title(),
                  .session = drawing.session(),
-                 .content = std::make_shared<const std::string>(drawing.content())};
+                 .content = std::make_shared<const std::string>(std::move(content))};
 }
 
 void Fill(const Drawing& drawing, v1::Drawing& message) {

@@ -61,9 +61,15 @@ absl::Status AnnotationService::List(const CallContext& caller,
   const bool peek = request.peek() || caller.role == Role::kViewer;
   ASSIGN_OR_RETURN(const DrawingPage page,
                    store_->List(caller.client_id, QueryFrom(request), request.page_size(),
-                                request.page_token(), peek, clock_->Now()));
+                                request.page_token(), clock_->Now()));
   for (const DrawingPtr& drawing : page.drawings) Fill(*drawing, *response.add_drawings());
   response.set_next_page_token(page.next_page_token);
+  if (!peek) {
+    // Not before they have left: a caller that was told of an error has none of them.
+    caller.WhenAnswered([this, client_id = caller.client_id, drawings = page.drawings] {
+      store_->Collect(client_id, drawings);
+    });
+  }
   return absl::OkStatus();
 }
 

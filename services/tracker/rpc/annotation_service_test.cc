@@ -150,12 +150,33 @@ TEST_F(AnnotationServiceTest, RequestIdReusedForOtherAnnotationsIsRefused) {
   EXPECT_THAT(Ask("review", "r1"), FailsWith(StatusCode::kAlreadyExists, "request_id_reused"));
 }
 
+TEST_F(AnnotationServiceTest, WhatIsKeptIsWhatItsReadersTake) {
+  const auto kept = [this](const std::string& content) {
+    EXPECT_OK(Draw(content)) << content;
+    v1::ListAnnotationsRequest request;
+    request.set_client_id("agent");
+    const auto page = CallAnnotations(&Stub::ListAnnotations, request);
+    return page.ok() && page->drawings_size() > 0 ? page->drawings(0).content() : "";
+  };
+  EXPECT_EQ(kept(R"({ "z": 1, "annotations": [ {"note": "n"} ], "z": 2 })"),
+            R"({"z":2,"annotations":[{"note":"n"}]})");
+  EXPECT_EQ(kept(R"({"annotations":[{"note":"half \ud83d"}]})"),
+            "{\"annotations\":[{\"note\":\"half \xef\xbf\xbd\"}]}");
+  EXPECT_EQ(kept("{\"annotations\":[{\"note\":\"a\xe2\x80\xa8z\"}]}"),
+            R"({"annotations":[{"note":"a\u2028z"}]})");
+  const std::string deepest =
+      absl::StrCat(R"({"annotations":[],"a":)", std::string(63, '['), std::string(63, ']'), "}");
+  EXPECT_EQ(kept(deepest), deepest);
+}
+
 TEST_F(AnnotationServiceTest, ErrorsCarryTheirReasons) {
   for (const char* content :
        {"x", "\"text\"", "5", "null", "[1]", "[]", "{}", R"({"annotations":5})",
         R"({"annotations":{}})", R"({"annotations":null})", R"({"annotations":[1]})",
         R"({"annotations":[{},"x"]})", R"({"annotations":[]} {})",
-        "{\"annotations\":[{\"note\":\"\xff\"}]}"}) {
+        "{\"annotations\":[{\"note\":\"\xff\"}]}",
+        R"({"annotations":[],"a":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[)"
+        R"(]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]})"}) {
     EXPECT_THAT(Draw(content), FailsWith(StatusCode::kInvalidArgument, "invalid_argument"))
         << content;
   }

@@ -54,7 +54,7 @@ class AnnotationRestoreTest : public AnnotationStoreTest {
   }
 
   std::vector<DrawingPtr> Drawings() {
-    const auto page = store_.List(kClient, {}, 0, "", /*peek=*/true, clock_.Now());
+    const auto page = store_.List(kClient, {}, 0, "", clock_.Now());
     EXPECT_OK(page);
     return page->drawings;
   }
@@ -73,7 +73,8 @@ class AnnotationRestoreTest : public AnnotationStoreTest {
     return entries;
   }
   void Collect(const std::string& client) {
-    ASSERT_OK(store_.List(client, {}, 0, "", /*peek=*/false, clock_.Now()));
+    ASSERT_OK_AND_ASSIGN(const DrawingPage page, store_.List(client, {}, 0, "", clock_.Now()));
+    store_.Collect(client, page.drawings);
   }
 
   CommandDeadlines clocks_;
@@ -170,7 +171,7 @@ TEST_F(AnnotationRestoreTest, RequestWaitsNoLongerWhereTheClockWasSetBack) {
   Wait(For(7));
   Commit();
   Begin(now);
-  ASSERT_OK(store_.List(kClient, {}, 0, "", true, now + absl::Minutes(10)));
+  ASSERT_OK(store_.List(kClient, {}, 0, "", now + absl::Minutes(10)));
   EXPECT_EQ(store_.waiters(), 0);
 }
 
@@ -182,11 +183,11 @@ TEST_F(AnnotationRestoreTest, DrawingIsWholeAgain) {
   Draw(drawing);
   Draw({.content = Bytes(std::string(1 << 20, '1'))});
   const int64_t bytes = store_.bytes();
-  ASSERT_OK_AND_ASSIGN(const DrawingPage before, store_.List(kClient, {.target = "second-browser"},
-                                                             0, "", true, clock_.Now()));
+  ASSERT_OK_AND_ASSIGN(const DrawingPage before,
+                       store_.List(kClient, {.target = "second-browser"}, 0, "", clock_.Now()));
   Restart(absl::Minutes(1));
-  ASSERT_OK_AND_ASSIGN(const DrawingPage page, store_.List(kClient, {.target = "second-browser"}, 0,
-                                                           "", true, clock_.Now()));
+  ASSERT_OK_AND_ASSIGN(const DrawingPage page,
+                       store_.List(kClient, {.target = "second-browser"}, 0, "", clock_.Now()));
   ASSERT_THAT(page.drawings, SizeIs(1));
   const Drawing& after = *page.drawings[0];
   EXPECT_EQ(after.target, "second-browser");
@@ -243,10 +244,10 @@ TEST_F(AnnotationRestoreTest, NoDrawingLivesLongerWhereTheClockWasSetBack) {
   const absl::Time now = clock_.Now() - absl::Hours(30);
   Begin(now);
   ASSERT_OK_AND_ASSIGN(DrawingPage page,
-                       store_.List(kClient, {}, 0, "", true, now + absl::Minutes(10) - kTick));
+                       store_.List(kClient, {}, 0, "", now + absl::Minutes(10) - kTick));
   ASSERT_THAT(page.drawings, SizeIs(1));
   EXPECT_EQ(page.drawings[0]->append_time, now);
-  ASSERT_OK_AND_ASSIGN(page, store_.List(kClient, {}, 0, "", true, now + absl::Minutes(10)));
+  ASSERT_OK_AND_ASSIGN(page, store_.List(kClient, {}, 0, "", now + absl::Minutes(10)));
   EXPECT_THAT(page.drawings, IsEmpty());
   // Nor is it remembered for longer.
   const absl::Time later = now + absl::Hours(24);
@@ -263,7 +264,7 @@ TEST_F(AnnotationRestoreTest, EachClientHasCollectedWhatItHad) {
   Commit();
   Collect("lister");
   EXPECT_EQ(Found(), "1");
-  ASSERT_OK(store_.List("peeker", {}, 0, "", /*peek=*/true, clock_.Now()));
+  ASSERT_OK(store_.List("peeker", {}, 0, "", clock_.Now()));
   Restart();
   Restart();
   Wait();

@@ -4,13 +4,12 @@
 #include <cstddef>
 
 #include "common/clock.h"
+#include "common/text_scan.h"
 #include "tracker/domain/errors.h"
 
 namespace callslip::tracker {
 namespace {
 
-// A tool's raw input is allowed 64 levels by the gateway; the rest is ours.
-constexpr int kMaxDepth = 80;
 constexpr char kTimestampFormat[] = "%Y-%m-%dT%H:%M:%E*SZ";
 
 // How deep the arrays and objects of a JSON text nest.
@@ -36,10 +35,11 @@ int DepthOf(absl::string_view text) {
 
 }  // namespace
 
-std::optional<Json> ParseJson(absl::string_view text) {
+// A tool's raw input is allowed 64 levels by the gateway; the rest is ours.
+std::optional<Json> ParseJson(absl::string_view text, int max_depth) {
   // Not by a callback of the parser's: with one, it looks through all of an array again after each
   // of its elements.
-  if (DepthOf(text) > kMaxDepth) return std::nullopt;
+  if (DepthOf(text) > max_depth) return std::nullopt;
   Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) return std::nullopt;
   return json;
@@ -53,11 +53,15 @@ absl::Status CheckJsonObject(absl::string_view field, absl::string_view text) {
 }
 
 std::string Dump(const FileJson& json) {
-  return json.dump(-1, ' ', false, FileJson::error_handler_t::replace);
+  std::string text = json.dump(-1, ' ', false, FileJson::error_handler_t::replace);
+  EscapeLineSeparators(text);
+  return text;
 }
 
 std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  EscapeLineSeparators(text);
+  return text;
 }
 
 std::string FormatTimestamp(absl::Time time) {

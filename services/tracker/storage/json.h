@@ -19,8 +19,8 @@ using FileJson = nlohmann::ordered_json;
 using Json = nlohmann::json;
 
 // Parses without exceptions, in a time that grows as the text. Nothing for what is no JSON, and for
-// what nests deeper than anything that our files hold.
-std::optional<Json> ParseJson(absl::string_view text);
+// what nests deeper than `max_depth`: than anything that our files hold.
+std::optional<Json> ParseJson(absl::string_view text, int max_depth = 80);
 
 // InvalidField unless `text` is a JSON object, or empty.
 absl::Status CheckJsonObject(absl::string_view field, absl::string_view text);

@@ -185,7 +185,7 @@ Payload AnnotationStore::TakeOrWait(const AnnotationQuery& query, const Spec& co
 
 absl::StatusOr<DrawingPage> AnnotationStore::List(std::string client_id, AnnotationQuery query,
                                                   int page_size, const std::string& page_token,
-                                                  bool peek, absl::Time now) {
+                                                  absl::Time now) {
   RETURN_IF_ERROR(CompleteAndCheck(client_id, query));
   if (page_size < 0) return InvalidField("page_size", "must not be negative");
   size_t most = kMaxDrawingsOfPage;
@@ -207,10 +207,18 @@ absl::StatusOr<DrawingPage> AnnotationStore::List(std::string client_id, Annotat
       break;
     }
     page.drawings.push_back(kept.drawing);
-    if (!peek) AddReceiptLocked(next->first, {client_id, nullptr});
   }
   JournalLocked();
   return page;
+}
+
+void AnnotationStore::Collect(const std::string& client_id,
+                              const std::vector<DrawingPtr>& drawings) {
+  MutexLock lock(&mutex_);
+  for (const DrawingPtr& drawing : drawings) {
+    AddReceiptLocked(drawing->sequence, {client_id, nullptr});
+  }
+  JournalLocked();
 }
 
 absl::StatusOr<AppendedDrawing> AnnotationStore::Append(Drawing drawing,

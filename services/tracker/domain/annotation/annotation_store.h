@@ -74,9 +74,11 @@ class AnnotationStore {
   absl::StatusOr<CommandRegistration> Request(AnnotationRequest request, absl::Time now);
   // See AnnotationRequest::peek.
   void Collect(const CommandSnapshot& command) { commands_->Collect(command); }
-  // `page_size` 0 means as many as there may be.
+  // `page_size` 0 means as many as there may be. Collects nothing.
   absl::StatusOr<DrawingPage> List(std::string client_id, AnnotationQuery query, int page_size,
-                                   const std::string& page_token, bool peek, absl::Time now);
+                                   const std::string& page_token, absl::Time now);
+  // The client has these.
+  void Collect(const std::string& client_id, const std::vector<DrawingPtr>& drawings);
 
   // For the browser's side.
 

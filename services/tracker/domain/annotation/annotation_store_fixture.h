@@ -84,8 +84,9 @@ class AnnotationStoreTest : public CommandTableTest {
   }
 
   std::vector<std::string> Listed(AnnotationQuery query = {}, bool peek = true) {
-    const auto page = store_.List(kClient, std::move(query), 0, "", peek, clock_.Now());
+    const auto page = store_.List(kClient, std::move(query), 0, "", clock_.Now());
     EXPECT_OK(page);
+    if (!peek) store_.Collect(kClient, page->drawings);
     std::vector<std::string> contents;
     for (const DrawingPtr& drawing : page->drawings) contents.push_back(*drawing->content);
     return contents;

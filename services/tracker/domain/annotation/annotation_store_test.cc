@@ -331,23 +331,22 @@ TEST_F(AnnotationStoreTest, ListCollectsUnlessItPeeks) {
 
 TEST_F(AnnotationStoreTest, ListPages) {
   for (const char* content : {"1", "2", "3"}) Draw(In(7, content, "review"));
-  ASSERT_OK_AND_ASSIGN(DrawingPage page, store_.List(kClient, {}, 2, "", false, clock_.Now()));
+  ASSERT_OK_AND_ASSIGN(DrawingPage page, store_.List(kClient, {}, 2, "", clock_.Now()));
   EXPECT_EQ(*page.drawings[0]->content, "3");
   EXPECT_EQ(*page.drawings[1]->content, "2");
-  ASSERT_OK_AND_ASSIGN(page,
-                       store_.List(kClient, {}, 2, page.next_page_token, false, clock_.Now()));
+  ASSERT_OK_AND_ASSIGN(page, store_.List(kClient, {}, 2, page.next_page_token, clock_.Now()));
   ASSERT_THAT(page.drawings, SizeIs(1));
   EXPECT_EQ(*page.drawings[0]->content, "1");
   EXPECT_TRUE(page.next_page_token.empty());
-  EXPECT_THAT(store_.List(kClient, {}, 0, "x", false, clock_.Now()),
+  EXPECT_THAT(store_.List(kClient, {}, 0, "x", clock_.Now()),
               FailsWith(StatusCode::kInvalidArgument, "invalid_page_token"));
-  EXPECT_THAT(store_.List(kClient, {}, -1, "", false, clock_.Now()),
+  EXPECT_THAT(store_.List(kClient, {}, -1, "", clock_.Now()),
               FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
 }
 
 TEST_F(AnnotationStoreTest, PageOfLargeDrawingsEndsEarly) {
   for (int i = 0; i < 3; ++i) Draw(In(7, std::string(kMaxBytesOfPage / 2, '1'), "review"));
-  ASSERT_OK_AND_ASSIGN(DrawingPage page, store_.List(kClient, {}, 0, "", false, clock_.Now()));
+  ASSERT_OK_AND_ASSIGN(DrawingPage page, store_.List(kClient, {}, 0, "", clock_.Now()));
   EXPECT_THAT(page.drawings, SizeIs(1));
   EXPECT_FALSE(page.next_page_token.empty());
 }
@@ -438,7 +437,9 @@ TEST_F(AnnotationStoreTest, ReceiptsAreBounded) {
   AnnotationStore store(&table_, limits);
   ASSERT_OK(store.Append(In(7, "1"), {}, "", clock_.Now()));
   for (const char* client : {"a", "b", "c"}) {
-    EXPECT_OK(store.List(client, {}, 0, "", false, clock_.Now()));
+    const auto page = store.List(client, {}, 0, "", clock_.Now());
+    EXPECT_OK(page);
+    store.Collect(client, page->drawings);
   }
   // The first one is given it again, the last one is not.
   EXPECT_EQ((*store.Request(For(7, "", "a"), clock_.Now())).command->state, State::kCompleted);
@@ -471,7 +472,7 @@ TEST_F(AnnotationStoreTest, LongUrlsAndTitlesAreCut) {
   drawing.url = std::string(kMaxUrlBytes + 1, 'x');
   drawing.title = std::string(kMaxTitleBytes + 1, 'x');
   Draw(drawing);
-  ASSERT_OK_AND_ASSIGN(const DrawingPage page, store_.List(kClient, {}, 0, "", true, clock_.Now()));
+  ASSERT_OK_AND_ASSIGN(const DrawingPage page, store_.List(kClient, {}, 0, "", clock_.Now()));
   EXPECT_EQ(page.drawings[0]->url.size(), kMaxUrlBytes);
   EXPECT_EQ(page.drawings[0]->title.size(), kMaxTitleBytes);
 }
