@@ -111,7 +111,8 @@ struct GatewayServer::Parts {
   Parts(const GatewayConfig& gateway_config, const std::optional<TokenFile>& token_file,
         std::unique_ptr<DocumentSource> issuer_source, const ExtendCatalog& extend_catalog)
       : config(gateway_config),
-        sessions(SessionKey(config, token_file)),
+        session_key(SessionKey(config, token_file)),
+        sessions(session_key),
         calls(std::make_shared<CallQueue>()),
         tracker(ConnectToTracker(config.tracker, calls, loop.executor(), config.TrackerTls())),
         tracker_access(tracker.get(), token_file.has_value() || config.oauth.is_on()),
@@ -125,7 +126,7 @@ struct GatewayServer::Parts {
         command_api(tracker.get(), command_hub),
         operations_api(tracker.get(), &clock, &mcp_clients),
         mcp_server(MakeCatalog(extend_catalog), tracker.get(), &clock, &sessions),
-        mcp(&mcp_server, &sessions, &mcp_clients),
+        mcp(&mcp_server, &sessions, &mcp_clients, updates),
         pending_queries(tracker.get()),
         query_result(tracker.get()),
         draw_mode(tracker.get()),
@@ -155,7 +156,7 @@ struct GatewayServer::Parts {
     }
     const bool has_provider = resource_server != nullptr && !config.oauth.page_client.empty();
     if (token_file.has_value() || has_provider) {
-      page_login = std::make_unique<PageLogin>(SessionKey(config, token_file), credentials, &clock);
+      page_login = std::make_unique<PageLogin>(session_key, credentials, &clock);
     }
     if (!has_provider) return;
     page_login->Believe(resource_server.get(),
@@ -332,6 +333,7 @@ struct GatewayServer::Parts {
   std::shared_ptr<Credentials> credentials;  // Null: everyone may call.
   std::unique_ptr<PageLogin> page_login;     // Null as well: nobody needs to log in.
   std::shared_ptr<ServerTls> tls;            // Null: without.
+  const std::string session_key;             // At the start.
   // Requests under way are entered here until they end.
   Sessions sessions;
   // Destroyed next to last: its destruction ends what is left of the coroutines, and the calls that

@@ -247,7 +247,9 @@ class Target {
   FileStore files_{&clock_, FileStore::kAllBytes};
   McpServer server_{Catalog(&tracker_, &clock_, &files_), &tracker_, &clock_, &sessions_};
   RecentMcpClients clients_{&clock_};
-  const StreamableHttp transport_{&server_, &sessions_, &clients_};
+  const StreamableHttp transport_{
+      &server_, &sessions_, &clients_,
+      std::make_shared<ByteBudget>(uint64_t{32} << 20, uint64_t{8} << 20)};
   const std::string session_ = sessions_.Open("2025-11-25", {.name = "agent"}, "fuzz");
   const std::string batch_session_ = sessions_.Open("2025-03-26", {.name = "agent"}, "fuzz");
   std::list<Call> calls_;

@@ -252,6 +252,38 @@ TEST_F(McpTest, TheItemsOfABatchWaitSideBySide) {
   EXPECT_EQ(answers[1]["result"]["structuredContent"]["result"], 2);
 }
 
+TEST_F(McpTest, AnswersOfABatchThatDoNotFitBesideTheOthersAreErrors) {
+  McpClient client = Client("2025-03-26");
+  const std::string large = Submit();
+  const std::string open = Submit();
+  Complete(large, std::string(4 << 20, 'x'));
+  json batch = json::array();
+  batch.push_back(client.ToolCall("observe", WaitFor(open)));
+  for (int i = 0; i < 8; ++i) {
+    batch.push_back(client.Request("resources/read", {{"uri", "callslip://result/" + large}}));
+  }
+  HttpStream held = client.Open(batch);
+  services_.AwaitWaits(1);
+  Complete(open, 1);
+  const auto refused_of = [&](json answers) {
+    int refused = 0;
+    EXPECT_EQ(answers.size(), batch.size());
+    for (size_t i = 0; i < answers.size(); ++i) {
+      EXPECT_EQ(answers[i]["id"], batch[i]["id"]);
+      if (!answers[i].contains("error")) continue;
+      ++refused;
+      EXPECT_THAT(answers[i]["error"]["message"].get<std::string>(),
+                  HasSubstr("send the request alone"));
+    }
+    return refused;
+  };
+  const int refused = refused_of(json::parse(held.Body()));
+  EXPECT_GE(refused, 4);
+  EXPECT_LT(refused, 8);
+  // What they took is given back.
+  EXPECT_EQ(refused_of(client.Send(batch).body), refused);
+}
+
 TEST_F(McpTest, LeavingABatchEndsAllItsWaits) {
   McpClient client = Client("2025-03-26");
   const std::string id = Submit();

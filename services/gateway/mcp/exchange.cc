@@ -48,6 +48,12 @@ std::string Event(absl::string_view message) {
   return absl::StrCat("event: message\ndata: ", message, "\n\n");
 }
 
+RpcError NoRoomInBatch() {
+  return {
+      JsonRpcCode::kInternalError,
+      "There is no room for this answer beside the others of its batch: send the request alone."};
+}
+
 }  // namespace
 
 // A request of ours that awaits its reply.
@@ -190,6 +196,12 @@ void Exchange::Send(std::string message, bool needed) {
 
 void Exchange::End(RpcOutcome outcome) {
   outcome_ = std::move(outcome);
+  if (keep_ != nullptr && !cancelled_) {
+    // Its text is a fraction of what it was made of.
+    kept_ = JsonRpcResponse(message_.id, *std::exchange(outcome_, Json()));
+    if (!keep_(kept_.size())) kept_ = JsonRpcResponse(message_.id, NoRoomInBatch());
+    return;
+  }
   if (writer_ == nullptr || cancelled_ || is_cut_off_) return;
   // It may have to wait for its reader, as what comes before it.
   std::string answer = JsonRpcResponse(message_.id, *outcome_);
@@ -311,7 +323,7 @@ asio::awaitable<std::string> Exchange::AnswerMessage() {
     co_await AwaitNews(std::chrono::hours(24));
   }
   if (cancelled_) co_return "";
-  co_return JsonRpcResponse(message_.id, *outcome_);
+  co_return kept_.empty() ? JsonRpcResponse(message_.id, *outcome_) : std::move(kept_);
 }
 
 asio::awaitable<void> Exchange::Stream(BodyWriter& writer) {

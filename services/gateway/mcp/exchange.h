@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_GATEWAY_MCP_EXCHANGE_H_
 #define CALLSLIP_GATEWAY_MCP_EXCHANGE_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -107,6 +108,9 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   // The response message, once the work has ended without a stream; for batches. Empty where the
   // request was cancelled. Leaving this coroutine before the end cancels the work.
   boost::asio::awaitable<std::string> AnswerMessage();
+  // One of a batch is kept until all are there: `keep` is asked for room for its bytes. Where there
+  // is none, it is an error that says so.
+  void set_keep(std::function<bool(size_t bytes)> keep) { keep_ = std::move(keep); }
 
  private:
   struct CancelOnExit;
@@ -143,6 +147,8 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   bool is_answer_queued_ = false;  // The last message of the outbox is the answer.
   bool is_cut_off_ = false;        // There was no room for it, or for another that is needed.
   AnswerHandler answer_;
+  std::function<bool(size_t bytes)> keep_;           // Null: it is none of a batch.
+  std::string kept_;                                 // The response message, then.
   std::unique_ptr<boost::asio::steady_timer> news_;  // While AwaitNews() runs.
   boost::asio::cancellation_signal cancel_;
   // Our requests to the client, by id, that it has not replied to.

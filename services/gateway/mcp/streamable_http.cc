@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -212,6 +213,8 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origi
   // In the order of the batch: an answer, or whose answer is awaited.
   std::vector<std::variant<std::string, std::shared_ptr<Exchange>>> answers;
   std::vector<std::unique_ptr<Sessions::UnderWay>> under_way;
+  const auto room = std::make_shared<ByteBudget::Place>(waiting_);
+  room->SetCaller(origin.principal.name);
   const auto executor = co_await asio::this_coro::executor;
   for (auto& entry : body.messages) {
     auto* message = std::get_if<JsonRpcMessage>(&entry);
@@ -225,6 +228,7 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origi
     }
     auto exchange = std::make_shared<Exchange>(executor, origin, std::move(*message));
     exchange->set_body_place(place);
+    exchange->set_keep([room](size_t bytes) { return room->Grow(room->bytes() + bytes); });
     server_->Trace(*exchange);
     auto entered = std::make_unique<Sessions::UnderWay>(sessions_, exchange.get());
     if (!entered->unique()) {
@@ -236,7 +240,8 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origi
     answers.emplace_back(std::move(exchange));
   }
   place = nullptr;
-  // All of them side by side, and when the peer leaves, none goes on.
+  // Those that wait do so side by side, the others take their turns: each may have a large answer.
+  // When the peer leaves, none goes on.
   const absl::Cleanup end_all = [&] {
     for (const auto& answer : answers) {
       if (const auto* exchange = std::get_if<std::shared_ptr<Exchange>>(&answer)) {
@@ -244,9 +249,13 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origi
       }
     }
   };
+  std::set<const Exchange*> begun;
   for (const auto& answer : answers) {
     const auto* exchange = std::get_if<std::shared_ptr<Exchange>>(&answer);
-    if (exchange != nullptr) (*exchange)->Run(server_->Handle(*exchange));
+    if (exchange == nullptr) continue;
+    if (server_->LongestWait((*exchange)->message()) == absl::ZeroDuration()) continue;
+    begun.insert(exchange->get());
+    (*exchange)->Run(server_->Handle(*exchange));
   }
   std::string array;
   for (const auto& answer : answers) {
@@ -255,6 +264,7 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origi
     if (exchange == nullptr) {
       text = std::get<std::string>(answer);
     } else {
+      if (!begun.contains(exchange->get())) (*exchange)->Run(server_->Handle(*exchange));
       text = co_await (*exchange)->AnswerMessage();
     }
     if (!text.empty()) absl::StrAppend(&array, array.empty() ? "[" : ",", text);

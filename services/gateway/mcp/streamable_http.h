@@ -3,10 +3,12 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "boost/asio/awaitable.hpp"
 #include "gateway/api/recent_mcp_clients.h"
+#include "gateway/http/byte_budget.h"
 #include "gateway/http/responder.h"
 #include "gateway/mcp/mcp_server.h"
 #include "gateway/mcp/sessions.h"
@@ -19,8 +21,10 @@ namespace callslip::gateway {
 class StreamableHttp {
  public:
   // All must outlive this.
-  StreamableHttp(McpServer* server, Sessions* sessions, RecentMcpClients* clients)
-      : server_(server), sessions_(sessions), clients_(clients) {}
+  // Answers of batches wait for each other within `waiting`.
+  StreamableHttp(McpServer* server, Sessions* sessions, RecentMcpClients* clients,
+                 std::shared_ptr<ByteBudget> waiting)
+      : server_(server), sessions_(sessions), clients_(clients), waiting_(std::move(waiting)) {}
 
   void HandlePost(const HttpRequest& request, Responder responder) const;
   // Ends a session.
@@ -50,6 +54,7 @@ class StreamableHttp {
   McpServer* const server_;
   Sessions* const sessions_;
   RecentMcpClients* const clients_;
+  const std::shared_ptr<ByteBudget> waiting_;
 };
 
 }  // namespace callslip::gateway
