@@ -27,8 +27,9 @@ class DocumentSource {
  public:
   virtual ~DocumentSource() = default;
 
-  // Blocks. NOT_FOUND where the server answers with another status than 200, UNAVAILABLE where it
-  // gives no answer, or none that may be used.
+  // Blocks. NOT_FOUND where the server answers with another status than 200 or with what may not be
+  // used, or closes the connection without an answer; UNAVAILABLE where it cannot be reached, or
+  // takes too long.
   virtual absl::StatusOr<Document> Get(const Url& url) = 0;
 
   // Posts a form (application/x-www-form-urlencoded). Blocks. UNAVAILABLE where there is no answer.

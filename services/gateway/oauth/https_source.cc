@@ -98,7 +98,8 @@ asio::awaitable<absl::StatusOr<Response>> Exchange(Stream& stream, const Request
   parser.header_limit(limits.header_bytes);
   boost::beast::flat_buffer buffer;
   auto [read_error, received] = co_await http::async_read(stream, buffer, parser, kAwait);
-  if (read_error) co_return Failed("answer", read_error);
+  // It is there, and has nothing that may be used: some close the connection for unknown paths.
+  if (read_error) co_return absl::NotFoundError(Failed("answer", read_error).message());
   co_return parser.release();
 }
 
@@ -122,7 +123,7 @@ class HttpsSource final : public DocumentSource {
     request.body() = form;
     request.prepare_payload();
     absl::StatusOr<Response> response = Ask(url, request);
-    if (!response.ok()) return response.status();
+    if (!response.ok()) return absl::UnavailableError(response.status().message());
     return FormAnswer{static_cast<int>(response->result_int()), std::move(response->body())};
   }
 

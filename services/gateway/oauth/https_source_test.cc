@@ -80,6 +80,19 @@ class Peer {
                                               return sink.write(piece.data(), piece.size());
                                             });
     });
+    server_->Get("/cut", [](const httplib::Request&, httplib::Response& response) {
+      response.set_content_provider(100, "application/json",
+                                    [](size_t, size_t, httplib::DataSink& sink) {
+                                      sink.write("{", 1);
+                                      return false;
+                                    });
+    });
+    const auto close = [](const httplib::Request&, httplib::Response& response) {
+      response.set_content_provider(100, "application/json",
+                                    [](size_t, size_t, httplib::DataSink&) { return false; });
+    };
+    server_->Get("/closed", close);
+    server_->Post("/closed", close);
     server_->Get("/headers", [](const httplib::Request&, httplib::Response& response) {
       for (int i = 0; i < 20; ++i) {
         response.set_header(absl::StrCat("x-", i), std::string(1000, 'x'));
@@ -135,7 +148,13 @@ TEST_F(HttpsSourceTest, GoesNowhereElseAndTakesNoMoreThanItsLimits) {
   EXPECT_THAT(ErrorOf("/large"), HasSubstr("body limit"));
   EXPECT_THAT(ErrorOf("/endless"), HasSubstr("body limit"));
   EXPECT_THAT(ErrorOf("/headers"), HasSubstr("header limit"));
+  // It may have what is wanted in another place.
+  for (const char* unusable : {"/large", "/endless", "/headers", "/cut", "/closed"}) {
+    EXPECT_TRUE(absl::IsNotFound(source_->Get(peer_.At("http", unusable)).status())) << unusable;
+  }
+  EXPECT_TRUE(absl::IsUnavailable(source_->Post(peer_.At("http", "/closed"), "a=b").status()));
   const auto refused = source_->Get(*ParseUrl("http://127.0.0.1:1/"));
+  EXPECT_TRUE(absl::IsUnavailable(refused.status()));
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("accept a connection"));
 }
 
