@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "bridge/json_scan.h"
@@ -149,7 +150,7 @@ void ReadLine(Message& message) {
   if (!scan.error.empty()) return SetInvalid(message, kParseError, scan.error);
   if (absl::StripLeadingAsciiWhitespace(message.line).front() == '[') {
     return SetInvalid(message, kInvalidRequest,
-                      "this bridge takes no batches; send one message a line");
+                      absl::StrCat("a batch has 1 to ", kMaxBatch, " messages"));
   }
   if (HasDuplicates(scan.members)) {
     return SetInvalid(message, kInvalidRequest, "the message has a member twice");
@@ -182,6 +183,35 @@ Message ParseMessage(std::string line) {
   EscapeLineSeparators(message.line);
   ReadLine(message);
   return message;
+}
+
+std::vector<std::string> MessagesOfBatch(absl::string_view line) {
+  const absl::string_view array = absl::StripAsciiWhitespace(line);
+  // What is cut out of it is judged by itself.
+  if (!absl::StartsWith(array, "[") || !ScanJson(array).error.empty()) return {};
+  std::vector<std::string> messages;
+  int depth = 0;
+  bool in_string = false;
+  size_t begin = 1;
+  for (size_t at = 0; at < array.size(); ++at) {
+    const char c = array[at];
+    if (in_string) {
+      if (c == '\\') ++at;
+      if (c == '"') in_string = false;
+      continue;
+    }
+    if (c == '"') in_string = true;
+    if (c == '[' || c == '{') ++depth;
+    const bool ends = depth == 1 && (c == ',' || c == ']');
+    if (ends && messages.size() == kMaxBatch) return {};
+    if (ends) {
+      messages.emplace_back(absl::StripAsciiWhitespace(array.substr(begin, at - begin)));
+      begin = at + 1;
+    }
+    if (c == ']' || c == '}') --depth;
+  }
+  if (messages.size() == 1 && messages[0].empty()) return {};
+  return messages;
 }
 
 void AddRequestId(Message& message, const std::function<std::string()>& make) {

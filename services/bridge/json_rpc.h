@@ -71,10 +71,14 @@ struct Message {
   std::string error;
 };
 
-// Never fails: what is no message is kInvalid. A batch is invalid too, though 2025-03-26, and no
-// other revision, has them: its one answer would wait for the slowest of its requests, each of
-// which has a time of its own. Over HTTP the gateway takes them.
+// Never fails: what is no message is kInvalid, and so is a batch.
 Message ParseMessage(std::string line);
+
+// The messages of a batch, as 2025-03-26 has them: each is answered by itself, since one answer for
+// all would wait for the slowest, and each has a time of its own. None where the line is no batch,
+// an empty one, or one of more than kMaxBatch.
+inline constexpr size_t kMaxBatch = 100;
+std::vector<std::string> MessagesOfBatch(absl::string_view line);
 
 // Gives a `tools/call` that hands in a command a `request_id` from `make`, unless it has one:
 // repeated with it, the call is the same command. Those are `interact` but for its `cancel`, and

@@ -10,7 +10,10 @@
 namespace callslip::bridge {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 using Kind = Message::Kind;
 
 Message Ping(const std::string& id) {
@@ -72,11 +75,26 @@ TEST(ParseMessageTest, WhatIsNoMessageIsAnInvalidRequest) {
   }
 }
 
-TEST(ParseMessageTest, BatchesAreRefused) {
+TEST(ParseMessageTest, ABatchIsNoMessage) {
   for (const char* line : {"[]", R"( [{"jsonrpc":"2.0","id":1,"method":"ping"}])"}) {
     const Message message = ParseMessage(line);
     EXPECT_EQ(message.error_code, kInvalidRequest);
-    EXPECT_THAT(message.error, HasSubstr("batches"));
+    EXPECT_THAT(message.error, HasSubstr("1 to 100 messages"));
+  }
+}
+
+TEST(MessagesOfBatchTest, AreItsElementsAsTheyStand) {
+  EXPECT_THAT(MessagesOfBatch(R"([{"a":1}])"), ElementsAre(R"({"a":1})"));
+  EXPECT_THAT(MessagesOfBatch(" [ {\"a\":[1,2,{}]} ,\t7,\"x,]\\\"[\" , [3,4]\r\n]  "),
+              ElementsAre(R"({"a":[1,2,{}]})", "7", R"("x,]\"[")", "[3,4]"));
+  std::string most = "[1";
+  for (size_t i = 1; i < kMaxBatch; ++i) most += ",1";
+  EXPECT_THAT(MessagesOfBatch(most + "]"), SizeIs(kMaxBatch));
+  for (const std::string& none :
+       {std::string(), std::string("[]"), std::string("[ ]"), std::string("{\"a\":[1]}"),
+        std::string("[1"), std::string("[1,]"), std::string("[1] 2"), std::string("\"[1]\""),
+        most + ",1]"}) {
+    EXPECT_THAT(MessagesOfBatch(none), IsEmpty()) << none;
   }
 }
 

@@ -77,7 +77,12 @@ Relay::~Relay() {
 
 void Relay::HandleLine(std::string line) {
   if (absl::StripAsciiWhitespace(line).empty()) return;
-  Message message = ParseMessage(std::move(line));
+  const std::vector<std::string> batch = MessagesOfBatch(line);
+  if (batch.empty()) return HandleMessage(ParseMessage(std::move(line)));
+  for (const std::string& each : batch) HandleMessage(ParseMessage(each));
+}
+
+void Relay::HandleMessage(Message message) {
   if (message.kind == Message::Kind::kInvalid) {
     Log(LogLevel::kWarning, "invalid message", {{"error", message.error}});
     SkippedLine read;

@@ -66,6 +66,7 @@ class Relay {
   struct Call;
   using CallPtr = std::shared_ptr<Call>;
 
+  void HandleMessage(Message message);
   // `id` (JSON bytes), or none where it is that of an unfinished request, whose answer the agent is
   // still owed under it.
   std::string FreeId(const std::string& id);

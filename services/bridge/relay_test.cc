@@ -1,5 +1,6 @@
 #include "bridge/relay.h"
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -76,6 +77,23 @@ TEST_F(RelayTest, InvalidLinesAreAnsweredUnderTheirIdWhereItCanBeRead) {
   EXPECT_EQ(gateway_->requests().size(), 1u);
 }
 
+TEST_F(RelayTest, EachMessageOfABatchIsAnsweredByItself) {
+  StartGateway();
+  Send(
+      R"([{"jsonrpc":"2.0","id":1,"method":"ping"}, 7,{"jsonrpc":"2.0","id":"a","method":5},)"
+      R"({"jsonrpc":"2.0","method":"notifications/x"},[{"jsonrpc":"2.0","id":3,"method":"ping"}]])");
+  std::map<std::string, int> codes;
+  for (int i = 0; i < 4; ++i) {
+    const auto answer = Read();
+    const std::string id = answer.contains("id") ? answer["id"].dump() : absl::StrCat("none ", i);
+    codes[id] = answer.contains("error") ? answer["error"]["code"].get<int>() : 0;
+  }
+  EXPECT_EQ(codes.size(), 4u);
+  EXPECT_EQ(codes["1"], 0);
+  EXPECT_EQ(codes["\"a\""], kInvalidRequest);
+  ExpectSilenceUntilPing();
+}
+
 TEST_F(RelayTest, WhatCanBeMendedIsForwarded) {
   StartGateway();
   Send(
@@ -92,7 +110,7 @@ TEST_F(RelayTest, InvalidLinesWithoutAnIdAreAnsweredWithoutOneAndNotForwarded) {
   EXPECT_EQ(Read()["error"]["code"], kParseError);
   Call("1.5", "ping");
   EXPECT_EQ(Read()["error"]["code"], kInvalidRequest);
-  Send(R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])");
+  Send("[]");
   EXPECT_FALSE(Read().contains("id"));
   relay_->HandleTooLongLine("");
   EXPECT_EQ(Read()["error"]["code"], kInvalidRequest);
