@@ -104,6 +104,23 @@ TEST_F(AuditTest, WhateverAnAdministratorChangesIsTold) {
   EXPECT_GT(changing, 30);
 }
 
+TEST_F(AuditTest, WhoLogsInAndWhoIsRefusedIsToldWithTheAddress) {
+  httplib::Client client("127.0.0.1", services_.gateway_address().port);
+  const auto log_of = [&](const std::string& token) {
+    testing::internal::CaptureStderr();
+    const json body = {{"token", token}};
+    EXPECT_TRUE(client.Post("/api/login", body.dump(), "application/json"));
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(log_of(std::string(32, 'r')),
+              AllOf(HasSubstr(R"("event":"audit","verdict":"allowed")"), HasSubstr("/api/login"),
+                    HasSubstr(R"("principal":"root")"), HasSubstr(R"("address":"127.0.0.1")"),
+                    Not(HasSubstr(std::string(32, 'r')))));
+  EXPECT_THAT(log_of("unknown"), AllOf(HasSubstr(R"("event":"audit","verdict":"refused")"),
+                                       HasSubstr(R"("reason":"token_unknown")"),
+                                       HasSubstr(R"("address":"127.0.0.1")")));
+}
+
 TEST_F(AuditTest, WhatWorkersDoIsTheirJob) {
   for (const gateway::Router::Served& served : services_.gateway().Routes()) {
     if (std::count(served.roles.begin(), served.roles.end(), Role::kWorker) == 0) continue;

@@ -484,7 +484,7 @@ TEST_F(GatewayTest, OversizedAndBrokenHttpIsAnswered) {
   EXPECT_THAT(ReadAll(fd), HasSubstr("400 Bad Request"));
 
   fd = Connect();
-  Send(fd, "GET /healthz HTTP/1.1\r\n" + Host() + "X: " + std::string(17 << 10, 'x') + "\r\n\r\n");
+  Send(fd, "GET /healthz HTTP/1.1\r\n" + Host() + "X: " + std::string(33 << 10, 'x') + "\r\n\r\n");
   EXPECT_THAT(ReadAll(fd), HasSubstr("431"));
 
   fd = Connect();

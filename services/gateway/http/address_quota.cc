@@ -41,6 +41,18 @@ std::string AddressKeyOfText(absl::string_view address) {
   return error ? std::string(address) : KeyOf(parsed);
 }
 
+std::string AddressText(absl::string_view key) {
+  if (key.size() == 4) {
+    ip::address_v4::bytes_type bytes;
+    std::memcpy(bytes.data(), key.data(), bytes.size());
+    return ip::address_v4(bytes).to_string();
+  }
+  if (key.size() != 8) return std::string(key);
+  ip::address_v6::bytes_type bytes{};
+  std::memcpy(bytes.data(), key.data(), key.size());
+  return ip::address_v6(bytes).to_string();
+}
+
 bool IsLoopbackKey(absl::string_view key) {
   return (key.size() == 4 && key[0] == 127) || key == KeyOf(ip::address_v6::loopback());
 }

@@ -15,6 +15,8 @@ namespace callslip::gateway {
 std::string AddressKey(const boost::asio::generic::stream_protocol::endpoint& peer);
 // The same for an address in text; the text itself where it is none.
 std::string AddressKeyOfText(absl::string_view address);
+// An AddressKey() for people: `127.0.0.1`, `2001:db8:0:1::`. Empty for other sockets.
+std::string AddressText(absl::string_view key);
 // Whether it is that of a process of this machine.
 bool IsLoopbackKey(absl::string_view key);
 

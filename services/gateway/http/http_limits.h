@@ -37,8 +37,9 @@ inline constexpr uint64_t kLargestBodyBytes = 12 << 20;
 
 // What one peer may cost the listener.
 struct HttpLimits {
-  // Request line and headers together; browsers stay below 8 KiB.
-  uint32_t header_bytes = 16 << 10;
+  // Request line and headers together. A browser sends the cookies of all ports of its host, each
+  // of up to 4 KiB.
+  uint32_t header_bytes = 32 << 10;
   // Agents and browsers send some twenty.
   int header_count = 100;
   // Where the route of a request has no limit of its own.

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
+#include "gateway/http/address_quota.h"
 
 namespace callslip::gateway {
 
@@ -12,9 +13,9 @@ HttpTally::Route* HttpTally::Add(const std::string& method, const std::string& p
   return &routes_.emplace_back(Route{.method = method, .path = path});
 }
 
-void HttpTally::Measure(Route* route, Responder& responder) {
+void HttpTally::Measure(Route* route, const std::string& address, Responder& responder) {
   ++route->under_way;
-  responder.respond = [this, route, begun = clock_->Now(), has_left = responder.has_left,
+  responder.respond = [this, route, address, begun = clock_->Now(), has_left = responder.has_left,
                        respond = std::move(responder.respond)](HttpResponse response) mutable {
     const int status = has_left != nullptr && *has_left ? kPeerHasLeft
                        : response.upgrade != nullptr    ? 101
@@ -25,7 +26,7 @@ void HttpTally::Measure(Route* route, Responder& responder) {
     route->latency.Observe(absl::ToInt64Nanoseconds(now - begun), response.span,
                            absl::ToUnixNanos(now));
     if (status == 401 || status == 403) {
-      NoteRefusal(*route, response);
+      NoteRefusal(*route, address, response);
     } else {
       LogTrouble(*route, status, response.span);
     }
@@ -33,7 +34,8 @@ void HttpTally::Measure(Route* route, Responder& responder) {
   };
 }
 
-void HttpTally::NoteRefusal(const Route& route, const HttpResponse& response) {
+void HttpTally::NoteRefusal(const Route& route, const std::string& address,
+                            const HttpResponse& response) {
   ++refused_[response.error];
   const std::optional<int64_t> left_out = audit_.Admit();
   if (!left_out.has_value()) return;
@@ -46,6 +48,7 @@ void HttpTally::NoteRefusal(const Route& route, const HttpResponse& response) {
        {"route", route.path},
        {"principal", who.name},
        {"role", who.name.empty() ? "" : std::string(RoleName(who.role))},
+       {"address", AddressText(address)},
        {"left_out", absl::StrCat(*left_out)}});
 }
 

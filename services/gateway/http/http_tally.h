@@ -44,8 +44,8 @@ class HttpTally {
   Route* Add(const std::string& method, const std::string& path);
   Route* other() { return &other_; }
 
-  // Counts the request that `responder` is to answer. Does nothing else to it.
-  void Measure(Route* route, Responder& responder);
+  // Counts the request from `address` that `responder` is to answer. Does nothing else to it.
+  void Measure(Route* route, const std::string& address, Responder& responder);
 
   // `who` was let in as a worker, as which the tracker is told no names.
   void NoteAllowed(const Route& route, const Principal& who);
@@ -57,7 +57,7 @@ class HttpTally {
   const std::map<std::string, int64_t>& refused() const { return refused_; }
 
  private:
-  void NoteRefusal(const Route& route, const HttpResponse& response);
+  void NoteRefusal(const Route& route, const std::string& address, const HttpResponse& response);
   void LogTrouble(const Route& route, int status, const TraceContext& span);
 
   Clock* const clock_;

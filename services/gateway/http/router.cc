@@ -104,7 +104,7 @@ std::vector<Router::Served> Router::Routes() const {
 void Router::Handle(std::shared_ptr<HttpRequest> request, Responder responder) const {
   Signature signature = JudgeSignature(*request, responder);
   if (auto refusal = doors_.Check(*request); refusal.has_value()) {
-    if (tally_ != nullptr) tally_->Measure(tally_->other(), responder);
+    if (tally_ != nullptr) tally_->Measure(tally_->other(), request->address, responder);
     std::move(responder.respond)(*std::move(refusal));
     return;
   }
@@ -172,7 +172,8 @@ void Router::Dispatch(std::shared_ptr<HttpRequest> request, Signature signature,
                       Responder responder) const {
   const Place place = FindPlace(*request);
   if (tally_ != nullptr) {
-    tally_->Measure(place.route == nullptr ? tally_->other() : place.route->tally, responder);
+    tally_->Measure(place.route == nullptr ? tally_->other() : place.route->tally, request->address,
+                    responder);
     if (place.route != nullptr) TraceRequest(*place.route->tally, *request, responder);
   }
   if (request->method == "OPTIONS") {

@@ -16,8 +16,10 @@
 #include "auth/same_secret.h"
 #include "auth/sha256.h"
 #include "auth/token_file.h"
+#include "common/log.h"
 #include "common/random.h"
 #include "common/status_macros.h"
+#include "gateway/http/address_quota.h"
 #include "gateway/http/error_response.h"
 #include "gateway/http/unauthorized.h"
 #include "gateway/json/json_fields.h"
@@ -194,6 +196,16 @@ HttpResponse PageLogin::Answer(const HttpRequest& request, const Credential& cre
     return ErrorResponse(401, "login_refused",
                          "What the authorization server says of you is too long for a cookie.",
                          "Have it name you by a shorter claim, or with fewer scopes.");
+  }
+  if (const std::optional<int64_t> left_out = audit_.Admit(); left_out.has_value()) {
+    Log(LogLevel::kInfo, "audit",
+        {{"verdict", "allowed"},
+         {"method", request.method},
+         {"route", request.path},
+         {"principal", who.name},
+         {"role", std::string(RoleName(who.role))},
+         {"address", AddressText(request.address)},
+         {"left_out", absl::StrCat(*left_out)}});
   }
   HttpResponse response;
   response.body =

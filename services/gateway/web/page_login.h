@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "auth/credentials.h"
 #include "common/clock.h"
+#include "common/log_limit.h"
 #include "gateway/http/http_message.h"
 #include "gateway/http/page_caller.h"
 #include "gateway/http/router.h"
@@ -88,6 +89,7 @@ class PageLogin final : public PageCaller {
 
   const std::shared_ptr<const Credentials> credentials_;
   Clock* const clock_;
+  mutable LogLimit audit_{clock_, 20};
   Grants* grants_ = nullptr;
   std::string server_;
   std::string session_key_;
