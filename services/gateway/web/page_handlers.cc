@@ -116,8 +116,12 @@ HttpResponse PageHandlers::Answer(const HttpRequest& request) const {
   const bool takes_gzip = Accepts(request.Header("accept-encoding"), "gzip");
   std::string path = request.Parameter("path");
   std::optional<WebFile> file;
-  if (!path.empty()) file = files_->Find(path, takes_gzip);
-  const bool is_asset = absl::StartsWith(path, kAssets);
+  // Any other way of saying it is a place in the page.
+  const bool is_plain = absl::c_none_of(absl::StrSplit(path, '/'), [](absl::string_view segment) {
+    return segment.empty() || segment == "." || segment == "..";
+  });
+  if (is_plain) file = files_->Find(path, takes_gzip);
+  const bool is_asset = is_plain && absl::StartsWith(path, kAssets);
   if (!file.has_value()) {
     if (is_asset) {
       return ErrorResponse(404, "unknown_path", absl::StrCat("The page has no file ", path, "."),
@@ -143,7 +147,7 @@ HttpResponse PageHandlers::Answer(const HttpRequest& request) const {
   response.content_type = ContentTypeOf(path);
   response.body = std::move(file->body);
   if (file->is_gzip) response.headers.emplace_back("Content-Encoding", "gzip");
-  if (path == kShell) {
+  if (absl::EndsWith(path, ".html")) {
     response.headers.emplace_back("Content-Security-Policy", kContentSecurityPolicy);
     response.headers.emplace_back("Referrer-Policy", "no-referrer");
     response.headers.emplace_back("Cross-Origin-Opener-Policy", "same-origin");

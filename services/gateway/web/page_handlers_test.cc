@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -103,6 +104,23 @@ TEST_F(PageHandlersTest, AssetsThatAreGoneAreNotFound) {
   EXPECT_EQ(Get("assets/main-0.js").status, 404);
   files_.files.clear();
   EXPECT_EQ(Get("sessions").status, 404);
+}
+
+TEST_F(PageHandlersTest, AFileHasOneNameAndHtmlIsNeverWithoutItsPolicy) {
+  files_.files["assets/../index.html"] = files_.files["/index.html"] = "shell";
+  files_.files["./index.html"] = files_.files["x/../index.html"] = "shell";
+  files_.files["assets/frame-1.html"] = "frame";
+  for (const char* path : {"assets/../index.html", "/index.html", "./index.html", "x/../index.html",
+                           "assets//main-1.js", "assets/./main-1.js", "assets/frame-1.html"}) {
+    const HttpResponse response = Get(path);
+    EXPECT_EQ(response.status, 200) << path;
+    EXPECT_THAT(HeaderIn(response, "Content-Security-Policy"), HasSubstr("default-src 'none'"))
+        << path;
+    if (!absl::StartsWith(path, "assets/frame")) {
+      EXPECT_EQ(HeaderIn(response, "Cache-Control"), "no-cache") << path;
+      EXPECT_EQ(response.body, "shell") << path;
+    }
+  }
 }
 
 TEST_F(PageHandlersTest, GzipIsForThoseWhoTakeIt) {
