@@ -153,13 +153,15 @@ test('how long, in words', () => {
 
 test('failures in groups, the largest first', () => {
   const all = [
-    made('c1', {status: 'error', error: 'worker_lost', failed_at: time(9)}),
+    made('c1', {status: 'error', error: 'worker_lost', failed_at: time(9), hint: 'Look at the page.'}),
     made('c2', {status: 'expired', error: 'never_delivered', may_have_executed: false}),
     made('c3', {status: 'error', error: 'worker_lost', command: 'click', failed_at: time(5), may_have_executed: false}),
-    made('c4', {status: 'error', error: 'worker_lost', command: 'click', failed_at: time(7)})];
+    made('c4', {status: 'error', error: 'worker_lost', command: 'click', failed_at: time(7), hint: 'Look at the page.'}),
+    made('c5', {status: 'error', error: 'worker_lost', command: 'click', failed_at: time(6), hint: 'Another word.'})];
   const [lost, never] = groupsOf(all, 'error');
   assert.deepEqual([lost!.name, lost!.commands.length, lost!.mayHaveRun, lost!.first, lost!.last, lost!.kinds],
-    ['worker_lost', 3, 2, time(5), time(9), ['click', 'execute_js']]);
+    ['worker_lost', 4, 3, time(5), time(9), ['click', 'execute_js']]);
+  assert.deepEqual([lost!.hint, never!.hint], ['Look at the page.', '']);
   assert.deepEqual([never!.name, never!.mayHaveRun], ['never_delivered', 0]);
   assert.deepEqual(groupsOf(all, 'command').map(({name}) => name), ['click', 'execute_js']);
 });

@@ -4,6 +4,7 @@ import {canAct} from '../api/http.ts';
 import {place, setQuery} from '../router.ts';
 import {now} from '../ui/clock.ts';
 import {Boundary, Failure} from '../ui/failure.tsx';
+import {visible} from '../ui/visible.ts';
 import {replayAll, type Replayed} from './act.ts';
 import {groupings, groupsOf, type Group, type GroupBy} from './groups.ts';
 import {failed as notListed, isListed, rows, store, useCommandFeed} from './live.ts';
@@ -58,6 +59,7 @@ function GroupView({group, by}: {group: Group; by: GroupBy}) {
         </span>
         {canAct() && <ReplayGroup group={group} />}
       </div>
+      {by === 'error' && group.hint && <p class="hint">{visible(group.hint)}</p>}
       {isOpen && (
         <ul class="group-commands">
           {group.commands.slice(0, shown).map(each => (

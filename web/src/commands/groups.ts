@@ -14,6 +14,8 @@ export interface Group {
   targets: string[];
   // How many of them may have had their effect.
   mayHaveRun: number;
+  // What to do about it, as most of them say. Empty where none does.
+  hint: string;
 }
 
 export const mayHaveRun = (command: Command): boolean => command.may_have_executed !== false;
@@ -39,6 +41,7 @@ export function groupsOf(commands: readonly Command[], by: GroupBy): Group[] {
       name, commands: all, first: ends[0]!, last: ends.at(-1)!,
       kinds: frequent(all.map(({command}) => command)), targets: frequent(all.map(({target}) => target)),
       mayHaveRun: all.filter(mayHaveRun).length,
+      hint: frequent(all.map(({hint}) => hint ?? '').filter(Boolean))[0] ?? '',
     };
   }).sort((a, b) => b.commands.length - a.commands.length || (a.name < b.name ? -1 : 1));
 }
