@@ -81,7 +81,7 @@ test('says three steps that fit, and ends with all that it has started', TIMEOUT
   const address = `127.0.0.1:${where.CALLSLIP_GATEWAY_PORT}`;
   for (const line of [
     `${BIN}/callslip-bridge doctor --fix --gateway http://${address}\n`,
-    `Load unpacked → ${join(root, 'extension')}\n`, `Pair with a gateway: ${address}\n`,
+    `Load unpacked → ${join(root, 'extension')}\n`, `Pair with ${address}\n`, `\n  http://${address}/ui/\n`,
     `Agents in sessions  true, in ${where.HOME}\n`,
   ]) {
     assert.ok(up.said.includes(line), up.said);

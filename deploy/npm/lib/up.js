@@ -41,16 +41,19 @@ function announcement({ gateway, tracker, data, agent, dir, doctor, extension })
   const file = env.CALLSLIP_TOKEN_FILE;
   const header = file ? ' --header "Authorization: Bearer TOKEN"' : '';
   return `
-Callslip is up. Three steps to the first answer:
+Callslip is up. Its page leads from here to the first answer, and shows what comes of it:
+
+  http://${gateway}/ui/
+
+Or by hand, in three steps:
 
   1. Agent            ${doctor} --fix --gateway http://${gateway}${file ? ` --token-file ${file}` : ''}
                       tells the agents of this machine, and asks before. By hand, over HTTP:
                       claude mcp add --transport http callslip http://${gateway}/mcp${header}
   2. Browser          chrome://extensions → Developer mode → Load unpacked → ${extension}
-                      then its icon → Pair with a gateway: ${gateway}
+                      then, with the page in front, its icon → Pair with ${gateway}
   3. Try              ask the agent: what is the title of the page in my browser?
 
-  People              http://${gateway}/ui/ shows the sessions, and steers them
   Other services      gRPC at ${tracker} (proto/callslip/tracker/v1)
   Tokens              ${file ? `in ${file}, one for each role` : 'none needed on this machine (see README.md)'}
   Sessions            in ${data}
