@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {challengeOf, hostOf} from '../src/api/provider.ts';
+import {challengeOf, goToProvider, hostOf} from '../src/api/provider.ts';
 
 test('the challenge is that of RFC 7636, appendix B', async () => {
   assert.equal(await challengeOf('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'), 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM');
@@ -8,4 +8,18 @@ test('the challenge is that of RFC 7636, appendix B', async () => {
 
 test('the button names the host', () => {
   assert.equal(hostOf({issuer: 'https://login.example/realms/team'}), 'login.example');
+});
+
+test('a login is not begun where a browser lets a page make no challenge, and it is said where it does', async () => {
+  const before = globalThis.fetch;
+  let asked = 0;
+  Object.assign(globalThis, {isSecureContext: false, fetch: () => { asked++; return Promise.reject(new Error()); }});
+  try {
+    await assert.rejects(goToProvider({issuer: 'https://login.example'}),
+      ({code, hint}: {code: string; hint: string}) => code === 'insecure_page' && /https.*gateway's machine/.test(hint));
+    assert.equal(asked, 0);
+  } finally {
+    Reflect.deleteProperty(globalThis, 'isSecureContext');
+    globalThis.fetch = before;
+  }
 });

@@ -34,6 +34,11 @@ export async function challengeOf(verifier: string): Promise<string> {
 
 // Leaves the page.
 export async function goToProvider(provider: Provider): Promise<void> {
+  // Browsers have crypto.subtle only there.
+  if (!isSecureContext) {
+    throw new ApiError(0, 'insecure_page', 'Over plain http, a browser lets no page of another machine log in with an authorization server.',
+      "Open this page over https, or on the gateway's machine.");
+  }
   const verifier = base64Url(crypto.getRandomValues(new Uint8Array(32)));
   const {state, url} = await post<{state: string; url: string}>('/login/provider/begin', {code_challenge: await challengeOf(verifier)});
   const journey: Journey = {state, verifier, issuer: provider.issuer,
