@@ -16,7 +16,7 @@ try {
     jsx: 'automatic', jsxImportSource: 'preact', logLevel: 'warning',
   });
   const files = readdirSync(out).filter(name => name.endsWith('.mjs')).map(name => join(out, name));
-  const {status} = spawnSync(process.execPath, ['--test', ...files], {stdio: 'inherit'});
+  const {status} = spawnSync(process.execPath, ['--test', ...files], {cwd: join(here, '..'), stdio: 'inherit'});
   process.exitCode = status ?? 1;
 } finally {
   rmSync(out, {recursive: true, force: true});

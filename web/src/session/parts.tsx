@@ -11,6 +11,7 @@ import {Boundary} from '../ui/failure.tsx';
 import {JsonTree} from '../ui/json_tree.tsx';
 import {pretty} from '../ui/json_value.ts';
 import {Code, Markdown} from '../ui/markdown.tsx';
+import {begin} from '../ui/text.ts';
 import {visible} from '../ui/visible.ts';
 import type {Folds} from './folds.ts';
 import type {SessionStore} from './store.ts';
@@ -111,7 +112,7 @@ function Folded({part, folds, title, children}:
 
 function Thought({part, folds}: {part: TextPart; folds: Folds}) {
   return (
-    <Folded part={part} folds={folds} title={`Thought: ${part.text.trim().split('\n')[0]!.slice(0, 120)}`}>
+    <Folded part={part} folds={folds} title={`Thought: ${begin(part.text.trim().split('\n')[0]!, 120)}`}>
       {() => <Markdown text={part.text} />}
     </Folded>);
 }

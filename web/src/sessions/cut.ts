@@ -1,4 +1,5 @@
 import type {Json, JsonObject, SessionEvent} from '../api/types.ts';
+import {begin} from '../ui/text.ts';
 
 // Characters to which strings are cut at least: below that they say nothing, and members go as a whole.
 const shortest = 256;
@@ -26,9 +27,6 @@ function lengthFor(lengths: readonly number[], excess: number): number {
   }
   return shortest;
 }
-
-// Not within a character.
-const begin = (text: string, length: number): string => text.slice(0, /[\ud800-\udbff]/.test(text[length - 1] ?? '') ? length - 1 : length);
 
 function shortened(value: Json, length: number): Json {
   if (typeof value === 'string') return value.length > length ? begin(value, length) : value;

@@ -1,6 +1,7 @@
 import type {Json, Session} from '../api/types.ts';
 import {fileDiffs, type FileDiff} from '../diff/blocks.ts';
 import {diffsOf, isLarge, type DiffSource} from '../diff/source.ts';
+import {begin} from '../ui/text.ts';
 import {nameOf, words} from './groups.ts';
 import {isObject, type OtherPart, type Part, type ToolPart} from './log.ts';
 
@@ -124,4 +125,4 @@ export function* transcript(session: Pick<Session, 'name' | 'session_id' | 'acp_
 }
 
 export const fileName = (session: Pick<Session, 'name' | 'session_id'>): string =>
-  `${nameOf(session).normalize('NFC').replace(/[^\p{L}\p{N}._-]+/gu, '-').replace(/^[.-]+|[.-]+$/g, '').slice(0, 60) || 'session'}.md`;
+  `${begin(nameOf(session).normalize('NFC').replace(/[^\p{L}\p{N}._-]+/gu, '-').replace(/^[.-]+|[.-]+$/g, ''), 60) || 'session'}.md`;

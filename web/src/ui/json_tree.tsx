@@ -1,6 +1,7 @@
 import {useMemo, useReducer, useRef, useState} from 'preact/hooks';
 import type {Json} from '../api/types.ts';
 import {childStep, counted, foldedLength, morePath, OpenRows, parentRow, rowsOf, summaryOf, type TreeRow} from './json_value.ts';
+import {begin} from './text.ts';
 import {visible} from './visible.ts';
 
 // A JSON value as a tree. Rows are made as they are opened; arrows, Home, End and Enter move about in
@@ -87,10 +88,10 @@ function Value({row: {value, picture, isParsed, isOpen}}: {row: TreeRow}) {
         {visible(summaryOf(value))}{isParsed && <em class="json-note"> in a string</em>}
       </span>);
   }
-  const isFolded = isOpen === false;
+  const shown = isOpen === false ? begin(value, foldedLength) : value;
   return (
     <span class={`json-string${isOpen ? ' is-open' : ''}`}>
-      {visible(isFolded ? value.slice(0, foldedLength) : value)}
-      {isFolded && <em class="json-note">… {counted(value.length - foldedLength, 'more character')}</em>}
+      {visible(shown)}
+      {shown !== value && <em class="json-note">… {counted(value.length - shown.length, 'more character')}</em>}
     </span>);
 }

@@ -1,4 +1,5 @@
 import type {Json} from '../api/types.ts';
+import {begin} from './text.ts';
 
 // A JSON value as the rows of a tree, of which only those are made that are open.
 
@@ -68,7 +69,7 @@ export function summaryOf(value: Json): string {
   const names = Object.keys(value);
   if (names.length === 0) return '{}';
   const shown = names.slice(0, 3).join(', ');
-  return `{${shown.length > 60 ? `${shown.slice(0, 60)}…` : shown}${names.length > 3 ? ', …' : ''}}`;
+  return `{${shown.length > 60 ? `${begin(shown, 60)}…` : shown}${names.length > 3 ? ', …' : ''}}`;
 }
 
 // Levels of a value that is written with a level in each line; a deeper one would be mostly blanks.

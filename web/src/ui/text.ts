@@ -1,0 +1,3 @@
+// The beginning of a text, `length` characters of UTF-16 at most, and no half of one of Unicode.
+export const begin = (text: string, length: number): string =>
+  text.slice(0, /[\ud800-\udbff]/.test(text[length - 1] ?? '') ? length - 1 : length);
