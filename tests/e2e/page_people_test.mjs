@@ -225,17 +225,35 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
   test('a question shows all that it is about', () => step(async () => {
     const id = await sessions.begin({ name: 'All of it', start: false });
     await sessions.call('POST', `/sessions/${id}/permissions`, { title: 'Edit \u202egpj.exe', wait_ms: 0,
-      options: [{ option_id: 'yes', name: 'Y\u200bes', kind: 'allow_once' }, { option_id: 'no', name: 'No', kind: 'reject_once' }],
-      details: { rawInput: { command: `ls\u2028${'\n'.repeat(100)}rm -rf /` }, reason: 'because',
+      options: [{ option_id: 'yes', name: 'Y\u200bes', kind: 'allow_once' }, { option_id: 'no', name: 'No', kind: 'reject_once' },
+        { option_id: 'ever', name: 'Reject', kind: 'allow_always' }],
+      details: { rawInput: { command: `cp \u05d0 1 \u05d1 2; ls\u2028${'\n'.repeat(100)}rm -rf /` }, reason: 'because',
         content: [{ type: 'diff', path: '/a', oldText: 'before\n', newText: `after ${'x'.repeat(300)} hidden\n` },
-          { type: 'content', content: { type: 'text', text: 'said [a]: /b' } }], locations: [{ path: '/a', line: 7 }] } });
+          { type: 'content', content: { type: 'text', text: 'said [a]: /b' } },
+          { type: 'diff', path: '/gone', oldText: 'kept', newText: null, _meta: { why: 'unused' } }], locations: [{ path: '/a', line: 7 }, '/beside'] } });
     const page = await open(`sessions/${id}`);
     const question = page.getByRole('group', { name: 'Permission' });
     await question.waitFor();
     const text = await question.innerText();
-    for (const part of ['Edit \\u{202E}gpj.exe', 'ls\\u{2028}', 'rm -rf /', 'before', 'hidden', 'said [a]: /b', '"reason": "because"', '/a:7', 'Y\\u{200B}es']) {
+    for (const part of ['Edit \\u{202E}gpj.exe', 'ls\\u{2028}', 'rm -rf /', 'before', 'hidden', 'said [a]: /b', '"reason": "because"', '/a:7', 'Y\\u{200B}es (allow once)',
+      '"/gone"', '"unused"', '"/beside"', 'Reject (allow always)']) {
       assert.ok(text.includes(part), `${part} in ${text}`);
     }
+    // What is written from right to left changes the place of nothing else.
+    const places = await question.locator('code', { hasText: 'cp' }).evaluate((code) => {
+      const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+      const left = {};
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        for (const { 0: found, index } of node.data.matchAll(/[\u05d0\u05d1]|\b[12]\b/g)) {
+          const range = document.createRange();
+          range.setStart(node, index);
+          range.setEnd(node, index + 1);
+          left[found] ??= range.getBoundingClientRect().left;
+        }
+      }
+      return ['\u05d0', '1', '\u05d1', '2'].map((each) => left[each]);
+    });
+    assert.ok(places.every((left, at) => at === 0 || left > places[at - 1]), places.join(' '));
     await question.getByText(/↓ \d+ more lines to read/).waitFor();
     // The end of a line, and the buttons, are in sight.
     const beyond = await question.locator('.asked').evaluate((box) => box.scrollWidth - box.clientWidth);

@@ -1,3 +1,4 @@
+import type {ComponentChildren} from 'preact';
 import {useEffect, useMemo, useReducer, useState} from 'preact/hooks';
 import type {DiffBlock, FileDiff} from './blocks.ts';
 import {fileDiffs} from './blocks.ts';
@@ -27,8 +28,10 @@ function madeOf(source: DiffSource): FileDiff[] | null | 'working' {
   return step.value;
 }
 
+type Show = (text: string) => ComponentChildren;
+
 // What a tool call changed in a file, by lines, made in slices so that a long one holds nothing up.
-export function DiffView({source}: {source: DiffSource}) {
+export function DiffView({source, show = visible}: {source: DiffSource; show?: Show}) {
   const [, again] = useReducer((count: number) => count + 1, 0);
   const [isWanted, setWanted] = useState(() => made.has(source) || !isLarge(source));
   useEffect(() => {
@@ -44,14 +47,14 @@ export function DiffView({source}: {source: DiffSource}) {
   if (!isWanted) {
     return (
       <div class="diff-ask">
-        <span>The change to <code>{visible(source.path || 'a file')}</code> is large.</span>
+        <span>The change to <code>{show(source.path || 'a file')}</code> is large.</span>
         <button type="button" onClick={() => setWanted(true)}>Show it</button>
       </div>);
   }
   const files = madeOf(source);
   if (files === 'working') return <p class="diff-note">Comparing…</p>;
-  if (files === null) return <pre class="diff-raw" tabIndex={0}>{visible(source.kind === 'patch' ? source.patch : source.after)}</pre>;
-  return <>{files.map((file, at) => <FileView key={`${at} ${file.path}`} file={file} />)}</>;
+  if (files === null) return <pre class="diff-raw" tabIndex={0}>{show(source.kind === 'patch' ? source.patch : source.after)}</pre>;
+  return <>{files.map((file, at) => <FileView key={`${at} ${file.path}`} file={file} show={show} />)}</>;
 }
 
 // How many lines of a file came and went, as "+4 −1".
@@ -63,7 +66,7 @@ export function DiffCount({added, removed}: {added: number; removed: number}) {
     </span>);
 }
 
-function FileView({file}: {file: FileDiff}) {
+function FileView({file, show}: {file: FileDiff; show: Show}) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const [shown, setShown] = useState(lineStep);
   let left = shown;
@@ -75,7 +78,7 @@ function FileView({file}: {file: FileDiff}) {
     return some;
   };
   const blockOf = (block: DiffBlock, at: number) => {
-    if (block.kind === 'lines' || opened.has(at)) return <Lines key={at} lines={take(block.lines)} />;
+    if (block.kind === 'lines' || opened.has(at)) return <Lines key={at} lines={take(block.lines)} show={show} />;
     if (left === 0) return null;
     const words = `${block.count.toLocaleString('en')} unchanged ${block.count === 1 ? 'line' : 'lines'}`;
     if (block.lines.length === 0) return <div key={at} class="diff-fold">⋯ {words}</div>;
@@ -85,15 +88,15 @@ function FileView({file}: {file: FileDiff}) {
       </button>);
   };
   const blocks = file.blocks.map(blockOf);
-  const name = visible(file.path || 'a file');
+  const name = file.path || 'a file';
   return (
     <figure class="diff">
       <figcaption>
-        <code class="diff-path">{name}</code> <DiffCount added={file.added} removed={file.removed} />
+        <code class="diff-path">{show(name)}</code> <DiffCount added={file.added} removed={file.removed} />
       </figcaption>
       {file.added + file.removed === 0
         ? <p class="diff-note">No line differs.</p>
-        : <div class="diff-body" role="region" aria-label={`Changes in ${name}`} tabIndex={0}>{blocks}</div>}
+        : <div class="diff-body" role="region" aria-label={`Changes in ${visible(name)}`} tabIndex={0}>{blocks}</div>}
       {hidden > 0 && (
         <button type="button" class="diff-fold" onClick={() => setShown(shown + lineStep)}>
           {hidden.toLocaleString('en')} more lines
@@ -103,7 +106,7 @@ function FileView({file}: {file: FileDiff}) {
 
 const marks = {same: ' ', removed: '−', added: '+'};
 
-function Lines({lines}: {lines: DiffLine[]}) {
+function Lines({lines, show}: {lines: DiffLine[]; show: Show}) {
   const words = useMemo(() => changedWords(lines), [lines]);
   return (
     <>
@@ -113,7 +116,7 @@ function Lines({lines}: {lines: DiffLine[]}) {
           <span class="diff-number" aria-hidden="true">{line.after || ''}</span>
           <span class="diff-mark">{marks[line.kind]}</span>
           <span class="diff-text">
-            {words.get(line)?.map(({text, isChanged}, at) => (isChanged ? <b key={at}>{visible(text)}</b> : visible(text))) ?? (visible(line.text) || ' ')}
+            {words.get(line)?.map(({text, isChanged}, at) => (isChanged ? <b key={at}>{show(text)}</b> : show(text))) ?? show(line.text || ' ')}
           </span>
         </div>))}
     </>);

@@ -1,9 +1,8 @@
 import type {Json, JsonObject} from '../api/types.ts';
 
 // What a tool call tells of a change to a file: its text before and after, or a patch.
-export type DiffSource =
-  | {kind: 'texts'; path: string; before: string; after: string}
-  | {kind: 'patch'; path: string; patch: string};
+export type TextsSource = {kind: 'texts'; path: string; before: string; after: string};
+export type DiffSource = TextsSource | {kind: 'patch'; path: string; patch: string};
 
 const text = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
 const isObject = (value: Json | undefined): value is JsonObject =>
@@ -14,7 +13,7 @@ const hunkHead = /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/m;
 export const isPatch = (told: string): boolean => hunkHead.test(told);
 
 // A content of kind "diff" of the Agent Client Protocol; `oldText` is null for a new file.
-function ofContent(content: JsonObject): DiffSource | null {
+export function ofContent(content: JsonObject): TextsSource | null {
   if (content.type !== 'diff') return null;
   const path = text(content.path) ?? '';
   const after = text(content.newText) ?? text(content.new_text);

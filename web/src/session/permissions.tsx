@@ -3,9 +3,12 @@ import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {canAct, canActNow, isAway} from '../api/http.ts';
 import type {Json, JsonObject, Permission, PermissionOption} from '../api/types.ts';
 import {DiffView} from '../diff/diff_view.tsx';
-import {diffsOf} from '../diff/source.ts';
-import {isObject, objects} from '../sessions/log.ts';
+import {linesOf} from '../diff/lines.ts';
+import {diffsOf, ofContent, type TextsSource} from '../diff/source.ts';
+import {words} from '../sessions/groups.ts';
+import {isObject} from '../sessions/log.ts';
 import {Boundary} from '../ui/failure.tsx';
+import {isolated} from '../ui/isolated.tsx';
 import {pretty} from '../ui/json_value.ts';
 import {useSingleKeys} from '../ui/keys.ts';
 import {Code} from '../ui/markdown.tsx';
@@ -18,6 +21,13 @@ import type {SessionStore} from './store.ts';
 
 // What holds for ever is pressed itself, and not in the place of something else.
 const keyOf: Record<string, string> = {allow_once: 'y', reject_once: 'n'};
+
+// Names that say what their kind is; beside any other one it is said.
+const saying: Record<string, RegExp> = {allow_once: /^(allow|yes)( once)?$/i, allow_always: /^(always allow|allow always)$/i,
+  reject_once: /^(reject|no)( once)?$/i, reject_always: /^(always reject|reject always)$/i};
+
+const nameOf = ({option_id: id, name, kind}: PermissionOption): string =>
+  `${name || id}${!kind || saying[kind]?.test(name) ? '' : ` (${words(kind)})`}`;
 
 export function Permissions({store}: {store: SessionStore}) {
   const [first, ...rest] = store.permissions.value;
@@ -55,7 +65,7 @@ function Question({permission, store, isFirst = false}: {permission: Permission;
   return (
     <div role="group" aria-label="Permission" class="question" data-permission-id={permission.permission_id}>
       <Whole>
-        <h3>{visible(permission.title)}</h3>
+        <h3>{isolated(permission.title)}</h3>
         <Boundary of={asked} plain={() => visible(asked)}><Asked permission={permission} /></Boundary>
       </Whole>
       {canAct() ? (
@@ -65,7 +75,7 @@ function Question({permission, store, isFirst = false}: {permission: Permission;
             return (
               <button key={option.option_id} type="button" class={option.kind === 'allow_once' ? 'primary' : ''}
                 aria-keyshortcuts={key} aria-disabled={!isSteady} onClick={() => pick(option)}>
-                {visible(option.name || option.option_id)}{key && <kbd aria-hidden="true">{key}</kbd>}
+                {isolated(nameOf(option))}{key && <kbd aria-hidden="true">{key}</kbd>}
               </button>);
           })}
         </fieldset>) : <p class="hint">You may look, but not answer: your role is viewer.</p>}
@@ -103,27 +113,65 @@ function Whole({children}: {children: ComponentChildren}) {
 
 // All of it: what is not shown is not approved.
 function Asked({permission}: {permission: Permission}) {
-  const {rawInput, content, locations, left_out: leftOut, title, kind: _, status: __, toolCallId: ___, ...more} = permission.details ?? {};
-  const call = useMemo(() => ({content: objects(content), ...(rawInput === undefined ? {} : {rawInput})}), [permission]);
-  const others: {[name: string]: Json} = {...more, ...(title === permission.title ? {} : {title: title ?? null}),
-    ...(Array.isArray(content) && call.content.length === content.length ? {} : {content: content ?? null})};
-  const rest = Object.entries(others).filter(([, value]) => value !== null);
+  const {places, diffs, texts} = useMemo(() => shownOf(permission), [permission]);
+  const {kind, details: {left_out: leftOut} = {}} = permission;
   return (
     <>
-      {objects(locations).map((each, at) => <div key={at} class="place">{placeOf(each)}</div>)}
-      {diffsOf(call).map((each, at) => <DiffView key={at} source={each} />)}
-      {rawInput !== undefined && rawInput !== null && <Code text={commandOf(rawInput)} />}
-      {call.content.filter(({type}) => type !== 'diff').map((each, at) => <Code key={at} text={textIn(each)} />)}
-      {rest.length > 0 && <Code text={commandOf(Object.fromEntries(rest))} />}
-      {leftOut !== undefined && <p class="error-text">{`Too long to be shown, and left out: ${visible(pretty(leftOut))}`}</p>}
+      {kind && <p class="hint">Kind: {isolated(kind)}</p>}
+      {places.map((each, at) => <div key={at} class="place">{isolated(placeOf(each))}</div>)}
+      {diffs.map((each, at) => <DiffView key={at} source={each} show={isolated} />)}
+      {texts.map((each, at) => <Code key={at} text={each} show={isolated} />)}
+      {leftOut !== undefined && <p class="error-text">Too long to be shown, and left out: {isolated(pretty(leftOut))}</p>}
     </>);
+}
+
+function shownOf({title, kind, tool_call_id: toolCallId, details = {}}: Permission) {
+  const {rawInput = null, content, locations, left_out: _, ...more} = details;
+  const [places, otherPlaces] = split(locations, isPlace);
+  const [contents, otherContents] = split(content, isObject);
+  const told = contents.map(each => ({each, diff: diffIn(each)}));
+  const diffs = told.flatMap(({diff}) => diff ?? []);
+  const known = new Map(Object.entries({title, kind, toolCallId, status: 'pending'}));
+  const rest = without({...more, locations: otherPlaces, content: otherContents}, (name, value) => known.get(name) === value);
+  const texts = told.map(({each, diff}) => (diff ? restOf(each, diff) : textIn(each)));
+  return {places, diffs: diffs.length > 0 ? diffs : diffsOf({content: [], rawInput}),
+    texts: [rawInput === null ? null : commandOf(rawInput), ...texts, rest && pretty(rest)].filter(each => each !== null)};
+}
+
+// Those of a list that are as they are known to be, and what else there is.
+function split(value: Json | undefined, is: (each: Json) => each is JsonObject): [JsonObject[], Json] {
+  if (!Array.isArray(value)) return [[], value ?? null];
+  const others = value.filter(each => !is(each));
+  return [value.filter(is), others.length > 0 ? others : null];
+}
+
+// What is left of an object without some of its members, and without those that are null.
+function without(value: JsonObject, is = (_name: string, _value: Json) => false): JsonObject | null {
+  const left = Object.entries(value).filter(([name, each]) => each !== null && !is(name, each));
+  return left.length > 0 ? Object.fromEntries(left) : null;
+}
+
+const isPlace = (value: Json): value is JsonObject => isObject(value) && typeof value.path === 'string'
+  && Object.entries(value).every(([name, each]) => name === 'path' || (name === 'line' && (typeof each === 'number' || each === null)));
+
+// The change that a content is; null where there would be nothing to be seen of its texts.
+function diffIn(content: JsonObject): TextsSource | null {
+  const diff = ofContent(content);
+  return diff && linesOf(diff.before).join('\n') !== linesOf(diff.after).join('\n') ? diff : null;
+}
+
+const diffMembers = ['path', 'oldText', 'old_text', 'newText', 'new_text'];
+
+function restOf(content: JsonObject, {path, before, after}: TextsSource): string | null {
+  const rest = without(content, (name, value) => name === 'type' || (diffMembers.includes(name) && [path, before, after].some(each => each === value)));
+  return rest && pretty(rest);
 }
 
 // As it stands there: of markdown there is more than is seen.
 function textIn(value: JsonObject): string {
-  const {content} = value;
-  return value.type === 'content' && isObject(content) && typeof content.text === 'string' && Object.keys(content).length === 2
-    ? content.text : pretty(value);
+  const {type, content, ...more} = value;
+  return type === 'content' && isObject(content) && content.type === 'text' && typeof content.text === 'string'
+    && !without(more) && !without(content, name => name === 'type' || name === 'text') ? content.text : pretty(value);
 }
 
 function commandOf(value: Json): string {

@@ -122,11 +122,12 @@ function tableOf(table: Tokens.Table): ComponentChildren {
 
 const PlainText = ({text}: {text: string}) => <p class="plain">{text}</p>;
 
-export function Code({text, language}: {text: string; language?: string | undefined}) {
+export function Code({text, language, show = visible}:
+{text: string; language?: string | undefined; show?: (text: string) => ComponentChildren}) {
   return (
     <div class="code">
       {language && <span class="code-language">{language}</span>}
-      <pre tabIndex={0} role="region" aria-label={language ? `Code, ${language}` : 'Code'}><code>{visible(text)}</code></pre>
+      <pre tabIndex={0} role="region" aria-label={language ? `Code, ${language}` : 'Code'}><code>{show(text)}</code></pre>
     </div>);
 }
 
