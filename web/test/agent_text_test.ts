@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {append, recorded, type Streamed} from '../src/sessions/agent_text.ts';
+import {append, mostText, recorded, type Streamed} from '../src/sessions/agent_text.ts';
 
 const of = (...pieces: [number, number, string][]) => pieces.reduce<Streamed | null>(
   (now, [iteration, offset, text]) => append(now, {iteration, offset, text}), null);
@@ -18,4 +18,20 @@ test('the end of a long answer goes on', () =>
 test('what is recorded goes', () => {
   assert.equal(recorded(of([1, 0, 'one']), 1), null);
   assert.equal(recorded(of([2, 0, 'two']), 1)?.text, 'two');
+});
+
+test('of a long one the end is kept, by whole characters, and told pieces still fit to it', () => {
+  let now: Streamed | null = null;
+  let whole = '';
+  for (let at = 0; at < 100; at++) {
+    const text = `${at}${'é🙂'.repeat(2_000 + at)}`;
+    now = append(now, {iteration: 1, offset: Buffer.byteLength(whole), text});
+    whole += text;
+    assert.ok(now.text.length <= mostText && whole.endsWith(now.text) && !/\p{Cs}/u.test(now.text));
+    assert.deepEqual([now.start + now.bytes, now.bytes], [Buffer.byteLength(whole), Buffer.byteLength(now.text)]);
+  }
+  const again = append(now, {iteration: 1, offset: Buffer.byteLength(whole) - 4, text: '🙂x'});
+  assert.ok(again.text.endsWith('é🙂x'));
+  const long = append(null, {iteration: 2, offset: 7, text: whole});
+  assert.ok(long.text.length <= mostText && long.start + long.bytes === 7 + Buffer.byteLength(whole));
 });

@@ -259,6 +259,77 @@ test('live events are cut as loaded ones are, and the oldest go where there are 
   assert.deepEqual(Peer.latest.asked, {before_seq: start});
 }));
 
+// A gateway with as many events, each as long as one may be, that is asked until nothing is missing; how
+// often it was asked.
+function answerLong(store: SessionStore, newest: number): number {
+  let asked = 0;
+  for (let answered = 0; Peer.latest.count > answered; asked++) {
+    answered = Peer.latest.count;
+    const {after_seq: after, before_seq: before} = Peer.latest.asked as {after_seq?: number; before_seq?: number};
+    const first = before === undefined ? after! + 1 : Math.max(1, before - 200);
+    const last = before === undefined ? Math.min(newest, after! + 200) : before - 1;
+    const events = upTo(first, last).map(seq => ({...event(seq), data: {text: 'x'.repeat(16_000), message_id: `m${seq}`}}));
+    Peer.latest.tell('events_loaded', {events, has_more: before === undefined ? last < newest : first > 1, request_id: `${Peer.latest.sent.at(-1)!.data.request_id}`});
+    assert.ok(store.log.bytes + (store.gathered.value ?? []).length * 16_000 <= mostBytes * (store.isReadAtEnd ? 1 : 2) + 200 * 16_000);
+  }
+  return asked;
+}
+
+test('of what was missed no more is loaded than may be here, and the rest by going back to it', async () => {
+  for (const [missed, isLive] of [[1_000, false], [3_000, false], [20_000, false], [20_000, true]] as const) {
+    await open((store, lose) => {
+      const newest = 10 + missed;
+      Peer.latest.join(10);
+      Peer.latest.page(1, 10, false);
+      lose();
+      Peer.latest.join(newest);
+      if (isLive) live(newest + 1);
+      const asked = answerLong(store, newest);
+      const [first, last] = [store.log.start, newest + (isLive ? 1 : 0)];
+      assert.deepEqual(shown(store), upTo(first, last));
+      assert.ok(asked < 20 && store.log.bytes <= mostBytes && (missed === 1_000 || store.log.bytes > mostBytes / 2), `${asked} ${store.log.bytes}`);
+      assert.equal(store.gathered.value, null);
+      assert.equal(store.log.parts.some(({kind}) => kind === 'gap'), false);
+      assert.equal(store.hasOlder.value, missed > 1_000);
+      store.isReadAtEnd = false;
+      store.loadOlder();
+      answerLong(store, newest);
+      assert.deepEqual(shown(store), upTo(Math.max(1, first - 200), last));
+    });
+  }
+});
+
+test('who is at the beginning stays there while there is no room for what lies between', () => open(store => {
+  const newest = 20_000;
+  Peer.latest.join(newest);
+  answerLong(store, newest);
+  store.isReadAtEnd = false;
+  void store.loadFirst();
+  answerLong(store, newest);
+  assert.ok(store.log.bytes > mostBytes && store.log.bytes <= 2 * mostBytes);
+  assert.deepEqual([store.log.start, store.log.end, store.isFull.value, store.gathered.value], [1, newest, true, null]);
+  assert.equal(store.log.parts[200]?.kind, 'gap');
+  // At the end the beginning goes, and what is above it can be had.
+  store.isReadAtEnd = true;
+  store.goOn();
+  assert.ok(store.log.bytes <= mostBytes);
+  assert.deepEqual(shown(store), upTo(store.log.start, newest));
+  const {start} = store.log;
+  store.loadOlder();
+  assert.deepEqual(Peer.latest.asked, {before_seq: start});
+}));
+
+test('of what streams in the end is kept', () => open(store => {
+  Peer.latest.join(0);
+  Peer.latest.page(1, 0, false);
+  const piece = '🙂'.repeat(5_000);
+  for (let at = 0; at < 200; at++) Peer.latest.tell('agent_text', {iteration: 1, offset: at * 20_000, text: piece});
+  Peer.latest.tell('agent_text', {iteration: 1, offset: 200 * 20_000, text: 'the end'});
+  const part = store.parts.value.at(-1)!;
+  assert.ok('text' in part && part.text.length <= 256 << 10 && part.text.length > 128 << 10);
+  assert.match(part.text, /^… (?:🙂)+the end$/u);
+}));
+
 test('a session of which nothing is left is loaded', () => open(store => {
   Peer.latest.join(7);
   Peer.latest.page(1, 0, false);

@@ -159,7 +159,7 @@ function Conversation({store}: {store: SessionStore}) {
       {unloaded && <div class="feed-failure">{unloaded}</div>}
       {store.isSearching.value && <Boundary what="The search"><Search store={store} parts={parts} list={list} /></Boundary>}
       <VirtualList items={parts} keyOf={part => part.key} handle={list} label="Conversation"
-        busy={!store.isLoaded.value} onStart={() => store.loadOlder()} onAtEnd={is => { setAtEnd(is); store.isReadAtEnd = is; }} onHome={() => store.loadFirst()}
+        busy={!store.isLoaded.value} onStart={() => store.loadOlder()} onAtEnd={is => { setAtEnd(is); store.isReadAtEnd = is; if (is) store.goOn(); }} onHome={() => store.loadFirst()}
         row={(part, at) => <PartView part={part} store={store} position={at + 1} count={parts.length} />} />
       {store.gathered.value && <p class="pill" role="status">{`Loading what lies between: ${store.gathered.value.length.toLocaleString('en')}…`}</p>}
       {!isAtEnd && !store.gathered.value && (

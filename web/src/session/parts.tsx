@@ -40,7 +40,7 @@ export class PartView extends Component<Props> {
         aria-label={labelOf(part)} data-seq={part.seq || undefined}
         data-tool-call-id={tool?.id} data-command-id={tool?.id.startsWith('cmd-') ? tool.id : undefined}
         data-status={tool?.status}>
-        <Boundary of={part} plain={() => plainOf(part)}><Body part={part} folds={store.folds} /></Boundary>
+        <Boundary of={part} plain={() => plainOf(part)}><Body part={part} store={store} /></Boundary>
         {part.omitted ? <Rest part={part} store={store} /> : null}
       </article>);
   }
@@ -68,14 +68,15 @@ function labelOf(part: Part): string {
 // All of it as text, where it cannot be drawn as what it is.
 const plainOf = (part: Part): string => ('text' in part ? part.text : textOf(part as unknown as Json));
 
-function Body({part, folds}: {part: Part; folds: Folds}) {
+function Body({part, store}: {part: Part; store: SessionStore}) {
+  const {folds} = store;
   switch (part.kind) {
     case 'prompt': return <Prompt part={part} />;
     case 'message': return <Said part={part} />;
     case 'thought': return <Thought part={part} folds={folds} />;
     case 'tool': return <Tool part={part} folds={folds} />;
     case 'plan': return <Plan part={part} />;
-    case 'gap': return <p class="rule">What lies between is being loaded…</p>;
+    case 'gap': return <Gap store={store} />;
     default: return <Other part={part} folds={folds} />;
   }
 }
@@ -98,6 +99,9 @@ function Said({part}: {part: TextPart}) {
       {part.isStreaming && <span class="caret" aria-hidden="true" />}
     </>);
 }
+
+const Gap = ({store}: {store: SessionStore}) => (
+  <p class="rule">{store.isFull.value ? 'What lies between is too much to be here, too. Go to the end, and read upwards from there.' : 'What lies between is being loaded…'}</p>);
 
 // A part of which only the title is there until it is opened, by mouse or by key.
 function Folded({part, folds, title, children}:

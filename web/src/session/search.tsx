@@ -121,7 +121,7 @@ function told(store: SessionStore, found: Found[], one: Found | null): string {
   const at = indexIn(found, one);
   const count = found.length.toLocaleString('en');
   const hits = at < 0 ? `${count} found` : `${(at + 1).toLocaleString('en')} of ${count}`;
-  if (!store.hasOlder.value && !store.gathered.value) {
+  if (!store.hasOlder.value && !store.log.hole) {
     return store.log.parts.some(({omitted}) => omitted) ? `${hits}, long outputs by their beginning` : hits;
   }
   const {length} = store.log.events;

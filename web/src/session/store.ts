@@ -4,7 +4,7 @@ import {Reread} from '../api/reread.ts';
 import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
 import type {AgentText, EventPage, JsonObject, Permission, QueuedMessage, QueueState, Session, SessionEvent, Told} from '../api/types.ts';
 import {append, recorded, type Streamed} from '../sessions/agent_text.ts';
-import {cut} from '../sessions/cut.ts';
+import {cut, sizeOf} from '../sessions/cut.ts';
 import {EventLog, type Part, type Span} from '../sessions/log.ts';
 import {attempt, refuse} from '../ui/failure.tsx';
 import {Folds} from './folds.ts';
@@ -13,9 +13,11 @@ import {Folds} from './folds.ts';
 const pageEvents = 200;
 // Of an event, loaded or live; the rest of a longer one is fetched when somebody wants to see it.
 const maxEventBytes = 16_384;
-// Of all events that are here while more come live: the oldest go, down to three quarters of it, and are
-// loaded again by who goes back to them. Whoever is there just now may have twice as much.
+// Of all events that are here while more come: the oldest go, down to three quarters of it, and are loaded
+// again by who goes back to them. Whoever is there just now may have twice as much.
 export const mostBytes = 32 << 20;
+// Events of which there is room for as many, however long they are.
+const mostMissed = mostBytes / maxEventBytes;
 
 // Milliseconds until a page that could not be had is asked for again, where nothing is told of it.
 const firstRetryMs = 250;
@@ -73,8 +75,10 @@ export class SessionStore {
   private wantsFirst = false;
   private wantsOlder = false;
   // A hole that is filled from its end: what was had of it is shown once all of it is there.
-  private filling: {hole: Span; from: number} | null = null;
+  private filling: {hole: Span; from: number; bytes: number} | null = null;
   readonly gathered = signal<SessionEvent[] | null>(null);
+  // Whether what is missing has to wait until what is older is not looked at any more.
+  readonly isFull = signal(false);
   private whenFirst: (() => void)[] = [];
   private whenDrawn: (() => void)[] = [];
   private refreshing = 0;
@@ -156,7 +160,7 @@ export class SessionStore {
   }
 
   // Asks for what is missing, page after page, until nothing is.
-  private goOn(): void {
+  goOn(): void {
     if (this.loading || this.retry || this.state.value !== 'live') return;
     const where = this.missing();
     if (!where) return;
@@ -166,15 +170,17 @@ export class SessionStore {
   }
 
   private missing(): Where | null {
-    const {log, filling, newest} = this;
+    const {log, newest} = this;
     if (!this.isLoaded.value) return {before_seq: newest + 1};
     if (this.wantsFirst) return {after_seq: 0};
     if (this.wantsOlder) return {before_seq: log.start};
-    if (filling) return {before_seq: filling.from};
+    if (!this.filling && !log.hole && newest <= log.end) return null;
+    if (!this.makeRoom()) return null;
+    if (this.filling) return {before_seq: this.filling.from};
     if (log.hole) return {before_seq: log.hole.to + 1};
     if (newest <= log.end) return null;
-    // What is above `joined` is told live, and not loaded from below.
-    return log.end < this.joined ? {after_seq: log.end} : {before_seq: newest + 1};
+    // What is above `joined` is told live, and not loaded from below; neither is what may not all find room.
+    return log.end < this.joined && this.joined - log.end <= mostMissed ? {after_seq: log.end} : {before_seq: newest + 1};
   }
 
   private take(told: Told): void {
@@ -241,9 +247,7 @@ export class SessionStore {
     this.retry = this.failures = 0;
     this.loadError.value = null;
     // What was had of a hole is not asked for again.
-    const {filling} = this;
-    if (filling && this.gathered.value) this.addEvents(this.gathered.value, filling.from, filling.hole.to);
-    this.filling = this.gathered.value = null;
+    this.settle();
     this.endFirst();
     this.goOn();
     this.reads.anew();
@@ -286,7 +290,7 @@ export class SessionStore {
     }
     const hole = this.filling?.hole ?? log.hole;
     if (hole && from > hole.from && to <= hole.to) {
-      this.filling = {hole, from};
+      this.filling = {hole, from, bytes: events.reduce((sum, each) => sum + sizeOf(each), this.filling?.bytes ?? 0)};
       this.gathered.value = events.concat(this.gathered.value ?? []);
       return;
     }
@@ -306,8 +310,29 @@ export class SessionStore {
     }, wait * (1 + Math.random() / 4));
   }
 
-  private forget(): void {
-    if (this.log.bytes <= mostBytes * (this.isReadAtEnd && !this.isSearching.value ? 1 : 2)) return;
+  // What was had of a hole, in its place.
+  private settle(): void {
+    const {filling} = this;
+    if (filling && this.gathered.value) this.addEvents(this.gathered.value, filling.from, filling.hole.to);
+    this.filling = this.gathered.value = null;
+  }
+
+  private get isEndSeen(): boolean { return this.isReadAtEnd && !this.isSearching.value; }
+  private get most(): number { return this.isEndSeen ? mostBytes : 2 * mostBytes; }
+  private get bytes(): number { return this.log.bytes + (this.filling?.bytes ?? 0); }
+
+  // Whether there is room for a page of what is missing.
+  private makeRoom(): boolean {
+    const most = this.most - pageEvents * maxEventBytes;
+    if (this.isEndSeen) this.forget(most);
+    else if (this.bytes > most) this.settle();
+    this.isFull.value = this.bytes > most;
+    return !this.isFull.value;
+  }
+
+  private forget(most = this.most): void {
+    if (this.bytes <= most) return;
+    this.settle();
     this.log.forget(mostBytes * 0.75);
     this.hasOlder.value = true;
     this.draw();
