@@ -4,6 +4,27 @@ import { toldAddress } from './told_page.js';
 
 const RECORDER = 'src/page/record_console.js';
 
+const LEVELS = ['debug', 'log', 'info', 'warn', 'error'];
+
+/** What a frame has recorded, as far as it can be that: the page may have put anything there. */
+function recorded({ entries, dropped, since }) {
+  const isText = (value) => typeof value === 'string';
+  const timed = ({ time, level, text, source }) =>
+    ({ time: timeOf(time), level, text, ...(isText(source) ? { source } : {}) });
+  return {
+    entries: (Array.isArray(entries) ? entries : [])
+      .filter((entry) => LEVELS.includes(entry?.level) && isText(entry.text)).map(timed),
+    dropped: dropped === true,
+    since: since === undefined ? undefined : timeOf(since),
+  };
+}
+
+/** A time in ms as text; that of now where it can be none. */
+function timeOf(ms) {
+  const time = new Date(Number.isFinite(ms) ? ms : Date.now());
+  return (Number.isNaN(time.getTime()) ? new Date() : time).toISOString();
+}
+
 /**
  * Has pages record what they say to their console: those that somebody has asked about and no
  * others, since a page can see it.
@@ -23,14 +44,16 @@ export function createConsoleRecords({ scripting, pageScripts, log }) {
      * of them, oldest first; those of frames have the address of theirs as `frame`.
      */
     async read(tabId, limit, level) {
-      const answers = await pageScripts.runInAll(tabId, readRecordedConsole, [limit, level]);
-      const entries = answers.flatMap(({ frameId, url, data }) =>
-        data.entries.map((entry) => (frameId === 0 ? entry : { ...entry, frame: toldAddress(url) })));
-      entries.sort((a, b) => (a.time < b.time ? -1 : Number(a.time > b.time)));
+      const answers = (await pageScripts.runInAll(tabId, readRecordedConsole, []))
+        .map(({ data, ...answer }) => ({ ...answer, ...recorded(data) }));
+      const all = answers.flatMap(({ frameId, url, entries }) => entries
+        .filter((entry) => level === null || entry.level === level)
+        .map((entry) => (frameId === 0 ? entry : { ...entry, frame: toldAddress(url) })));
+      all.sort((a, b) => (a.time < b.time ? -1 : Number(a.time > b.time)));
       const data = {
-        entries: entries.slice(-limit),
-        truncated: entries.length > limit || answers.some((answer) => answer.data.truncated),
-        observed_since: answers[0].data.observed_since,
+        entries: all.slice(-limit),
+        truncated: all.length > limit || answers.some(({ dropped }) => dropped),
+        observed_since: answers[0].since,
       };
       return { url: answers[0].url, frames: answers.slice(1).map(({ url }) => url), data };
     },

@@ -318,7 +318,7 @@ describe('wait_for', () => {
 describe('a page that looks for the extension', () => {
   /** Whatever a script of the page could see of the record for `console`. */
   const signs = (where) => where.evaluate(() => ({
-    known: Symbol.for('callslip.console') in window,
+    known: 'callslip.console' in window,
     symbols: Object.getOwnPropertySymbols(window).map(String),
     log: Function.prototype.toString.call(console.log),
   }));

@@ -2,11 +2,13 @@
  * Runs in pages of which somebody has asked for the console, before their own scripts and among
  * them, because console.* of another world is another console. It is no module, so its limits stand
  * here. The page can see and change what it keeps: nothing of it is to be trusted, like all that a
- * page says. Its value is true where the record begins, and false where there was one.
+ * page says. What the page has replaced it gets by without: it calls what was there when it began, and
+ * where that was too late already, what answers as the browser's own does. Its value is true where
+ * the record begins, and false where there was one.
  */
 (() => {
-  const KEY = Symbol.for('callslip.console');
-  if (window[KEY]) return false;
+  const KEY = 'callslip.console';
+  if (window[KEY]?.entries) return false;
 
   /** Entries per page, and the longest text of one in UTF-16 units: 400,000 units at the most. */
   const ENTRIES = 200;
@@ -15,84 +17,185 @@
   const DEPTH = 2;
   const MEMBERS = 20;
 
-  const record = { entries: [], dropped: false, since: new Date().toISOString() };
-  Object.defineProperty(window, KEY, { value: record });
+  /** The first of what some ways get that stands the test. */
+  function working(ways, test) {
+    for (let at = 0; at < ways.length; at += 1) {
+      try {
+        const found = ways[at]();
+        if (test(found)) return found;
+      } catch {
+        // The next one may.
+      }
+    }
+    return undefined;
+  }
+
+  function orNone(look) {
+    try {
+      return look();
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** As instanceof, which asks no page here: a function of ours has no Symbol.hasInstance of a page's. */
+  function isA(value, prototype) {
+    const Kind = function Kind() {};
+    Kind.prototype = prototype;
+    return value instanceof Kind;
+  }
+
+  const probe = {};
+  const apply = working([() => Reflect.apply], (way) => way((each) => each === probe, null, [probe]) === true)
+    ?? ((target, self, values) => target(...values));
+  const protoOf = working(
+    [() => Object.getPrototypeOf, () => Reflect.getPrototypeOf, () => (value) => value.__proto__],
+    (way) => way({ __proto__: probe }) === probe,
+  );
+  const descriptorOf = working(
+    [() => Object.getOwnPropertyDescriptor, () => Reflect.getOwnPropertyDescriptor],
+    (way) => way({ a: probe }, 'a').value === probe && way({ __proto__: { a: 1 } }, 'a') === undefined,
+  );
+  const lists = orNone(() => protoOf([]));
+  const isArray = working([() => Array.isArray, () => (value) => isA(value, lists)],
+    (way) => way([]) === true && way({ __proto__: null, length: 0 }) === false);
+  const timeOf = working([() => Date.now, () => () => performance.timeOrigin + performance.now()],
+    (way) => typeof way() === 'number');
+  const CaptureProxy = working([() => Proxy], (way) => new way(() => 1, { apply: () => probe })() === probe);
+  const symbolText = orNone(() => String);
+
+  /** Error.prototype, by way of an error of the browser's own; and its getter of stacks, where it has one. */
+  let errors;
+  let stackGetter;
+  try {
+    null.a;
+  } catch (error) {
+    errors = orNone(() => protoOf(protoOf(error)));
+    stackGetter = orNone(() => descriptorOf(error, 'stack').get);
+  }
+
+  /** Element.prototype: the last that elements have before that of nodes, which the document has, too. */
+  const elements = orNone(() => {
+    let last;
+    for (let next = protoOf(document.documentElement); !isA(document, next); next = protoOf(next)) last = next;
+    return last;
+  }) ?? orNone(() => Element.prototype);
+  const isKind = (value, prototype) => orNone(() => isA(value, prototype)) === true;
+
+  const record = { entries: [], dropped: false, since: orNone(timeOf) };
+  const define = working([() => Object.defineProperty, () => Reflect.defineProperty], (way) => {
+    const holder = {};
+    way(holder, 'a', { value: probe });
+    return holder.a === probe;
+  });
+  if (define) define(window, KEY, { value: record });
+  else window[KEY] = record;
 
   /** As page/cut_text.js does, which leaves a name in the page. */
   function cut(text) {
-    return text.slice(0, text.codePointAt(TEXT_CHARS - 1) > 0xffff ? TEXT_CHARS - 1 : TEXT_CHARS);
+    if (text.length <= TEXT_CHARS) return text;
+    const last = text[TEXT_CHARS - 1];
+    const end = last >= '\ud800' && last <= '\udbff' ? TEXT_CHARS - 1 : TEXT_CHARS;
+    let short = '';
+    for (let at = 0; at < end; at += 1) short += text[at];
+    return short;
   }
 
   function add(level, text, source) {
-    const entry = { time: new Date().toISOString(), level, text: cut(text) };
-    record.entries.push(source ? { ...entry, source: cut(source) } : entry);
-    if (record.entries.length <= ENTRIES) return;
-    record.entries.shift();
-    record.dropped = true;
+    const { entries } = record;
+    if (entries.length >= ENTRIES) {
+      for (let at = 1; at < entries.length; at += 1) entries[at - 1] = entries[at];
+      entries.length = ENTRIES - 1;
+      record.dropped = true;
+    }
+    const entry = { time: orNone(timeOf), level, text: cut(text) };
+    entries[entries.length] = source ? { ...entry, source: cut(source) } : entry;
+  }
+
+  const ESCAPES = { __proto__: null, '"': '\\"', '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\b': '\\b', '\f': '\\f' };
+
+  function quoted(text) {
+    const short = cut(text);
+    let shown = '';
+    for (let at = 0; at < short.length; at += 1) shown += ESCAPES[short[at]] ?? short[at];
+    return `"${shown}"`;
   }
 
   /** Runs no code of the page: it reads no getters and calls no toJSON. */
   function show(value, depth) {
-    if (typeof value === 'string') return depth === DEPTH ? value : JSON.stringify(value);
+    if (typeof value === 'string') return depth === DEPTH ? value : quoted(value);
     if (typeof value === 'function') return '[function]';
     if (typeof value === 'bigint') return `${value}n`;
-    if (typeof value !== 'object' || value === null) return String(value);
-    if (value instanceof Error) return shownError(value);
-    if (value instanceof Element) return `<${value.localName}>`;
-    if (depth === 0) return Array.isArray(value) ? '[…]' : '{…}';
-    return Array.isArray(value) ? shownArray(value, depth) : shownObject(value, depth);
+    if (typeof value === 'symbol') return orNone(() => symbolText(value)) ?? '[symbol]';
+    if (typeof value !== 'object' || value === null) return `${value}`;
+    if (isKind(value, errors)) return shownError(value);
+    if (isKind(value, elements)) return `<${value.localName}>`;
+    const isList = isArray?.(value) === true;
+    if (depth === 0) return isList ? '[…]' : '{…}';
+    return isList ? shownArray(value, depth) : shownObject(value, depth);
   }
 
-  /** The browser's own getter of stacks, where it has one; else a stack is a plain value. */
-  const stackGetter = Object.getOwnPropertyDescriptor(new Error(), 'stack')?.get;
-
   function shownError(error) {
-    const { value, get } = Object.getOwnPropertyDescriptor(error, 'stack') ?? {};
-    const stack = get && get === stackGetter ? Reflect.apply(get, error, []) : value;
-    return typeof stack === 'string' ? stack : Error.prototype.toString.call(error);
+    const { value, get } = descriptorOf(error, 'stack') ?? {};
+    const stack = get && get === stackGetter ? error.stack : value;
+    return typeof stack === 'string' ? stack : `${error.name}: ${error.message}`;
   }
 
   function shownArray(array, depth) {
-    const members = array.slice(0, MEMBERS).map((member) => show(member, depth - 1));
-    if (array.length > MEMBERS) members.push('…');
-    return `[${members.join(', ')}]`;
+    let members = '';
+    for (let at = 0; at < array.length && at < MEMBERS; at += 1) {
+      members += `${at > 0 ? ', ' : ''}${show(array[at], depth - 1)}`;
+    }
+    return `[${members}${array.length > MEMBERS ? ', …' : ''}]`;
   }
 
   function shownObject(object, depth) {
-    const keys = Object.keys(object);
-    const members = keys.slice(0, MEMBERS).map((key) => {
-      const { value, get } = Object.getOwnPropertyDescriptor(object, key) ?? {};
-      return `${key}: ${get ? '(…)' : show(value, depth - 1)}`;
-    });
-    if (keys.length > MEMBERS) members.push('…');
-    return `{${members.join(', ')}}`;
+    if (!descriptorOf) return '{…}';
+    let members = '';
+    let count = 0;
+    for (const key in object) {
+      const found = descriptorOf(object, key);
+      if (!found) continue;
+      count += 1;
+      if (count > MEMBERS) return `{${members}, …}`;
+      members += `${count > 1 ? ', ' : ''}${key}: ${found.get ? '(…)' : show(found.value, depth - 1)}`;
+    }
+    return `{${members}}`;
   }
 
   /** Recording must never be the reason why a page fails. */
   function addSafely(level, values, source) {
     try {
-      add(level, values.map((value) => show(value, DEPTH)).join(' '), source);
+      let text = '';
+      for (let at = 0; at < values.length; at += 1) text += `${at > 0 ? ' ' : ''}${show(values[at], DEPTH)}`;
+      add(level, text, source);
     } catch {
       record.dropped = true;
     }
   }
 
-  for (const level of ['debug', 'log', 'info', 'warn', 'error']) {
-    const original = console[level];
-    console[level] = new Proxy(original, {
-      apply(target, self, values) {
-        addSafely(level, values);
-        return Reflect.apply(target, self, values);
-      },
-    });
+  function wrapped(original, level) {
+    const trap = (target, self, values) => {
+      addSafely(level, values);
+      return apply(target, self, values);
+    };
+    return CaptureProxy ? new CaptureProxy(original, { __proto__: null, apply: trap })
+      : function heard(...values) { return trap(original, this, values); };
   }
-  window.addEventListener('error', ({ message, error, filename, lineno, colno }) => {
-    // Without a message it is an image or a script that did not load; network tells about those.
-    const source = `${filename}:${lineno}:${colno}`;
-    if (message) addSafely('error', ['Uncaught', error ?? message], source);
-  });
-  window.addEventListener('unhandledrejection', ({ reason }) => {
-    addSafely('error', ['Uncaught (in promise)', reason]);
+
+  for (const level in { __proto__: null, debug: 0, log: 0, info: 0, warn: 0, error: 0 }) {
+    const original = console[level];
+    if (typeof original === 'function') console[level] = wrapped(original, level);
+  }
+  orNone(() => {
+    window.addEventListener('error', ({ message, error, filename, lineno, colno }) => {
+      // Without a message it is an image or a script that did not load; network tells about those.
+      const source = `${filename}:${lineno}:${colno}`;
+      if (message) addSafely('error', ['Uncaught', error ?? message], source);
+    });
+    window.addEventListener('unhandledrejection', ({ reason }) => {
+      addSafely('error', ['Uncaught (in promise)', reason]);
+    });
   });
   return true;
 })();
