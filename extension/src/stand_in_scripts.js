@@ -1,6 +1,6 @@
 const RELAY = ['src/page/cut_text.js', 'src/page/relay.js'];
 const STAND_INS = 'src/page/main/stand_ins.js';
-const ACCEPT = 'src/page/main/accept.js';
+const ACCEPT = 'src/page/accept.js';
 const IDS = ['relay', 'stand-ins'];
 
 /** How many documents are remembered in which no script of a page can run. */
@@ -29,10 +29,9 @@ export function createStandInScripts({ scripting, log }) {
       runAt: 'document_start',
       persistAcrossSessions: false,
     };
-    const files = dialog === 'accept' ? [ACCEPT, STAND_INS] : [STAND_INS];
     const scripts = [
-      { ...shared, id: IDS[0], js: RELAY },
-      { ...shared, id: IDS[1], js: files, world: 'MAIN' },
+      { ...shared, id: IDS[0], js: dialog === 'accept' ? [ACCEPT, ...RELAY] : RELAY },
+      { ...shared, id: IDS[1], js: [STAND_INS], world: 'MAIN' },
     ];
     try {
       await scripting.registerContentScripts(scripts);
@@ -72,7 +71,7 @@ export function createStandInScripts({ scripting, log }) {
       const results = await inject(all, { func: orderFrame, args: [order] });
       if (order.ms <= 0) return;
       const lacking = results.filter(({ result, documentId }) =>
-        !(result?.page && result.relay) && !mute.has(documentId));
+        !result?.page && !mute.has(documentId));
       await Promise.all(lacking.map(async ({ documentId }) => {
         // The document may have gone, or be one that the browser keeps for itself.
         const result = await install({ tabId, documentIds: [documentId] }, order).catch(() => ({}));
@@ -83,9 +82,7 @@ export function createStandInScripts({ scripting, log }) {
   };
 }
 
-/** Runs in each frame: gives the order, and says who was there to take it. */
+/** Runs in each frame: gives the order, and says whether there is anybody to take it. */
 function orderFrame(order) {
-  const taken = (type, what) => !document.dispatchEvent(
-    new CustomEvent(type, { cancelable: true, detail: JSON.stringify(what) }));
-  return { page: taken('callslip-order', order), relay: taken('callslip-told', {}) };
+  return Object.hasOwn(globalThis, 'callslipRelay') ? globalThis.callslipRelay.order(order) : {};
 }

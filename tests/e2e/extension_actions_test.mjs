@@ -6,6 +6,8 @@ import {
   assertComplete,
   assertError,
   ExtensionSetting,
+  release,
+  UNTIL_RELEASED,
 } from './support/extension_setting.js';
 
 let setting;
@@ -316,16 +318,25 @@ describe('wait_for', () => {
 });
 
 describe('a page that looks for the extension', () => {
-  /** Whatever a script of the page could see of the record for `console`. */
+  /** Whatever a script of the page could see of the record for `console`, and of stand-ins. */
   const signs = (where) => where.evaluate(() => ({
     known: 'callslip.console' in window,
     symbols: Object.getOwnPropertySymbols(window).map(String),
-    log: Function.prototype.toString.call(console.log),
+    functions: [alert, confirm, prompt, open, console.error, console.log].map((each) => Function.prototype.toString.call(each)),
+    answers: ['callslip-order', 'callslip-told', 'callslip-here'].filter((type) =>
+      !document.dispatchEvent(new CustomEvent(type, { cancelable: true, detail: '{}' }))),
   }));
-  const NO_SIGNS = { known: false, symbols: [], log: 'function log() { [native code] }' };
+  const NO_SIGNS = {
+    known: false,
+    symbols: [],
+    functions: ['alert', 'confirm', 'prompt', 'open', 'error', 'log'].map((name) => `function ${name}() { [native code] }`),
+    answers: [],
+  };
+  const without = (where) => where.waitForFunction(() => String(alert) === 'function alert() { [native code] }');
 
   test('finds nothing of console before somebody asked for it, and on other sites', async () => {
     await page.goto(at('/'));
+    await without(page);
     assert.deepEqual(await signs(page), NO_SIGNS);
     const first = await perform({ action: 'console' });
     assert.deepEqual(first.entries, []);
@@ -335,7 +346,29 @@ describe('a page that looks for the extension', () => {
     assert.equal(hint, undefined);
 
     await page.goto(at('/second').replace('127.0.0.1', REBOUND_NAME));
+    await without(page);
     assert.deepEqual(await signs(page), NO_SIGNS);
+  });
+
+  test('finds nothing of a command in another tab, nor of one that is over', async () => {
+    const elsewhere = (path) => at(path).replace('127.0.0.1', REBOUND_NAME);
+    await page.goto(elsewhere('/'));
+    const tabId = await setting.browser.tabIdOf(page);
+    const before = await setting.browser.open(elsewhere('/second'));
+    const opened = await setting.browser.context.newPage();
+    const command = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED, tab_id: tabId });
+    await page.waitForFunction(() => 'release' in window);
+    for (const other of [before, opened]) {
+      if (other === opened) await other.goto(elsewhere('/second'));
+      await without(other);
+      assert.deepEqual(await signs(other), NO_SIGNS);
+    }
+    await release(page, 'done');
+    assertComplete((await gateway.finalOf(command)).body);
+    await without(page);
+    assert.deepEqual(await signs(page), NO_SIGNS);
+    for (const other of [before, opened]) await other.close();
+    await page.bringToFront();
   });
 });
 

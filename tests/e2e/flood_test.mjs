@@ -1,6 +1,7 @@
 /** Pages that tell and open without end while a command runs, in a Chromium to which nothing is attached. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { UnattachedSetting } from './support/unattached_browser.js';
 
 const html = (title, body) => ({ body: `<!doctype html><title>${title}</title>${body}` });
@@ -8,11 +9,13 @@ const html = (title, body) => ({ body: `<!doctype html><title>${title}</title>${
 const PAGES = {
   '/flood': html('Flood', `<button id="windows">Windows</button><button id="events">Events</button><button id="calm">Calm</button>
     <script>
+    let name;
+    document.addEventListener('callslip-here', ({ detail }) => { name = detail; });
     windows.onclick = () => { for (let at = 0; at < 2000; at += 1) window.open('/second?' + at); };
     events.onclick = () => {
       for (let at = 0; at < 20000; at += 1) {
-        const detail = JSON.stringify({ kind: 'dialog', dialog: 'alert', text: 'x'.repeat(500), about: 'drawing' });
-        document.dispatchEvent(new CustomEvent('callslip-told', { detail }));
+        const detail = { kind: 'dialog', dialog: 'alert', text: 'x'.repeat(500), about: 'drawing' };
+        document.dispatchEvent(new CustomEvent(name + '-told', { detail }));
         window.postMessage({ at });
         if (at < 2000) console.error(at);
       }
@@ -46,6 +49,8 @@ test('windows without end: a few are opened, none of them in front, and the rest
 
 test('events without end are told in part, and counted; the next command has none of them', async () => {
   const tab = await setting.open('/flood');
+  // The stand-ins that were there from the start are gone then, and the page hears the next ones begin.
+  await new Promise((resolve) => { setTimeout(resolve, stretched(1_500)); });
   const lines = await setting.changes({ action: 'click', selector: '#events', tab_id: tab });
   assert.ok(lines.join('\n').length <= 2_000);
   assert.match(lines[1], /^dialog alert "x+" *$/);

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { REBOUND_NAME } from './support/chromium.js';
-import { assertComplete, assertError, ExtensionSetting } from './support/extension_setting.js';
+import { assertComplete, assertError, changesIn, ExtensionSetting } from './support/extension_setting.js';
 
 /** Each is replaced as a whole. */
 const NAMES = [
@@ -151,5 +151,18 @@ describe('a page that has replaced', () => {
         assert.match(time, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
       });
     }
+  }
+
+  for (const [what, search] of CASES) {
+    test(`${what}: its dialogs and errors`, async () => {
+      await page.goto(`${setting.pages.url}/broken?${encodeURIComponent(search)}`);
+      const click = async (selector, dialog) =>
+        changesIn(await setting.gateway.run({ action: 'click', selector, dialog })).at(-1);
+      assert.equal(await click('#ask'), 'dialog confirm "Sure?" dismissed');
+      assert.equal(await value('said.textContent'), 'no');
+      assert.equal(await click('#ask', 'accept'), 'dialog confirm "Sure?" accepted');
+      assert.equal(await value('said.textContent'), 'yes');
+      assert.equal(await click('#fail'), 'console 1 error');
+    });
   }
 });

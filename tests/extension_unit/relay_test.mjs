@@ -1,7 +1,7 @@
 /** The script in each document that hands on what its page tells. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { beforeEach, test } from 'node:test';
+import { afterEach, beforeEach, test } from 'node:test';
 import { createContext, Script } from 'node:vm';
 
 const scripts = await Promise.all(['cut_text', 'relay'].map(async (name) =>
@@ -11,6 +11,8 @@ let page;
 let time;
 let sent;
 let order;
+let orders;
+let context;
 
 beforeEach(() => {
   page = new EventTarget();
@@ -18,8 +20,8 @@ beforeEach(() => {
   sent = [];
   order = { ms: 10_000 };
   const window = new EventTarget();
-  const context = createContext({
-    CustomEvent, document: page, window, performance: { now: () => time },
+  context = createContext({
+    CustomEvent, document: page, window, performance: { now: () => time }, setTimeout, clearTimeout,
     chrome: { runtime: { sendMessage: async (what) => {
       sent.push({ ...what });
       return order;
@@ -27,12 +29,45 @@ beforeEach(() => {
   });
   for (const script of scripts) script.runInContext(context);
   sent.splice(0);
+  orders = [];
+  meet('name');
 });
 
-function tell(what) {
-  const detail = typeof what === 'string' ? what : JSON.stringify(what);
-  page.dispatchEvent(new CustomEvent('callslip-told', { detail }));
+afterEach(() => context.callslipRelay.order({ ms: 0 }));
+
+/** Stand-ins come, and give their events a name; answers whether they are waited for. */
+function meet(name) {
+  page.addEventListener(name, ({ detail }) => orders.push(detail));
+  return !page.dispatchEvent(new CustomEvent('callslip-here', { cancelable: true, detail: name }));
 }
+
+function tell(detail) {
+  page.dispatchEvent(new CustomEvent('name-told', { detail }));
+}
+
+test('stand-ins that come are told how to answer, and new orders', async () => {
+  assert.equal(orders[0], 'dismiss');
+  await new Promise(setImmediate);
+  assert.deepEqual({ ...context.callslipRelay.order({ ms: 5_000, dialog: 'Ada' }) }, { page: true });
+  assert.deepEqual([...new Set(orders)], ['dismiss', 'Ada']);
+});
+
+test('nobody listens once stand-ins are there, nor where no command runs', async () => {
+  assert.equal(meet('other'), false);
+  context.callslipRelay.order({ ms: 0 });
+  assert.equal(orders.at(-1), null);
+  assert.equal(meet('third'), false);
+  tell({ kind: 'error' });
+  assert.deepEqual(sent, []);
+});
+
+test('new ones may come for the next command', () => {
+  context.callslipRelay.order({ ms: 0 });
+  assert.deepEqual({ ...context.callslipRelay.order({ ms: 5_000, dialog: 'accept' }) }, { page: false });
+  scripts.at(-1).runInContext(context);
+  assert.equal(meet('other'), true);
+  assert.equal(orders.at(-1), 'accept');
+});
 
 test('what a page tells is said to be of a page, whatever it says', () => {
   tell({ kind: 'dialog', about: 'drawing', text: 'a' });

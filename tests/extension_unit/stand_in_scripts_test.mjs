@@ -24,7 +24,7 @@ beforeEach(() => {
         if (files && world === 'MAIN') frame.page = !frame.mute;
         if (files && world !== 'MAIN') frame.relay = true;
         if (args) frame.order = args[0];
-        return { documentId, result: { page: frame.page, relay: frame.relay } };
+        return { documentId, result: { page: frame.page } };
       });
     },
   };
@@ -39,7 +39,7 @@ describe('scripts of stand-ins', () => {
     await scripts.begin(null);
     const relay = 'cut_text.js+relay.js';
     assert.deepEqual(calls, [
-      'none', 'none', [relay, 'stand_ins.js MAIN'], 'none', [relay, 'accept.js+stand_ins.js MAIN'], 'none',
+      'none', 'none', [relay, 'stand_ins.js MAIN'], 'none', [`accept.js+${relay}`, 'stand_ins.js MAIN'], 'none',
     ]);
   });
 

@@ -4,37 +4,93 @@
  * page/main/stand_ins.js tells to the service worker, and asks it at the beginning whether a command
  * runs in this tab at all. As long as one does it also tells of links that were clicked to open a tab
  * or to save a file, for which the browser names no page.
+ *
+ * The stand-ins begin by saying what name they have given to the events between the two; this is heard
+ * until one has said so, and no longer than it takes. So a page in whose tab no command runs finds
+ * nobody who listens. `callslipRelay.order({ms, dialog})` has them stand in for so long, and answers
+ * whether they are there; `wait()` lets new ones come.
  */
 (() => {
-  const ORDER = 'callslip-order';
-  const TOLD = 'callslip-told';
+  // An element of the page may have the name, too: that is no property of the global object's own.
+  if (Object.hasOwn(globalThis, 'callslipRelay')) return globalThis.callslipRelay.wait();
+
+  const HERE = 'callslip-here';
   /** How much one document may tell in so many ms: more than any that means well has to. */
   const EVENTS = 100;
   const EVENTS_MS = 1_000;
-  /** For how long it may tell before it is known whether a command runs, in ms. */
+  /** For how long they stand in before it is known whether a command runs, in ms. */
   const UNCONFIRMED_MS = 1_000;
-  /** The longest event, and address in it, in UTF-16 units: two texts of 2,000, all of it escaped. */
+  /** The longest event as JSON, and address in it, in UTF-16 units: two texts of 2,000, all of it escaped. */
   const DETAIL_CHARS = 50_000;
   const URL_CHARS = 2_000;
 
   const send = (what) => chrome.runtime.sendMessage({ ...what, about: 'page' });
 
-  // Another one that is there already says so.
-  if (!document.dispatchEvent(new CustomEvent(TOLD, { cancelable: true, detail: '{}' }))) return;
+  /** The name of the events; undefined as long as no stand-ins are there. */
+  let name;
+  let answer = globalThis.callslipAccepts === true ? 'accept' : 'dismiss';
+  let armedUntil = -Infinity;
+  let timer;
 
-  document.addEventListener(TOLD, (event) => {
+  function say(detail) {
+    document.dispatchEvent(new CustomEvent(name, { detail }));
+  }
+
+  function meet(event) {
+    if (typeof event.detail !== 'string') return;
     event.preventDefault();
-    if (performance.now() > armedUntil || typeof event.detail !== 'string') return;
-    let what;
-    try {
-      what = event.detail.length > DETAIL_CHARS ? { kind: 'more' } : JSON.parse(event.detail);
-    } catch {
-      return;
-    }
-    if (what?.kind) tell(what);
-  });
+    document.removeEventListener(HERE, meet);
+    name = event.detail;
+    document.addEventListener(`${name}-told`, hear);
+    say(answer);
+  }
 
-  let armedUntil = performance.now() + UNCONFIRMED_MS;
+  function hear({ detail }) {
+    if (performance.now() > armedUntil || typeof detail?.kind !== 'string') return;
+    try {
+      tell(JSON.stringify(detail).length > DETAIL_CHARS ? { kind: 'more' } : detail);
+    } catch {
+      // No stand-in tells what cannot be JSON.
+    }
+  }
+
+  function armFor(ms) {
+    armedUntil = performance.now() + ms;
+    clearTimeout(timer);
+    timer = setTimeout(end, ms);
+  }
+
+  function wait() {
+    if (name !== undefined) return;
+    document.addEventListener(HERE, meet);
+    if (performance.now() > armedUntil) armFor(UNCONFIRMED_MS);
+  }
+
+  /** Both are as if they had never been there. */
+  function end() {
+    clearTimeout(timer);
+    armedUntil = -Infinity;
+    document.removeEventListener(HERE, meet);
+    if (name === undefined) return;
+    say(null);
+    document.removeEventListener(`${name}-told`, hear);
+    name = undefined;
+  }
+
+  function order({ ms, dialog }) {
+    if (ms <= 0) {
+      end();
+    } else {
+      armFor(ms);
+      answer = dialog ?? answer;
+      if (name !== undefined) say(answer);
+    }
+    return { page: name !== undefined };
+  }
+
+  globalThis.callslipRelay = { order, wait };
+  wait();
+
   /** What was told since a time, of errors and of all else: how much there was, and how much was counted. */
   let since = -Infinity;
   let told;
@@ -58,12 +114,6 @@
     }
   }
 
-  document.addEventListener(ORDER, ({ detail }) => {
-    const { ms } = JSON.parse(detail);
-    if (ms === undefined) return;
-    armedUntil = performance.now() + ms;
-  });
-
   /** The browser saves what is of the same site, or made by the page, and goes to anything else. */
   function isSaved({ protocol, origin }) {
     return ['blob:', 'data:'].includes(protocol) || origin === location.origin;
@@ -80,8 +130,5 @@
     }
   });
 
-  send({ kind: 'begun' }).then(({ ms, dialog }) => {
-    const detail = JSON.stringify({ ms, dialog });
-    document.dispatchEvent(new CustomEvent(ORDER, { cancelable: true, detail }));
-  }).catch(() => {});
+  send({ kind: 'begun' }).then(order).catch(() => {});
 })();
