@@ -114,8 +114,13 @@ describe('drag', () => {
     assert.equal(await page.textContent('#bin'), 'Ace');
   });
 
-  test('a slider that captures the pointer', async () => {
+  for (const [what, script] of [
+    ['', ''],
+    [', where the page has replaced much', `Object.assign = Array.prototype.forEach = () => { throw new Error('no'); };
+      addEventListener('pointerdown', () => { window.Event = document.dispatchEvent = undefined; });`],
+  ]) test(`a slider that captures the pointer${what}`, async () => {
     await hands.show(`${STYLE}<div id="rail" style="width: 300px; height: 40px"><div id="knob" class="box"></div></div><script>
+      ${script}
       window.heard = [];
       const knob = document.querySelector('#knob');
       knob.addEventListener('pointerdown', (event) => knob.setPointerCapture(event.pointerId));
