@@ -96,8 +96,8 @@ class Check {
     } else {
       Note(Of::kAgent, name, ProgramProblem(agent.command[0], environment));
     }
-    const auto wrapper = WrapperOf(directories_, agent, environment_);
-    if (!wrapper.ok()) Note(Of::kAgent, name, std::string(wrapper.status().message()));
+    const auto confined = Confined(directories_, agent, environment_);
+    if (!confined.ok()) Note(Of::kAgent, name, std::string(confined.status().message()));
     CheckNames(Of::kAgent, name, "agent", agent.children, config_.agents);
     for (const std::string& variable : agent.env_from) {
       if (environment_.contains(variable)) continue;
@@ -212,12 +212,11 @@ std::vector<ConfigProblem> CheckConfig(const RunnerConfig& config, const Environ
   return Check(config, environment).Run();
 }
 
-absl::StatusOr<std::vector<std::string>> WrapperOf(const AgentDirectories& directories,
-                                                   const AgentConfig& agent,
-                                                   const Environment& environment) {
-  std::vector<std::string> wrapper = agent.wrapper;
-  if (wrapper.empty()) return wrapper;
-  std::string& program = wrapper.front();
+absl::StatusOr<AgentConfig> Confined(const AgentDirectories& directories, const AgentConfig& agent,
+                                     const Environment& environment) {
+  AgentConfig confined = agent;
+  if (agent.wrapper.empty()) return confined;
+  std::string& program = confined.wrapper.front();
   Environment own = AgentEnvironment(environment, {.env = agent.env, .env_from = agent.env_from});
   if (absl::StrContains(program, '/') && !absl::StartsWith(program, "/")) {
     return absl::InvalidArgumentError(
@@ -226,7 +225,8 @@ absl::StatusOr<std::vector<std::string>> WrapperOf(const AgentDirectories& direc
   if (const std::string problem = ProgramProblem(program, own); !problem.empty()) {
     return absl::NotFoundError(problem);
   }
-  std::vector<std::string> folders = absl::StrSplit(own["PATH"], ':');
+  const std::string path = own["PATH"];
+  std::vector<std::string> folders = absl::StrSplit(path, ':');
   std::erase_if(folders, [&](const std::string& folder) { return directories.MayReplace(folder); });
   own["PATH"] = absl::StrJoin(folders, ":");
   const std::optional<std::string> found = FindProgram(program, own);
@@ -236,7 +236,20 @@ absl::StatusOr<std::vector<std::string>> WrapperOf(const AgentDirectories& direc
                      "agents may write, and could replace it: write its whole path"));
   }
   program = *found;
-  return wrapper;
+  // An empty PATH is the folder where a program begins.
+  if (folders.empty()) {
+    return absl::FailedPreconditionError(
+        "PATH has only folders that are relative, or in which agents may write, and could replace "
+        "what `wrapper` runs: add others to it, such as /usr/bin");
+  }
+  if (own["PATH"] == path) return confined;
+  confined.env["PATH"] = own["PATH"];
+  confined.wrapper.insert(confined.wrapper.end(), {"env", "--", absl::StrCat("PATH=", path)});
+  // `env` would take it for a variable.
+  if (!agent.command.empty() && absl::StrContains(agent.command.front(), '=')) {
+    confined.wrapper.insert(confined.wrapper.end(), {"sh", "-c", "exec \"$@\"", "sh"});
+  }
+  return confined;
 }
 
 std::optional<std::string> ProgramOf(const AgentConfig& agent, const Environment& environment) {

@@ -31,12 +31,13 @@ std::vector<ConfigProblem> CheckConfig(const RunnerConfig& config, const Environ
 // Where the program of an agent is; nothing where it is not there.
 std::optional<std::string> ProgramOf(const AgentConfig& agent, const Environment& environment);
 
-// The wrapper of an agent by the whole path of its program, so that no agent can put another in its
-// place: it is looked up in PATH as that is configured, but in none of its folders where agents may
-// write, and in none that is relative. Empty where there is none; an error says what to do.
-absl::StatusOr<std::vector<std::string>> WrapperOf(const AgentDirectories& directories,
-                                                   const AgentConfig& agent,
-                                                   const Environment& environment);
+// The agent so that no agent can put another program in the place of one that its wrapper is made
+// of. The first of these becomes a whole path: it is looked up in PATH as that is configured, but
+// in none of its folders where agents may write, and in none that is relative. Where PATH has such
+// folders, it loses them, for what the wrapper looks up itself, and is set again behind the
+// wrapper, by `env`. The agent itself where it has no wrapper; an error says what to do.
+absl::StatusOr<AgentConfig> Confined(const AgentDirectories& directories, const AgentConfig& agent,
+                                     const Environment& environment);
 
 }  // namespace callslip::runner
 

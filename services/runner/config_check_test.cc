@@ -113,16 +113,54 @@ TEST_F(ConfigCheckTest, AWrapperIsFoundWhereNoAgentCanReplaceIt) {
   for (const Row& row : rows) {
     AgentConfig agent = {.command = {"sh"}, .wrapper = {row.program, "--arg"}};
     agent.env["PATH"] = row.path;
-    const auto wrapper = WrapperOf(AgentDirectories(config_), agent, {{"PATH", "/usr/bin:/bin"}});
+    auto confined = Confined(AgentDirectories(config_), agent, {{"PATH", "/usr/bin:/bin"}});
     SCOPED_TRACE(row.program + " in " + row.path);
     if (row.found.front() == '/') {
-      ASSERT_OK(wrapper);
-      EXPECT_THAT(*wrapper, ElementsAre(row.found, "--arg"));
+      ASSERT_OK(confined);
+      confined->wrapper.resize(2);
+      EXPECT_THAT(confined->wrapper, ElementsAre(row.found, "--arg"));
     } else {
-      EXPECT_THAT(std::string(wrapper.status().message()), testing::StartsWith(row.found));
+      EXPECT_THAT(std::string(confined.status().message()), testing::StartsWith(row.found));
     }
   }
-  EXPECT_THAT(*WrapperOf(AgentDirectories(config_), config_.agents["shell"], {}), IsEmpty());
+  EXPECT_THAT(Confined(AgentDirectories(config_), config_.agents["shell"], {})->wrapper, IsEmpty());
+}
+
+// Nor what the wrapper looks up itself; the agent has its own PATH all the same.
+TEST_F(ConfigCheckTest, AWrapperHasNoFolderInPathWhereAgentsMayWrite) {
+  std::filesystem::create_directories(dir_ + "/web/bin");
+  struct Row {
+    std::string path;
+    std::string of_wrapper;  // Empty: it can't be started.
+  };
+  const Row rows[] = {
+      {"/usr/bin:/bin", "/usr/bin:/bin"},
+      {dir_ + "/web/bin:/usr/bin:/bin", "/usr/bin:/bin"},
+      {"/usr/bin:" + dir_ + "/web:/bin:node_modules/.bin:", "/usr/bin:/bin"},
+      {"::.:/bin", "/bin"},
+      {dir_ + "/web/bin", ""},
+      {"", ""},
+  };
+  for (const std::string program : {"/usr/bin/env", "env"}) {
+    for (const Row& row : rows) {
+      SCOPED_TRACE(program + " in " + row.path);
+      AgentConfig agent = {.command = {"sh"}, .wrapper = {program, "X=1", "nice"}};
+      agent.env["PATH"] = row.path;
+      const auto confined = Confined(AgentDirectories(config_), agent, {});
+      EXPECT_EQ(confined.ok(), !row.of_wrapper.empty()) << confined.status();
+      if (!confined.ok()) continue;
+      EXPECT_EQ(confined->env.at("PATH"), row.of_wrapper);
+      if (row.path == row.of_wrapper) {
+        EXPECT_THAT(confined->wrapper, ElementsAre(testing::EndsWith("/env"), "X=1", "nice"));
+      } else {
+        EXPECT_THAT(confined->wrapper, ElementsAre(testing::EndsWith("/env"), "X=1", "nice", "env",
+                                                   "--", "PATH=" + row.path));
+      }
+    }
+  }
+  AgentConfig odd = {.command = {"/opt/a=b/agent"}, .wrapper = {"nice"}};
+  odd.env["PATH"] = dir_ + "/web/bin:/usr/bin";
+  EXPECT_EQ(Confined(AgentDirectories(config_), odd, {})->wrapper.back(), "sh");
 }
 
 TEST_F(ConfigCheckTest, ProgramIsLookedForInTheAgentsOwnPath) {

@@ -30,11 +30,14 @@ Workplace FindWorkplace(const AgentDirectories& directories, const std::string& 
                         const Environment& environment, const std::string& directory,
                         bool is_child) {
   Workplace place;
-  absl::StatusOr<std::vector<std::string>> wrapper = WrapperOf(directories, agent, environment);
-  if (wrapper.ok()) {
-    place.wrapper = *std::move(wrapper);
+  absl::StatusOr<AgentConfig> confined = Confined(directories, agent, environment);
+  if (confined.ok()) {
+    place.wrapper = std::move(confined->wrapper);
+    if (const auto path = confined->env.find("PATH"); path != confined->env.end()) {
+      place.path = path->second;
+    }
   } else {
-    place.problem = AgentError{"command_missing", absl::StrCat(wrapper.status().message(),
+    place.problem = AgentError{"command_missing", absl::StrCat(confined.status().message(),
                                                                " (`wrapper` of agent ", name, ")")};
   }
   // A child works in its parent's directory or below, whatever link its parent has put there.

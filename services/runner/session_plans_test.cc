@@ -140,6 +140,15 @@ TEST(SessionPlansTest, AWrapperIsStartedByItsWholePath) {
   EXPECT_FALSE(plan->find_workplace().problem.has_value());
   const std::vector<std::string> wrapper = {"/usr/bin/env", "-i"};
   EXPECT_EQ(plan->find_workplace().wrapper, wrapper);
+  EXPECT_EQ(plan->find_workplace().path, "");
+  // What it runs itself is not found in a workspace either.
+  config.agents["one"].env["PATH"] = "/src/bin:/usr/bin:/bin";
+  plan = Plan(config, RunnerPlace(), Session("one", "/src"));
+  ASSERT_TRUE(plan.has_value());
+  const std::vector<std::string> chain = {"/usr/bin/env", "-i", "env", "--",
+                                          "PATH=/src/bin:/usr/bin:/bin"};
+  EXPECT_EQ(plan->find_workplace().wrapper, chain);
+  EXPECT_EQ(plan->find_workplace().path, "/usr/bin:/bin");
   // One that is not there is no reason to do without.
   config.agents["one"].wrapper = {"no-such-wrapper"};
   plan = Plan(config, RunnerPlace(), Session("one", "/src"));

@@ -13,6 +13,7 @@ import { Services } from './support/services.js';
 const WRAPPERS = {
   bwrap: ['bwrap', '--dev-bind', '/', '/', '--unshare-net'],
   unshare: ['unshare', '--user', '--map-root-user', '--net'],
+  'nice and bwrap': ['nice', '-n', '1', 'bwrap', '--dev-bind', '/', '/', '--unshare-net'],
 };
 const NAMESPACE = 'readlink /proc/self/ns/net';
 const SECRET = 'what no agent is to read';
@@ -43,10 +44,15 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
       secret = join(runner.folder, 'secret');
       await writeFile(secret, SECRET);
       await runner.stop();
-      await runner.configure({ workspaces: {
-        ...runner.config.workspaces,
-        team: { dir: join(runner.dir, 'team'), max_running: 20 },
-      } });
+      const { scripted } = runner.config.agents;
+      await runner.configure({
+        agents: { scripted: { ...scripted, env: {
+          ...scripted.env, PATH: `${join(runner.dir, 'first')}:bin:${process.env.PATH}` } } },
+        workspaces: {
+          ...runner.config.workspaces,
+          team: { dir: join(runner.dir, 'team'), max_running: 20 },
+        },
+      });
       await mkdir(join(runner.dir, 'team'));
       await runner.start();
       sessions = new AgentSessions(services, runner);
@@ -103,7 +109,8 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
 
     test('puts no program in the place of another', () => services.step(async () => {
       const { dir, id } = await begin('path');
-      const names = [name, 'callslip-keeper', 'sh', 'env', 'cat', 'readlink'];
+      const names = [...wrapper.filter((word) => /^[a-z]+$/.test(word)), 'callslip-keeper', 'sh', 'env', 'cat',
+        'readlink'];
       const { answer } = await play(id, [
         ...names.map((program) => write(join(dir, 'evil', program),
           `#!/bin/sh\n/usr/bin/readlink /proc/self/ns/net >> ${dir}/ran\n`)),
@@ -115,6 +122,25 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
       ]);
       assert.match(answer, /it's own/);
       assert.notDeepEqual(ran(dir), []);
+      assert.deepEqual(ran(dir).filter((namespace) => namespace === own()), []);
+    }));
+
+    test('finds programs in its own folder of PATH, and its wrapper does not', () => services.step(async () => {
+      const { dir, id } = await begin('first');
+      const words = ['own', 'callslip-keeper', ...wrapper.filter((word) => /^[a-z]+$/.test(word))];
+      const replace = [
+        ...words.map((program) => write(join(dir, program),
+          `#!/bin/sh\n/usr/bin/readlink /proc/self/ns/net >> ${dir}/ran\n`)),
+        ...terminal(1, 'chmod +x *'),
+      ];
+      assert.equal((await play(id, replace)).outcome, 'completed');
+      assert.equal((await play(id, terminal(2, 'own', { SET: '1' }))).outcome, 'completed');
+      assert.equal((await play(id, terminal(3, 'own; echo $PATH'))).outcome, 'completed');
+      assert.ok((await sessions.answer(id)).includes(`${dir}:bin:`), 'PATH is its own');
+      assert.equal(ran(dir).length, 2);
+      // Nor that of another session.
+      const other = await begin('second');
+      assert.equal((await play(other.id, terminal(1, 'true'))).outcome, 'completed');
       assert.deepEqual(ran(dir).filter((namespace) => namespace === own()), []);
     }));
 

@@ -83,15 +83,13 @@ int RunAgents(const RunnerConfig& config, const Environment& environment, const 
       exit_code = 1;
       continue;
     }
-    const auto wrapper = WrapperOf(directories, agent, environment);
-    if (!wrapper.ok()) {
-      out << Line(config.agents, name, "missing", wrapper.status().message());
+    const auto confined = Confined(directories, agent, environment);
+    if (!confined.ok()) {
+      out << Line(config.agents, name, "missing", confined.status().message());
       exit_code = 1;
       continue;
     }
-    AgentConfig confined = agent;
-    confined.wrapper = *wrapper;
-    const absl::StatusOr<std::string> who = probe(name, confined);
+    const absl::StatusOr<std::string> who = probe(name, *confined);
     if (!who.ok()) exit_code = 1;
     out << Line(
         config.agents, name, who.ok() ? "answers" : "silent",

@@ -172,9 +172,9 @@ int RunLogin(const RunnerConfig& config, const LoginRequest& login, std::ostream
   if (agent.command.empty()) {
     return Refuse(out, absl::StrCat("agent ", login.agent, " has no `command`"));
   }
-  auto wrapper = WrapperOf(AgentDirectories(config), agent, login.place.environment);
-  if (!wrapper.ok()) return Refuse(out, std::string(wrapper.status().message()));
-  agent.wrapper = *std::move(wrapper);
+  auto confined = Confined(AgentDirectories(config), agent, login.place.environment);
+  if (!confined.ok()) return Refuse(out, std::string(confined.status().message()));
+  agent = *std::move(confined);
   const auto told = Inquire(login.agent, agent, login.place);
   if (const auto* error = std::get_if<AgentError>(&told)) {
     return Refuse(out, absl::StrCat(error->reason, ": ", error->message));

@@ -93,6 +93,7 @@ SessionAgent::Result SessionAgent::Open(Process process) {
   if (const auto* start = std::get_if<StartProcess>(&process)) {
     AgentSettings settings = plan_.settings;
     settings.command.arguments = Wrapped(commands_.wrapper, settings.command.arguments);
+    settings.command.environment = FormatEnvironment(commands_.environment);
     settings.command.directory = files_->PathForProcesses();
     Enter((*start)(std::move(settings)));
   }
@@ -131,6 +132,7 @@ SessionAgent::Result SessionAgent::OpenWorkplace() {
         absl::StrCat("the session can't work in its directory: ", found->files.status().message())};
   }
   commands_.wrapper = std::move(place.wrapper);
+  if (!place.path.empty()) commands_.environment["PATH"] = std::move(place.path);
   files_ = std::make_shared<const FileAccess>(*std::move(found->files));
   for (const auto& left_out : {place.left_out, files_->left_out()}) {
     for (const std::string& why : left_out) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -15,6 +16,7 @@
 #include "absl/synchronization/notification.h"
 #include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/io_context.hpp"
+#include "common/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runner/session/fake_tracker.h"
@@ -277,6 +279,31 @@ TEST_F(SessionAgentTest, WithoutItsFoldersThereIsNoProcess) {
   RunUntilOver(misconfigured);
   EXPECT_EQ(misconfigured.over->reason, "command_missing");
   EXPECT_EQ(process_, nullptr);
+}
+
+// PATH of keeper and wrapper, that is; the agent has its own behind them.
+TEST_F(SessionAgentTest, ItsWrapperHasAPathOfItsOwn) {
+  const std::string confine = absl::StrCat(folder_.path(), "/confine");
+  std::ofstream(confine) << "#!/bin/sh\necho $PATH >> " << folder_.path()
+                         << "/paths\nexec \"$@\"\n";
+  std::filesystem::permissions(confine, std::filesystem::perms::owner_all);
+  SessionPlan plan = Plan({});
+  plan.find_workplace = [this, confine] {
+    return Workplace{.wrapper = {confine, "env", "--", "PATH=/own:/usr/bin:/bin"},
+                     .path = "/bin:/usr/bin",
+                     .folders = {{folder_.path()}}};
+  };
+  Owner& owner = Begin(std::move(plan));
+  RunUntilReadyOrOver(owner);
+  ASSERT_TRUE(owner.is_ready);
+  std::optional<CommandResult> result;
+  EXPECT_OK(RunCommand(agent().commands(), ShellLine("echo $PATH", "/"), absl::Minutes(1),
+                       [&](const CommandResult& ended) { result = ended; }));
+  RunUntil([&] { return result.has_value(); });
+  EXPECT_EQ(result->output.text, "/own:/usr/bin:/bin\n");
+  std::ifstream paths(folder_.path() + "/paths");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(paths), {}),
+            "/bin:/usr/bin\n/bin:/usr/bin\n");
 }
 
 TEST_F(SessionAgentTest, AFileSystemThatHangsHoldsUpItsSessionOnly) {

@@ -22,6 +22,7 @@ struct Workplace {
   std::optional<AgentError> problem;
   // What stands before its command and those of its terminals; the first is a whole path.
   std::vector<std::string> wrapper;
+  std::string path;  // PATH of all that is started, if it is not that of its environment.
   // The session's directory, then the additional ones. Each is reached beneath the workspaces that
   // it is in.
   std::vector<FolderWay> folders;
