@@ -13,7 +13,7 @@ const READY = 'ready';
 
 /** What the agent's state says, or READY where it goes on as if nothing was; by method and failure. */
 const STARTS = {
-  initialize: { never: 'start_timeout', exit: 'agent_crashed', error: 'agent_error',
+  initialize: { never: 'start_timeout', exit: 'agent_crashed', error: 'initialize_refused',
     void: 'unsupported_version', garbage: 'unsupported_version' },
   authenticate: { never: 'start_timeout', exit: 'agent_crashed', error: 'agent_error',
     void: READY, garbage: READY },

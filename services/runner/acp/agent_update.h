@@ -112,9 +112,9 @@ struct PromptEnd {
 // Why an agent does not do what it was asked to.
 struct AgentError {
   // For programs: command_missing, not_executable, directory_unusable, start_timeout,
-  // new_session_timeout, load_timeout, cannot_restore, unsupported_version, auth_required,
-  // rate_limited, agent_silent, cancel_ignored, protocol_error, agent_crashed, agent_stopped,
-  // agent_error.
+  // new_session_timeout, load_timeout, cannot_restore, initialize_refused,
+  // unsupported_version, auth_required, rate_limited, agent_silent, cancel_ignored, protocol_error,
+  // agent_crashed, agent_stopped, agent_error.
   std::string reason;
   std::string message;  // For people.
   // Of a prompt: the agent can't have read it.

@@ -117,7 +117,7 @@ Json InitializeParams(const Offer& offer) {
 Capabilities ParseCapabilities(const Json& result) {
   Capabilities agent;
   const Json& version = MemberOf(result, "protocolVersion");
-  if (version.is_number_integer()) agent.version = version.get<int>();
+  if (version.is_number_integer()) agent.version = version.get<int64_t>();
   const Json& can = MemberOf(result, "agentCapabilities");
   const Json& sessions = MemberOf(can, "sessionCapabilities");
   agent.load = IsTrue(can, "loadSession");

@@ -40,7 +40,7 @@ struct AuthMethod {
 
 // What the agent can do.
 struct Capabilities {
-  int version = 0;
+  int64_t version = 0;
   bool load = false;
   bool resume = false;
   bool close = false;

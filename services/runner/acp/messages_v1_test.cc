@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -41,6 +42,17 @@ TEST(MessagesV1Test, WhatAnAgentLeavesOutItCannotDo) {
   EXPECT_EQ(agent.auth_methods[2].program, "agent");
   EXPECT_THAT(agent.auth_methods[2].arguments, ElementsAre("auth"));
   EXPECT_FALSE(agent.auth_methods[3].has_terminal());
+}
+
+TEST(MessagesV1Test, NoOtherVersionIsTakenForOurs) {
+  for (const char* version :
+       {"0", "2", "-1", "4294967297", "-4294967295", "18446744073709551615", "18446744073709551617",
+        "1.0", "1e0", "\"1\"", "true", "null", "[1]", "{}"}) {
+    EXPECT_NE(ParseCapabilities(Json::parse(absl::StrCat("{\"protocolVersion\": ", version, "}")))
+                  .version,
+              kProtocolVersion)
+        << version;
+  }
 }
 
 TEST(MessagesV1Test, AdditionalDirectoriesAreForAgentsThatKnowOfThem) {

@@ -110,7 +110,12 @@ void Agent::Write(std::string line) {
 
 void Agent::TakeInitialized(RpcAnswer answer) {
   if (over_ || why_.has_value()) return;
-  if (const auto* error = std::get_if<RpcError>(&answer)) return KillFor(ErrorFrom(*error));
+  if (const auto* error = std::get_if<RpcError>(&answer)) {
+    AgentError why = ErrorFrom(*error);
+    // It is asked the same each time.
+    if (why.reason == "agent_error") why.reason = "initialize_refused";
+    return KillFor(std::move(why));
+  }
   capabilities_ = acp::ParseCapabilities(std::get<Json>(answer));
   if (capabilities_.version != acp::kProtocolVersion) {
     return KillFor(

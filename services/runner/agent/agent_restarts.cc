@@ -12,6 +12,7 @@ bool MayGoBetterNextTime(AgentEnd end) {
     case AgentEnd::kCommandMissing:
     case AgentEnd::kNotExecutable:
     case AgentEnd::kDirectoryUnusable:
+    case AgentEnd::kRefused:
     case AgentEnd::kOtherVersion:
     case AgentEnd::kLoginNeeded:
     case AgentEnd::kContextLost:

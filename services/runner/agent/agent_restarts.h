@@ -15,6 +15,7 @@ enum class AgentEnd {
   kCommandMissing,     // What is configured is not there,
   kNotExecutable,      // or is no program.
   kDirectoryUnusable,  // Where it is to work.
+  kRefused,            // Has answered `initialize` with an error.
   kOtherVersion,       // Speaks none of the protocol's versions that are known here.
   kLoginNeeded,        // A person has to log in.
   kContextLost,        // Can't give back what it knew, and may not begin anew.

@@ -66,7 +66,7 @@ TEST(AgentRestartsTest, BeginsAnewAfterATurnOrAPerson) {
 
 TEST(AgentRestartsTest, WhatWouldEndTheSameWayIsNotTried) {
   for (const AgentEnd end : {AgentEnd::kCommandMissing, AgentEnd::kNotExecutable,
-                             AgentEnd::kOtherVersion, AgentEnd::kLoginNeeded}) {
+                             AgentEnd::kRefused, AgentEnd::kOtherVersion, AgentEnd::kLoginNeeded}) {
     AgentRestarts restarts;
     EXPECT_FALSE(restarts.After(end, kNow, kMiddle).has_value());
   }

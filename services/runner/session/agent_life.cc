@@ -50,6 +50,7 @@ AgentEnd KindOf(const AgentError& error) {
   if (error.reason == "not_executable") return AgentEnd::kNotExecutable;
   if (error.reason == "directory_unusable") return AgentEnd::kDirectoryUnusable;
   if (error.reason == "auth_required") return AgentEnd::kLoginNeeded;
+  if (error.reason == "initialize_refused") return AgentEnd::kRefused;
   if (error.reason == "unsupported_version") return AgentEnd::kOtherVersion;
   if (error.reason == "cannot_restore") return AgentEnd::kContextLost;
   if (error.reason == "protocol_error") return AgentEnd::kProtocolError;

@@ -119,8 +119,9 @@ TEST_F(LifeOfAnAgent, AFailedStartIsFollowedByTheNextUntilOneTooMany) {
 }
 
 TEST_F(LifeOfAnAgent, WhatWouldEndTheSameWayIsNotStartedAgain) {
-  for (const char* reason : {"command_missing", "not_executable", "directory_unusable",
-                             "auth_required", "unsupported_version", "cannot_restore"}) {
+  for (const char* reason :
+       {"command_missing", "not_executable", "directory_unusable", "auth_required",
+        "initialize_refused", "unsupported_version", "cannot_restore"}) {
     life_ = AgentLife();
     Start();
     End({reason, "so it is"});

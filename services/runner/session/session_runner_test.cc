@@ -365,6 +365,38 @@ TEST_F(SessionRunnerTest, AnAgentIsPausedForAfterItHasFailed) {
   EXPECT_EQ(tracker_.states.back().reason(), "");
 }
 
+TEST_F(SessionRunnerTest, AnAgentThatWouldSayTheSameAgainIsStartedOnce) {
+  const std::pair<Json, std::string> refusals[] = {
+      {{{"at", {{"initialize", "error"}}}}, "initialize_refused"},
+      {{{"initialize", "version"}}, "unsupported_version"},
+      {{{"initialize", "auth"}}, "auth_required"},
+  };
+  for (const auto& [options, reason] : refusals) {
+    SCOPED_TRACE(reason);
+    scheduler_ = NoScheduler();
+    Make(options);
+    runner_->Need();
+    Begin();
+    PassUntilStatus(v1::AGENT_STATUS_FAILED);
+    EXPECT_EQ(tracker_.states.back().reason(), reason);
+    timers_.Advance(absl::Minutes(1));
+    EXPECT_EQ(scheduler_.wants, 1);
+    PassUntil([this] { return tracker_.pauses.size() == 1; });
+    EXPECT_EQ(tracker_.pauses[0].reason(), reason);
+    tracker_.pauses.clear();
+    tracker_.states.clear();
+  }
+  // A limit passes.
+  scheduler_ = NoScheduler();
+  Make({{"at", {{"initialize", "limit"}}}});
+  runner_->Need();
+  for (int i = 0; i < 3; ++i) {
+    PassUntil([&] { return scheduler_.wants == i + 1; });
+    Begin();
+    PassUntil([&] { return scheduler_.ended == i + 1; });
+  }
+}
+
 TEST_F(SessionRunnerTest, WhatBecameOfCommandsIsAPromptOfItsOwn) {
   plan_.shell_commands = true;
   Run();

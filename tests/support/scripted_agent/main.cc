@@ -18,10 +18,10 @@
 //   "modes": true                                has two modes and two settings
 //   "sessions": FILE                             where it remembers its sessions
 //   "log": FILE                                  every line that it is sent
-//   "at": {METHOD: "never" | "void" | "garbage" | "error" | "exit"}   what it does when it is asked
-//   for
-//                                                that: nothing, an answer without a result, one
-//                                                that makes no sense, an error, or it ends
+//   "at": {METHOD: WAY}                          what it does when it is asked for that: "never":
+//                                                nothing, "void": an answer without a result,
+//                                                "garbage": one that makes no sense, "error",
+//                                                "limit": that of a rate, or "exit": it ends
 //   "delay": {METHOD: MS}                        how long it takes to answer that
 //   "ignores": ["cancel", "eof", "term"]
 //   "noise": N                                   lines of all sorts before its first message
@@ -175,6 +175,7 @@ class ScriptedAgent {
     if (what == "void") Write(Json({{"jsonrpc", "2.0"}, {"id", request.id}}).dump() + "\n");
     if (what == "garbage") Write(FormatResult(request.id, Json::array({1, "two", nullptr})));
     if (what == "error") Write(FormatError(request.id, {kInternalError, "no luck", nullptr}));
+    if (what == "limit") Write(FormatError(request.id, {429, "too many requests", nullptr}));
     const Json delay = options_.value("delay", Json::object());
     poll(nullptr, 0, delay.value(request.method, 0));
     return !what.empty();
