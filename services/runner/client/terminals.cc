@@ -149,7 +149,7 @@ void Terminals::Create(const Json& params, Peer::Respond respond) {
   for (const auto& [name, value] : command->environment) bytes += name.size() + value.size();
   const auto folder = std::make_shared<absl::StatusOr<OpenFile>>(absl::UnknownError(""));
   disk_->Do(
-      /*bytes=*/0,
+      bytes,
       [files = files_, cwd, folder](const std::atomic<bool>&) { *folder = files->OpenFolder(cwd); },
       [this, folder, command = *std::move(command),
        respond = std::move(respond)](const absl::Status& looked_up) {

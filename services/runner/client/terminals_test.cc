@@ -214,6 +214,22 @@ TEST_F(TerminalsTest, SoManyAtATime) {
   EXPECT_EQ(Create("true"), "terminal-17");
 }
 
+// What waits for a folder counts as all does that waits for files.
+TEST_F(TerminalsTest, LargeCommandsDoNotPileUp) {
+  std::vector<std::string> answers;
+  for (int i = 0; i < 3; ++i) {
+    terminals_->Call("terminal/create",
+                     {{"command", "true"}, {"args", {std::string(size_t{15} << 20, 'x')}}},
+                     [&](const RpcAnswer& given) {
+                       const auto* error = std::get_if<RpcError>(&given);
+                       answers.push_back(error == nullptr ? "" : error->message);
+                     });
+  }
+  EXPECT_THAT(answers, testing::ElementsAre(testing::HasSubstr("above 32 MiB")));
+  const auto work = boost::asio::make_work_guard(context_);
+  while (answers.size() < 3) context_.run_one();
+}
+
 TEST_F(TerminalsTest, WhatIsWrongIsSaidAndNothingRuns) {
   std::filesystem::create_directory_symlink("/tmp", dir_ + "/link");
   const std::string text = "`args` has to be a list of texts";

@@ -20,6 +20,8 @@ constexpr int kAskMs = 55'000;
 constexpr size_t kMaxDetails = size_t{64} << 10;
 constexpr size_t kMostOptions = 16;
 constexpr size_t kOptionNameBytes = size_t{1} << 10;
+// Of an option's id at the agent: one that is longer can't be picked.
+constexpr size_t kOptionIdBytes = size_t{4} << 10;
 constexpr size_t kWordBytes = 64;
 // Of a question that is told of in an error.
 constexpr size_t kToldTitleBytes = 256;
@@ -43,62 +45,56 @@ bool IsRejection(const PermissionOption& option) {
   return option.kind == "reject_once" || option.kind == "reject_always";
 }
 
-// What each option is called at the tracker: as the agent has it, where that means this one alone.
-std::vector<std::string> OptionIds(const PermissionQuestion& question) {
-  std::vector<std::string> ids;
+// The options that are shown, 16 at most. One to reject with is among them, where there is one.
+std::vector<const PermissionOption*> ShownOptions(const PermissionQuestion& question) {
+  std::vector<const PermissionOption*> shown;
   for (const PermissionOption& option : question.options) {
-    std::string id = IdText(option.id);
-    for (size_t number = ids.size() + 1; id.empty() || absl::c_linear_search(ids, id); ++number) {
+    if (option.id.size() > kOptionIdBytes) continue;
+    if (shown.size() < kMostOptions) {
+      shown.push_back(&option);
+    } else if (IsRejection(option) &&
+               absl::c_none_of(shown, [](const auto* each) { return IsRejection(*each); })) {
+      shown.back() = &option;
+    }
+  }
+  return shown;
+}
+
+// Adds the options that are shown, each with an id that means this one alone: as the agent has it,
+// if that does. Returns the agent's own by these.
+std::map<std::string, std::string> AddOptions(const PermissionQuestion& question,
+                                              v1::AskPermissionRequest& request) {
+  std::map<std::string, std::string> own_ids;
+  for (const PermissionOption* option : ShownOptions(question)) {
+    std::string id = IdText(option->id);
+    for (size_t number = own_ids.size() + 1; id.empty() || own_ids.contains(id); ++number) {
       id = absl::StrCat("option-", number);
     }
-    ids.push_back(std::move(id));
-  }
-  return ids;
-}
-
-// The tracker takes 16, with names of 1 KiB. One to reject with is among them, where there is one.
-void AddOptions(const PermissionQuestion& question, v1::AskPermissionRequest& request) {
-  const std::vector<PermissionOption>& options = question.options;
-  std::vector<size_t> shown;
-  for (size_t i = 0; i < options.size(); ++i) {
-    if (shown.size() < kMostOptions) {
-      shown.push_back(i);
-    } else if (IsRejection(options[i]) &&
-               absl::c_none_of(shown, [&](size_t each) { return IsRejection(options[each]); })) {
-      shown.back() = i;
-    }
-  }
-  const std::vector<std::string> ids = OptionIds(question);
-  for (const size_t i : shown) {
+    own_ids[id] = option->id;
     v1::Permission::Option& to = *request.add_options();
-    to.set_option_id(ids[i]);
-    to.set_name(std::string(CutText(options[i].name, kOptionNameBytes)));
-    to.set_kind(std::string(CutText(options[i].kind, kWordBytes)));
+    to.set_option_id(std::move(id));
+    to.set_name(std::string(CutText(option->name, kOptionNameBytes)));
+    to.set_kind(std::string(CutText(option->kind, kWordBytes)));
   }
-}
-
-// The agent's own id of what was selected.
-PermissionChoice ChoiceOf(const PermissionQuestion& question, const std::string& selected) {
-  const std::vector<std::string> ids = OptionIds(question);
-  const auto found = absl::c_find(ids, selected);
-  return found == ids.end() ? selected : question.options[found - ids.begin()].id;
+  return own_ids;
 }
 
 // What is picked where nobody could be asked: `cancelled` would end the whole turn.
 PermissionChoice Rejection(const PermissionQuestion& question) {
   for (const char* kind : {"reject_once", "reject_always"}) {
-    const auto option = absl::c_find_if(
-        question.options, [&](const PermissionOption& offered) { return offered.kind == kind; });
+    const auto option = absl::c_find_if(question.options, [&](const PermissionOption& offered) {
+      return offered.kind == kind && offered.id.size() <= kOptionIdBytes;
+    });
     if (option != question.options.end()) return option->id;
   }
   return std::nullopt;
 }
 
-v1::SessionEvent CouldNotAsk(const PermissionQuestion& question, const absl::Status& why) {
+v1::SessionEvent CouldNotAsk(absl::string_view title, absl::string_view why) {
   v1::SessionEvent event;
   event.mutable_error()->set_message(absl::StrCat("nobody could be asked for permission for \"",
-                                                  CutText(TitleOf(question), kToldTitleBytes),
-                                                  "\", so it was not given: ", why.message()));
+                                                  CutText(title, kToldTitleBytes),
+                                                  "\", so it was not given: ", why));
   return event;
 }
 
@@ -115,12 +111,29 @@ void SessionQuestions::Spawn(Coroutine coroutine) {
                         [self = shared_from_this()](const std::exception_ptr&) {});
 }
 
-void SessionQuestions::Ask(PermissionQuestion question, const std::string& permission_id,
+void SessionQuestions::Ask(const PermissionQuestion& question, const std::string& permission_id,
                            bool parent_may_allow, ActiveSpan span,
                            std::function<void(PermissionChoice)> answer) {
+  if (open_.size() >= kMostOpen) {
+    recorder_->Add(CouldNotAsk(TitleOf(question),
+                               absl::StrCat(kMostOpen, " questions of the agent are open")));
+    return answer(Rejection(question));
+  }
   open_[question.number] = permission_id;
-  Spawn(AskTracker(std::move(question), permission_id, parent_may_allow, std::move(span),
-                   std::move(answer)));
+  auto request = RequestAbout<v1::AskPermissionRequest>(session_);
+  request.set_permission_id(permission_id);
+  const std::string title = TitleOf(question);
+  request.set_title(title.empty() ? "The agent asks for permission" : title);
+  request.set_tool_call_id(IdText(question.tool_call.id));
+  request.set_kind(std::string(CutText(question.tool_call.kind.value_or(""), kWordBytes)));
+  request.set_details(DetailsOf(question));
+  Asked asked{.number = question.number,
+              .own_ids = AddOptions(question, request),
+              .rejection = Rejection(question)};
+  request.set_parent_may_allow(parent_may_allow);
+  request.set_max_wait_ms(kAskMs);
+  asked.request = std::move(request);
+  Spawn(AskTracker(std::move(asked), std::move(span), std::move(answer)));
 }
 
 void SessionQuestions::Withdraw(int64_t number) {
@@ -147,30 +160,20 @@ boost::asio::awaitable<void> SessionQuestions::WithdrawAtTracker(std::string per
 }
 
 boost::asio::awaitable<void> SessionQuestions::AskTracker(
-    PermissionQuestion question, std::string permission_id, bool parent_may_allow, ActiveSpan span,
-    std::function<void(PermissionChoice)> answer) {
+    Asked question, ActiveSpan span, std::function<void(PermissionChoice)> answer) {
   const auto is_open = [&] {
     const auto open = open_.find(question.number);
-    return open != open_.end() && open->second == permission_id;
+    return open != open_.end() && open->second == question.request.permission_id();
   };
   // What the agent has said before is seen before.
   co_await recorder_->Flush();
-  auto request = RequestAbout<v1::AskPermissionRequest>(session_);
-  request.set_permission_id(permission_id);
-  const std::string title = TitleOf(question);
-  request.set_title(title.empty() ? "The agent asks for permission" : title);
-  request.set_tool_call_id(IdText(question.tool_call.id));
-  request.set_kind(std::string(CutText(question.tool_call.kind.value_or(""), kWordBytes)));
-  request.set_details(DetailsOf(question));
-  AddOptions(question, request);
-  request.set_parent_may_allow(parent_may_allow);
-  request.set_max_wait_ms(kAskMs);
   PermissionChoice choice;
   TryAgain again;
   while (is_open()) {
-    const auto asked = co_await tracker_->Call(request);
+    const auto asked = co_await tracker_->Call(question.request);
     if (asked.ok() && asked->answered()) {
-      choice = ChoiceOf(question, asked->selected_option());
+      const auto own_id = question.own_ids.find(asked->selected_option());
+      choice = own_id == question.own_ids.end() ? asked->selected_option() : own_id->second;
       break;
     }
     if (asked.ok() && asked->cancelled()) break;
@@ -187,8 +190,8 @@ boost::asio::awaitable<void> SessionQuestions::AskTracker(
           {{"session", session_.session_id},
            {"traceparent", span.context().ToString()},
            {"error", std::string(asked.status().message())}});
-      recorder_->Add(CouldNotAsk(question, asked.status()));
-      choice = Rejection(question);
+      recorder_->Add(CouldNotAsk(question.request.title(), asked.status().message()));
+      choice = question.rejection;
       break;
     }
     co_await Pause(*timers_, again.Next());

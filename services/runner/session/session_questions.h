@@ -31,10 +31,14 @@ class SessionQuestions : public std::enable_shared_from_this<SessionQuestions> {
         session_(std::move(session)),
         recorder_(std::move(recorder)) {}
 
-  // Calls `answer`, once, later; never where the question is withdrawn before. Lets the session's
-  // parent answer what it may allow itself, where `parent_may_allow`. `span` ends with it.
-  void Ask(PermissionQuestion question, const std::string& permission_id, bool parent_may_allow,
-           ActiveSpan span, std::function<void(PermissionChoice)> answer);
+  // As many as the tracker takes of a session. What is asked beyond that is rejected.
+  static constexpr size_t kMostOpen = 32;
+
+  // Calls `answer`, once; never where the question is withdrawn before. Lets the session's parent
+  // answer what it may allow itself, where `parent_may_allow`. `span` ends with it. Of the question
+  // no more is kept than is shown.
+  void Ask(const PermissionQuestion& question, const std::string& permission_id,
+           bool parent_may_allow, ActiveSpan span, std::function<void(PermissionChoice)> answer);
   // Nobody waits for an answer to that one any more; see PermissionQuestion::number.
   void Withdraw(int64_t number);
   void WithdrawAll();
@@ -44,8 +48,15 @@ class SessionQuestions : public std::enable_shared_from_this<SessionQuestions> {
   bool empty() const { return open_.empty(); }
 
  private:
-  boost::asio::awaitable<void> AskTracker(PermissionQuestion question, std::string permission_id,
-                                          bool parent_may_allow, ActiveSpan span,
+  // What is kept of a question.
+  struct Asked {
+    int64_t number = 0;
+    v1::AskPermissionRequest request;
+    std::map<std::string, std::string> own_ids;  // The agent's, by the tracker's ids of options.
+    PermissionChoice rejection;                  // Where nobody can be asked.
+  };
+
+  boost::asio::awaitable<void> AskTracker(Asked question, ActiveSpan span,
                                           std::function<void(PermissionChoice)> answer);
   boost::asio::awaitable<void> WithdrawAtTracker(std::string permission_id);
   template <typename Coroutine>

@@ -1,5 +1,7 @@
 #include "runner/session/session_questions.h"
 
+#include <malloc.h>
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +16,8 @@
 namespace callslip::runner {
 namespace {
 
+using testing::AllOf;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -96,6 +100,42 @@ TEST_F(SessionQuestionsTest, ManyOptionsHaveOneToRejectWithAmongThem) {
   EXPECT_THAT(log_.asked[0].options(), SizeIs(16));
   EXPECT_EQ(log_.asked[0].options(15).option_id(), "reject");
   EXPECT_THAT(chosen_, ElementsAre("reject"));
+}
+
+// However large they are.
+TEST_F(SessionQuestionsTest, ManyOpenQuestionsNeedLittleMemory) {
+  const auto in_use = [] { return mallinfo2().uordblks + mallinfo2().hblkhd; };
+  const size_t before = in_use();
+  for (int i = 1; i <= 60; ++i) {
+    PermissionQuestion question = Question(i);
+    const std::string much(size_t{1} << 20, 'x');
+    question.details = {{"title", much}, {"rawInput", much}};
+    question.tool_call.title = much;
+    question.tool_call.raw_input = much;
+    question.options.front().name = much;
+    question.options.push_back({.id = much, .name = much, .kind = "allow_always"});
+    questions_->Ask(question, absl::StrCat("acp-", i), /*parent_may_allow=*/false, {},
+                    [this](const PermissionChoice& choice) {
+                      chosen_.push_back(choice.value_or("cancelled"));
+                    });
+  }
+  EXPECT_LT(in_use() - before, size_t{8} << 20);
+  // Those that were too many.
+  EXPECT_THAT(chosen_, AllOf(SizeIs(60 - SessionQuestions::kMostOpen), Each("reject")));
+  log_.answers.assign(SessionQuestions::kMostOpen, Answer("allow0"));
+  Run();
+  EXPECT_THAT(log_.asked, SizeIs(SessionQuestions::kMostOpen));
+  EXPECT_THAT(log_.asked[0].options(), SizeIs(2));
+  EXPECT_THAT(chosen_, SizeIs(60));
+  EXPECT_EQ(chosen_.back(), "allow0");
+  EXPECT_TRUE(questions_->empty());
+  ASSERT_FALSE(log_.log.empty());
+  EXPECT_THAT(log_.log[0].error().message(), HasSubstr("32 questions of the agent are open"));
+  // There is room again.
+  log_.answers = {Answer("reject")};
+  Ask(Question(61));
+  Run();
+  EXPECT_EQ(chosen_.back(), "reject");
 }
 
 TEST_F(SessionQuestionsTest, WhatIsWithdrawnIsNotAnswered) {

@@ -275,8 +275,7 @@ void SessionRunner::OnPermission(PermissionQuestion question,
     recorder_->Add(DecidedByPolicy(question, permission_id, *decided));
     return answer(decided);
   }
-  questions_->Ask(std::move(question), permission_id, plan_.parents_allow,
-                  turns_->spans().BeginQuestion(),
+  questions_->Ask(question, permission_id, plan_.parents_allow, turns_->spans().BeginQuestion(),
                   [self = shared_from_this(), answer = std::move(answer)](PermissionChoice choice) {
                     answer(std::move(choice));
                     self->NoteBusy();
