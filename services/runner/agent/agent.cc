@@ -242,6 +242,7 @@ void Agent::Restore(const std::string& method, const std::string& id,
                 why = {"cannot_restore",
                        absl::StrCat("the agent could not restore the session: ", why.message)};
               }
+              session->EndQuestions();
               return opened(why);
             }
             sessions_[id] = session;
@@ -325,6 +326,13 @@ AgentSession* Agent::Find(const Json& params) {
   return found == sessions_.end() ? nullptr : found->second.get();
 }
 
+AgentSession* Agent::FindForRequest(const Json& params) {
+  const auto opening = absl::c_find_if(openings_, [&](const auto& each) {
+    return each->drops_updates && each->session->id() == acp::TextOf(params, "sessionId");
+  });
+  return opening == openings_.end() ? Find(params) : (*opening)->session.get();
+}
+
 void Agent::KeepEarly(const std::string& id, const Json& update) {
   const bool is_restored = std::any_of(openings_.begin(), openings_.end(), [&](const auto& each) {
     return each->drops_updates && each->session->id() == id;
@@ -377,7 +385,7 @@ void Agent::OnRequest(const Json& id, const std::string& method, const Json& par
   if (!is_question && !absl::StartsWith(method, "fs/") && !absl::StartsWith(method, "terminal/")) {
     return respond(RpcError{kMethodNotFound, absl::StrCat("there is no method ", method)});
   }
-  AgentSession* session = Find(params);
+  AgentSession* session = FindForRequest(params);
   if (session == nullptr) {
     return respond(RpcError{kInvalidParams, "there is no session of that sessionId"});
   }
@@ -390,6 +398,7 @@ void Agent::OnNotification(const std::string& method, const Json& params) {
     // It names no session.
     const Json& request = acp::MemberOf(params, "requestId");
     for (const auto& [id, session] : sessions_) session->TakeWithdrawal(request);
+    for (const auto& opening : openings_) opening->session->TakeWithdrawal(request);
   }
   if (method != "session/update") return;
   const Json& update = acp::MemberOf(params, "update");

@@ -232,6 +232,8 @@ class Agent : public std::enable_shared_from_this<Agent>,
   int64_t Request(absl::string_view method, Json params, std::function<void(RpcAnswer)> done,
                   std::function<void(bool)> written = nullptr);
   AgentSession* Find(const Json& params);
+  // The same, or one that is being restored: the agent may need something for that.
+  AgentSession* FindForRequest(const Json& params);
   void KeepEarly(const std::string& id, const Json& update);
 
   void OnOutput(absl::string_view bytes) override;

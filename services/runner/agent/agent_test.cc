@@ -234,6 +234,32 @@ TEST_F(RestoringAgentTest, DropsWhatIsRepeatedLate) {
   EXPECT_THAT(told_.said, ElementsAre("ne", "xt"));
 }
 
+TEST_F(RestoringAgentTest, IsAnsweredWhatItNeedsForThat) {
+  for (const char* how : {"asks", "asks and fails"}) {
+    SCOPED_TRACE(how);
+    told_ = Told();
+    const std::string id = Lose(how);
+    session_.reset();
+    refused_.reset();
+    agent_->RestoreSession(id, {.directory = "/tmp"}, &told_, Take());
+    RunUntil([this] { return !told_.questions.empty(); });
+    EXPECT_THAT(told_.calls, ElementsAre("fs/read_text_file"));
+    told_.questions.front().second("yes");
+    // One more, that nobody answers.
+    PassUntil([this] { return session_ != nullptr || refused_.has_value(); });
+    if (session_ == nullptr) {
+      EXPECT_EQ(refused_->reason, "cannot_restore");
+      EXPECT_THAT(told_.over, ElementsAre(2));
+    } else {
+      EXPECT_THAT(told_.updates, testing::IsEmpty());
+      EXPECT_EQ(Turn("next"), "end_turn");
+      EXPECT_THAT(told_.said, ElementsAre("ne", "xt"));
+    }
+    agent_->Stop();
+    PassUntil([this] { return end_.has_value(); });
+  }
+}
+
 TEST_F(RestoringAgentTest, OneThatEndsWhileItRepeatsIsNotOpened) {
   const std::string id = Lose("late");
   session_.reset();

@@ -22,6 +22,8 @@ class AgentDetails {
   void SetAgentInfo(Json info) { Set("agent_info", std::move(info)); }
   void SetModes(Json modes) { Set("modes", std::move(modes)); }
   void SetConfigOptions(Json options) { Set("config_options", std::move(options)); }
+  // Why it has none of the gateway's.
+  void SetNoTools(std::string why) { Set("no_tools", std::move(why)); }
   // Whether the update was about it.
   bool Take(const AgentUpdate& update);
 

@@ -213,10 +213,17 @@ boost::asio::awaitable<bool> SessionAgent::Choose(std::function<void(AgentSessio
 boost::asio::awaitable<acp::SessionSetup> SessionAgent::Setup() {
   acp::SessionSetup setup = plan_.setup;
   if (plan_.mcp_url.empty()) co_return setup;
+  if (!capabilities().http_mcp) {
+    const char* const why = "the agent takes no MCP servers over HTTP: it has no tools of Callslip";
+    details_.SetNoTools(why);
+    Log(LogLevel::kWarning, "an agent has no tools",
+        {{"session", id()}, {"agent", plan_.want.agent}, {"error", why}});
+    co_return setup;
+  }
   const auto issued = co_await Persist(*host_->tracker, *host_->timers,
                                        RequestAbout<v1::IssueSessionTokenRequest>(name_),
                                        [this] { return is_stopping_ || process_->is_over(); });
-  if (!issued.ok() || !capabilities().http_mcp) co_return setup;
+  if (!issued.ok()) co_return setup;
   Json headers = Json::array(
       {{{"name", "Authorization"}, {"value", absl::StrCat("Bearer ", issued->token())}}});
   // Few agents hand on the trace of a prompt: what they call is a part of the session's at least.

@@ -236,6 +236,20 @@ TEST_F(SessionAgentTest, WhatItSaysOfItselfBeforeItsSessionIsThereIsKept) {
   EXPECT_THAT(owner.said, ElementsAre("early"));
 }
 
+TEST_F(SessionAgentTest, ThatItHasNoToolsIsTold) {
+  for (const bool takes_http : {true, false}) {
+    SessionPlan plan = Plan(takes_http ? Json::object() : Json({{"no_http", true}}));
+    plan.mcp_url = "http://127.0.0.1:1/mcp";
+    Owner& owner = Begin(std::move(plan));
+    RunUntilReadyOrOver(owner);
+    ASSERT_TRUE(owner.is_ready);
+    EXPECT_EQ(absl::StrContains(agent().details().ToText(), "takes no MCP servers over HTTP"),
+              !takes_http);
+    // Nor has it a token, which it has no use for.
+    EXPECT_EQ(tracker_.tokens, 1);
+  }
+}
+
 TEST_F(SessionAgentTest, GivesBackTheContextOrSaysThatItIsLost) {
   std::ofstream(known_) << "old\n";
   Owner& kept =

@@ -9,7 +9,10 @@
 //                                                before its answer
 //   "restore": "resume" | "load" | "late" | "never" | "fails"   how a session comes back; with load
 //                                                it says two updates again, `late` after its
-//                                                answer. Nothing: not at all
+//                                                answer. Nothing: not at all. By load, too:
+//              "asks" | "asks and fails"         it reads a file first, and asks for permission;
+//                                                or asks again instead of an answer
+//   "no_http": true                              takes no MCP servers over HTTP
 //   "login": FILE                                wants a login for sessions until FILE is there. It
 //                                                is made by the first of its ways to log in on
 //                                                a terminal, `tui`; `broken` ends with 3. And by
@@ -209,10 +212,11 @@ class ScriptedAgent {
     if (Is("restore", "resume") || Is("restore", "fails")) sessions["resume"] = Json::object();
     Answer(request, {{"protocolVersion", Is("initialize", "version") ? 2 : 1},
                      {"agentCapabilities",
-                      {{"loadSession",
-                        Is("restore", "load") || Is("restore", "late") || Is("restore", "never")},
+                      {{"loadSession", Is("restore", "load") || Is("restore", "late") ||
+                                           Is("restore", "never") || Is("restore", "asks") ||
+                                           Is("restore", "asks and fails")},
                        {"promptCapabilities", {{"image", true}}},
-                       {"mcpCapabilities", {{"http", true}}},
+                       {"mcpCapabilities", {{"http", !options_.contains("no_http")}}},
                        {"sessionCapabilities", sessions}}},
                      {"agentInfo", {{"name", "scripted"}, {"version", "1"}}},
                      {"authMethods", AuthMethods(request.params)}});
@@ -281,6 +285,15 @@ class ScriptedAgent {
     }
     if (!is_known || Is("restore", "fails")) {
       return Write(FormatError(request.id, {kInternalError, "Session not found", nullptr}));
+    }
+    if (Is("restore", "asks") || Is("restore", "asks and fails")) {
+      Request("fs/read_text_file", {{"sessionId", id}, {"path", "/tmp/any"}});
+      Ask(id, {{"ask", {{"title", "Begin"}}}});
+    }
+    if (Is("restore", "asks and fails")) {
+      Write(FormatRequest(++requests_, "session/request_permission",
+                          {{"sessionId", id}, {"toolCall", {{"title", "Again"}}}}));
+      return Write(FormatError(request.id, {kInternalError, "no luck", nullptr}));
     }
     if (Is("restore", "late")) Answer(request, NewAnswer(Json::object()));
     if (request.method == "session/load") {
