@@ -245,6 +245,36 @@ TEST_F(SessionRunnerTest, ATurnThatWaitsForAnAgentEndsWhereThereWillBeNone) {
   EXPECT_EQ(NextEnd(), "FAILED directory_unusable");
 }
 
+TEST_F(SessionRunnerTest, AMessageWhoseTurnHasNotBegunWaitsForTheNextRunner) {
+  Run();
+  Send("t1", R"([{"sleep": 60000}])");
+  PassUntil([this] { return tracker_.starts.size() == 1; });
+  Send("t2", "hello");
+  Settle();
+  host_.is_stopping = true;
+  runner_->Stop();
+  EXPECT_EQ(NextEnd(), "FAILED agent_stopped");
+  PassUntil([this] { return runner_->is_asleep(); });
+  EXPECT_EQ(tracker_.starts.size(), 1);
+  EXPECT_EQ(tracker_.ends.size(), 1);
+  EXPECT_THAT(tracker_.pauses, IsEmpty());
+}
+
+TEST_F(SessionRunnerTest, ARunnerThatStopsBeginsNoTurnWhereTheTrackerIsAway) {
+  Run();
+  tracker_.is_away = true;
+  Send("t1", "hello");
+  PassUntil([this] { return runner_->has_turn(); });
+  host_.is_stopping = true;
+  runner_->Stop();
+  PassUntil([this] { return !runner_->has_turn(); });
+  tracker_.is_away = false;
+  PassUntil([this] { return runner_->is_asleep(); });
+  EXPECT_THAT(tracker_.starts, IsEmpty());
+  EXPECT_THAT(tracker_.ends, IsEmpty());
+  EXPECT_THAT(tracker_.pauses, IsEmpty());
+}
+
 TEST_F(SessionRunnerTest, AStartThatFailsForGoodPausesTheQueueAndAnswersWhoWantedIt) {
   problem_ = AgentError{"command_missing", "it is gone"};
   Make();

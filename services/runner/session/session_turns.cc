@@ -217,9 +217,12 @@ boost::asio::awaitable<void> SessionTurns::Fail(std::string turn_id) {
 }
 
 boost::asio::awaitable<bool> SessionTurns::StartTurn() {
+  // What has not begun waits for the next runner, once this one receives no messages any more.
+  if (host_->is_stopping) co_return false;
   auto request = For<v1::StartTurnRequest>();
   request.set_turn_id(turn_->id);
-  const auto started = co_await Persistently(std::move(request));
+  const auto started = co_await Persist(*host_->tracker, *host_->timers, std::move(request),
+                                        [this] { return is_released_ || host_->is_stopping; });
   if (!started.ok()) co_return false;  // Its message waits again, or is gone.
   recorder_->Passed(started->seq());
   recorder_->Begin();
