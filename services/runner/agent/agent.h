@@ -96,7 +96,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   void Hold();
   void GoOn();
   // The agent may forget it. Nothing is told of it any more, but that a turn under way has ended:
-  // as cancelled.
+  // as cancelled. An agent that goes on with that turn is killed.
   void Close();
 
  private:
@@ -113,6 +113,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   void EndQuestions();
   void TakeCall(const std::string& method, const Json& params, const Peer::Respond& respond);
   void TakeAnswer(RpcAnswer answer);
+  // The agent, unless it answers the prompt in time.
+  void KillUnlessCancelled();
   void AwaitLate();
   // Calls `replayed` once the agent is done with repeating what was said, or has ended.
   void AwaitReplay(std::function<void(std::optional<AgentError>)> replayed);

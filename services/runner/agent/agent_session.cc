@@ -49,9 +49,7 @@ void AgentSession::Cancel() {
   if (std::exchange(cancelled_, true)) return;
   agent_->peer_.Notify("session/cancel", {{"sessionId", id_}});
   EndQuestions();
-  cancel_timer_ = agent_->timers_->After(agent_->settings_.patience.cancel, [this] {
-    agent_->KillFor({"cancel_ignored", "the agent went on although it was to stop"}, this);
-  });
+  KillUnlessCancelled();
 }
 
 void AgentSession::SetMode(const std::string& mode_id, Done done) {
@@ -93,14 +91,21 @@ void AgentSession::Close() {
   end_ = AgentError{"agent_stopped", "the session was closed"};
   agent_->sessions_.erase(id_);
   agent_->HoldOutput();
-  if (is_prompting() && !answered_.has_value()) {
-    agent_->peer_.Notify("session/cancel", {{"sessionId", id_}});
-  }
+  const bool works = is_prompting() && !answered_.has_value();
+  if (works && !cancelled_) agent_->peer_.Notify("session/cancel", {{"sessionId", id_}});
   if (agent_->capabilities_.close) {
     agent_->Request("session/close", {{"sessionId", id_}}, [](const RpcAnswer&) {});
   }
   EndTurn(answered_.has_value() ? *std::exchange(answered_, std::nullopt)
                                 : TurnEnd(PromptEnd{.stop_reason = "cancelled"}));
+  // Until the prompt is answered.
+  if (works) KillUnlessCancelled();
+}
+
+void AgentSession::KillUnlessCancelled() {
+  cancel_timer_ = agent_->timers_->After(agent_->settings_.patience.cancel, [this] {
+    agent_->KillFor({"cancel_ignored", "the agent went on although it was to stop"}, this);
+  });
 }
 
 void AgentSession::Heard() {
@@ -169,6 +174,7 @@ void AgentSession::TakeCall(const std::string& method, const Json& params,
 }
 
 void AgentSession::TakeAnswer(RpcAnswer answer) {
+  if (end_.has_value()) cancel_timer_.reset();
   if (!is_prompting()) return;
   Heard();
   TurnEnd end = PromptEnd{};

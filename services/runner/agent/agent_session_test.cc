@@ -265,6 +265,45 @@ TEST_F(AgentSessionTest, ASessionThatIsClosedIsToldNothing) {
   EXPECT_THAT(told_.said, ElementsAre("begun"));
 }
 
+TEST_F(AgentSessionTest, OneThatIsClosedDoesNotGoOn) {
+  for (const bool ignores : {false, true}) {
+    for (const bool is_cancelled : {false, true}) {
+      SCOPED_TRACE(absl::StrCat(ignores, " ", is_cancelled));
+      told_ = Told();
+      Start(ignores ? R"({"ignores": ["cancel"]})" : "{}");
+      Open();
+      const auto first = session_;
+      Told other;
+      session_.reset();
+      agent_->NewSession({.directory = "/tmp"}, &other, Take());
+      RunUntil([this] { return session_ != nullptr; });
+      const auto second = std::exchange(session_, first);
+      Prompt(R"([{"say": "begun"}, {"sleep": 60000}])");
+      RunUntil([this] { return !told_.said.empty(); });
+      if (is_cancelled) session_->Cancel();
+      session_->Close();
+      EXPECT_EQ(Outcome(), "cancelled");
+      session_ = second;
+      if (ignores) {
+        timers_.Advance(absl::Seconds(9));
+        context_.poll();
+        EXPECT_FALSE(end_.has_value());
+        timers_.Advance(absl::Seconds(1));
+        RunUntil([this] { return end_.has_value(); });
+        EXPECT_EQ(end_->reason, "cancel_ignored");
+        EXPECT_THAT(other.ends, ElementsAre("agent_crashed"));
+      } else {
+        EXPECT_EQ(Turn("another"), "end_turn");
+        timers_.Advance(absl::Minutes(1));
+        context_.poll();
+        EXPECT_FALSE(end_.has_value());
+        agent_->Stop();
+        PassUntil([this] { return end_.has_value(); });
+      }
+    }
+  }
+}
+
 TEST_F(AgentSessionTest, SessionsMayBeKeptLongerThanTheirAgent) {
   Start();
   Open();
