@@ -27,6 +27,7 @@ void AgentReport::Spawn(Coroutine coroutine) {
 }
 
 void AgentReport::Say(v1::AgentStatus status, const AgentError& why) {
+  if (status != said_.status() || why.reason != said_.reason()) Hurry();
   said_.set_status(status);
   said_.set_reason(why.reason);
   said_.set_message(why.message);
@@ -39,9 +40,32 @@ void AgentReport::SayAgain() {
   Say(said_.status(), {said_.reason(), said_.message()});
 }
 
+void AgentReport::SayAgainAtOnce() {
+  Hurry();
+  SayAgain();
+}
+
+void AgentReport::Hurry() {
+  is_urgent_ = true;
+  if (pause_.has_value()) pause_->Set(true);
+}
+
+boost::asio::awaitable<void> AgentReport::AwaitNext() {
+  const absl::Duration left = next_time_ - timers_->Now();
+  if (is_urgent_ || left <= absl::ZeroDuration()) co_return;
+  pause_.emplace(executor_);
+  const auto timer = timers_->After(left, [over = *pause_] { over.Set(true); });
+  co_await pause_->Get();
+  pause_.reset();
+}
+
 boost::asio::awaitable<void> AgentReport::Tell() {
   const auto is_over = [this] { return is_released_; };
-  while (std::exchange(is_changed_, false) && !is_released_) {
+  while (is_changed_ && !is_released_) {
+    co_await AwaitNext();
+    if (is_released_) break;
+    is_changed_ = is_urgent_ = false;
+    next_time_ = timers_->Now() + kEvery;
     v1::SetAgentStateRequest request = said_;
     details_(request);
     const auto said = co_await Persist(*tracker_, *timers_, std::move(request), is_over);

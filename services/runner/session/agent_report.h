@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
 #include "runner/acp/agent_update.h"
+#include "runner/later.h"
 #include "runner/session/session_name.h"
 #include "runner/timers.h"
 #include "runner/tracker/tracker_calls.h"
@@ -17,12 +19,15 @@
 namespace callslip::runner {
 
 // Tells the tracker how the agent of a session is, and what came of what somebody wants of it.
-// Where the tracker is slower than the agent, only the newest state is told. Lives on the runner's
-// one thread.
+// Where the tracker is slower than the agent, only the newest state is told, and details that
+// change all the time are told kEvery. Lives on the runner's one thread.
 class AgentReport : public std::enable_shared_from_this<AgentReport> {
  public:
   // Well below the 8 s that the tracker waits for the answer to a control.
   static constexpr absl::Duration kControlTime = absl::Seconds(5);
+
+  // Between two calls, unless the status or its reason has changed.
+  static constexpr absl::Duration kEvery = absl::Milliseconds(250);
 
   // Adds what is to be told besides the status, as it is then.
   using Details = std::function<void(v1::SetAgentStateRequest&)>;
@@ -36,6 +41,8 @@ class AgentReport : public std::enable_shared_from_this<AgentReport> {
   void Say(v1::AgentStatus status, const AgentError& why = {});
   // The same again, if anything was said: its details are others, or the tracker may not know it.
   void SayAgain();
+  // The same, at once: it is to be known before anything else happens.
+  void SayAgainAtOnce();
   v1::AgentStatus status() const { return said_.status(); }
   const std::string& reason() const { return said_.reason(); }
   bool is_telling() const { return is_telling_; }
@@ -48,10 +55,16 @@ class AgentReport : public std::enable_shared_from_this<AgentReport> {
   void AnswerWaiting(const AgentError& error = {});
 
   // The session is not this runner's any more: nothing is told.
-  void Release() { is_released_ = true; }
+  void Release() {
+    is_released_ = true;
+    Hurry();
+  }
 
  private:
   boost::asio::awaitable<void> Tell();
+  // Until kEvery has passed since the last call, or there is something that does not wait.
+  boost::asio::awaitable<void> AwaitNext();
+  void Hurry();
   boost::asio::awaitable<void> Send(v1::AnswerControlRequest answer);
   template <typename Coroutine>
   void Spawn(Coroutine coroutine);
@@ -65,6 +78,9 @@ class AgentReport : public std::enable_shared_from_this<AgentReport> {
   v1::SetAgentStateRequest said_;
   bool is_telling_ = false;
   bool is_changed_ = false;  // Since the call that is under way.
+  bool is_urgent_ = false;   // And more than details.
+  absl::Time next_time_ = absl::InfinitePast();
+  std::optional<Later<bool>> pause_;
   std::vector<std::string> waiting_;
   std::unique_ptr<Timers::Timer> waiting_timer_;
   bool is_released_ = false;

@@ -81,8 +81,45 @@ TEST_F(AgentReportTest, SaysAgainWhatItHasSaid) {
   Run();
   details_ = "b";
   report_->SayAgain();
-  Run();
+  Pass(AgentReport::kEvery);
   EXPECT_EQ(Told().back(), absl::StrCat(v1::AGENT_STATUS_IDLE, " agent_silent b"));
+}
+
+TEST_F(AgentReportTest, DetailsThatChangeAllTheTimeAreToldNowAndThen) {
+  report_->Say(v1::AGENT_STATUS_IDLE);
+  for (int i = 0; i < 1'000; ++i) {
+    details_ = absl::StrCat(i);
+    report_->SayAgain();
+    Pass(absl::Milliseconds(1));
+  }
+  EXPECT_THAT(Told(), testing::SizeIs(testing::AllOf(testing::Ge(4), testing::Le(5))));
+  // The newest is not lost.
+  Pass(AgentReport::kEvery);
+  EXPECT_EQ(Told().back(), absl::StrCat(v1::AGENT_STATUS_IDLE, "  999"));
+  EXPECT_FALSE(report_->is_telling());
+  Pass(absl::Hours(1));
+  const size_t told = Told().size();
+  EXPECT_LE(told, 6);
+  // What counts is told at once, also while there is a pause.
+  report_->SayAgain();
+  Run();
+  report_->SayAgain();
+  Run();
+  EXPECT_EQ(Told().size(), told + 1);
+  report_->Say(v1::AGENT_STATUS_IDLE, {"agent_silent", "nothing"});
+  Run();
+  EXPECT_EQ(Told().size(), told + 2);
+  report_->Say(v1::AGENT_STATUS_STOPPING);
+  Run();
+  EXPECT_EQ(Told().size(), told + 3);
+  report_->SayAgainAtOnce();
+  Run();
+  EXPECT_EQ(Told().size(), told + 4);
+  report_->SayAgain();
+  report_->Release();
+  Run();
+  EXPECT_FALSE(report_->is_telling());
+  EXPECT_EQ(Told().size(), told + 4);
 }
 
 TEST_F(AgentReportTest, AnswersControlsTogetherOrAfterAWhile) {

@@ -251,7 +251,8 @@ std::optional<AgentError> SessionRunner::AskForOne() {
 
 void SessionRunner::OnAsked() {
   agent_session_id_ = agent_->session().id();
-  TellAgain();
+  // Whatever becomes of the runner: the agent knows something of the session from now on.
+  report_->SayAgainAtOnce();
 }
 
 void SessionRunner::OnUpdate(AgentUpdate update) {
