@@ -9,10 +9,14 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "common/address.h"
+#include "common/directories.h"
 #include "runner/config_keys.h"
 #include "tracker/domain/runner/runner.h"
 
@@ -124,6 +128,12 @@ class Check {
     }
     for (const std::string& directory : workspace.additional_directories) {
       CheckDirectory(name, directory);
+      if (absl::StartsWith(directory, "/") && !IsInside(directory, "/")) {
+        Note(
+            Of::kWorkspace, name,
+            absl::StrCat(directory, " has `..` in it, and nothing of it would be read or written: ",
+                         "write the way without"));
+      }
     }
     CheckNames(Of::kWorkspace, name, "agent", workspace.agents, config_.agents);
     CheckShellCommands(name, workspace);
@@ -206,6 +216,35 @@ std::vector<ConfigProblem> Refusals(const RunnerConfig& config) {
   // Of what is right by itself there may be too many.
   if (refusals.empty()) check(Of::kRunner, "", all);
   return refusals;
+}
+
+std::string GatewayProblem(const std::string& gateway) {
+  if (gateway.empty()) return "";
+  absl::string_view rest = gateway;
+  const bool is_https = absl::ConsumePrefix(&rest, "https://");
+  if (!is_https && !absl::ConsumePrefix(&rest, "http://")) {
+    return absl::StrCat("the gateway \"", gateway, "\" is no URL: write http://", gateway);
+  }
+  const absl::string_view authority = rest.substr(0, rest.find('/'));
+  // An address of version 6 has colons of its own.
+  const size_t bracket = authority.find(']');
+  const bool has_port =
+      authority.find(':', bracket == authority.npos ? 0 : bracket) != authority.npos;
+  const char* const port = is_https ? ":443" : ":80";
+  const auto address = ParseAddress(absl::StrCat(authority, has_port ? "" : port));
+  const bool is_plain = absl::c_all_of(rest, [](char c) {
+    return absl::ascii_isgraph(static_cast<unsigned char>(c)) &&
+           !absl::StrContains("\"<>\\^`{|}#?@", c);
+  });
+  if (!is_plain || !address.ok() || address->is_unix() || address->port == 0) {
+    return absl::StrCat("the gateway \"", gateway,
+                        "\" is no URL of the form http://HOST:PORT or https://HOST");
+  }
+  if (absl::EndsWith(absl::StripSuffix(rest, "/"), "/mcp")) {
+    return absl::StrCat("the gateway \"", gateway,
+                        "\" ends with /mcp, which is added: leave it out");
+  }
+  return "";
 }
 
 std::vector<ConfigProblem> CheckConfig(const RunnerConfig& config, const Environment& environment) {

@@ -23,6 +23,9 @@ struct ConfigProblem {
 // What the tracker would refuse, by its own check: then it serves nothing of the runner.
 std::vector<ConfigProblem> Refusals(const RunnerConfig& config);
 
+// Why it is no URL of a gateway; empty where it is, or there is none.
+std::string GatewayProblem(const std::string& gateway);
+
 // All that is wrong on this machine with a configuration whose text is right: commands that are not
 // there, directories that can't be worked in, names of nothing, and Refusals().
 // `environment` is the runner's.

@@ -184,6 +184,30 @@ TEST_F(ConfigCheckTest, WhatTheTrackerRefusesIsAProblem) {
                    testing::StartsWith("up: the tracker refuses it: workspaces.dir has to be")}));
 }
 
+TEST_F(ConfigCheckTest, AnAdditionalDirectoryIsWrittenWithoutDots) {
+  std::filesystem::create_directories(dir_ + "/web/more");
+  config_.workspaces["web"].additional_directories = {dir_ + "/web/../web/more"};
+  EXPECT_THAT(Problems(), ElementsAre(testing::HasSubstr("/web/../web/more has `..` in it")));
+  config_.workspaces["web"].additional_directories = {dir_ + "/web/more", dir_ + "/web/./more/"};
+  EXPECT_THAT(Problems(), IsEmpty());
+}
+
+TEST(GatewayProblemTest, WhatIsNoUrlOfAGatewayIsSaid) {
+  for (const char* gateway : {"", "http://localhost:7890", "http://localhost:7890/",
+                              "https://gateway.example", "http://[::1]:7890", "https://[::1]",
+                              "http://127.0.0.1:1", "https://proxy.example/callslip/"}) {
+    EXPECT_EQ(GatewayProblem(gateway), "") << gateway;
+  }
+  for (const char* gateway :
+       {"localhost:7890", "http:/h", "http://", "https:///", "http://h:", "http://h:0",
+        "http://h:99999", "http://h:port", "http://a b", "http://h:1:2", "http://[::1",
+        "http://h/?a", "http://h#a", "http://me@h", "http://me:word@h:80", "http://unix:/tmp/x",
+        "ftp://h", "http://h:7890/mcp", "http://h:7890/mcp/"}) {
+    EXPECT_NE(GatewayProblem(gateway), "") << gateway;
+  }
+  EXPECT_THAT(GatewayProblem("localhost:7890"), testing::EndsWith(": write http://localhost:7890"));
+}
+
 TEST_F(ConfigCheckTest, TooManyAreOneProblem) {
   for (int i = 0; i < 200; ++i) config_.agents[absl::StrCat("a", i)].command = {"sh"};
   EXPECT_THAT(Problems(), ElementsAre(testing::StartsWith(": the tracker refuses it: agents")));

@@ -17,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "auth/token_file.h"
 #include "common/status_macros.h"
+#include "runner/config_check.h"
 #include "telemetry/otlp_option.h"
 
 namespace callslip::runner {
@@ -99,10 +100,8 @@ absl::StatusOr<LoadedConfig> LoadConfig(const Options& options) {
       config.workspaces.insert_or_assign(loaded.workspace, std::move(workspace));
     }
   }
-  if (!config.gateway.empty() && !absl::StartsWith(config.gateway, "http://") &&
-      !absl::StartsWith(config.gateway, "https://")) {
-    loaded.problems.push_back(absl::StrCat("the gateway \"", config.gateway,
-                                           "\" is no URL: write http://", config.gateway));
+  if (std::string problem = GatewayProblem(config.gateway); !problem.empty()) {
+    loaded.problems.push_back(std::move(problem));
   }
   return loaded;
 }
