@@ -41,6 +41,11 @@ const char* StatusText(v1::AgentStatus status) {
   }
 }
 
+// No question that is answered so is to be asked again: it, or the session, is no more.
+bool IsOver(const absl::Status& refusal) {
+  return absl::IsNotFound(refusal) || absl::IsFailedPrecondition(refusal);
+}
+
 }  // namespace
 
 Prompt::~Prompt() {
@@ -194,7 +199,8 @@ void Prompt::Drop(const v1::Permission& permission) {
   const bool is_asked = IsAsked(id);
   std::erase_if(questions_,
                 [&id](const v1::Permission& each) { return each.permission_id() == id; });
-  if (!is_asked) return;
+  // Which may be by what was typed here.
+  if (!is_asked || is_answering_) return;
   Say(absl::StrCat(
       permission.cancelled() ? "no answer is wanted any more: " : "answered elsewhere: ",
       permission.title()));
@@ -226,13 +232,16 @@ boost::asio::awaitable<void> Prompt::Answer(v1::Permission permission) {
         choice > permission.options_size()) {
       continue;
     }
-    questions_.pop_front();
     v1::AnswerPermissionRequest answer;
     answer.set_session_id(session_id_);
     answer.set_permission_id(permission.permission_id());
     answer.set_option_id(permission.options(choice - 1).option_id());
+    is_answering_ = true;
     const auto answered = co_await tracker_->Call(std::move(answer));
-    if (!answered.ok()) Say(std::string(answered.status().message()));
+    is_answering_ = false;
+    if (answered.ok()) break;
+    Say(std::string(answered.status().message()));
+    if (IsOver(answered.status())) break;
   }
 }
 

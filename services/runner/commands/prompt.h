@@ -75,6 +75,7 @@ class Prompt : public std::enable_shared_from_this<Prompt> {
   bool in_line_ = false;
   std::deque<v1::Permission> questions_;  // The first one is asked.
   bool answers_ = false;                  // AnswerAll() is under way.
+  bool is_answering_ = false;             // The first one: the tracker is told.
   bool input_ended_ = false;
   bool in_turn_ = false;
   bool is_given_ = false;  // The session, to the runner.

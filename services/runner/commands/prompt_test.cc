@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <deque>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,7 +70,14 @@ class FakeCalls final : public ClientCalls {
   Result<v1::QueuedMessage> Call(v1::AddMessageRequest) override { co_return v1::QueuedMessage(); }
   Result<v1::Permission> Call(v1::AnswerPermissionRequest request) override {
     answers.push_back(absl::StrCat(request.permission_id(), " ", request.option_id()));
-    co_return v1::Permission();
+    if (refusals.empty()) co_return v1::Permission();
+    absl::Status refusal = std::move(refusals.front());
+    refusals.pop_front();
+    if (while_refused != nullptr) while_refused();
+    boost::asio::steady_timer soon(co_await boost::asio::this_coro::executor);
+    soon.expires_after(std::chrono::seconds(0));
+    co_await soon.async_wait(boost::asio::use_awaitable);
+    co_return refusal;
   }
   Result<v1::QueueStatus> Call(v1::StopTurnRequest) override {
     ++stops;
@@ -80,6 +89,8 @@ class FakeCalls final : public ClientCalls {
 
   Updates updates;
   std::vector<std::string> answers;
+  std::deque<absl::Status> refusals;  // Of the next answers.
+  std::function<void()> while_refused;
   int stops = 0;
 };
 
@@ -219,6 +230,41 @@ TEST_F(PromptTest, NoPartOfALongLineIsAnAnswer) {
   EXPECT_THAT(calls_.answers, IsEmpty());
   Type("1\n");
   EXPECT_THAT(calls_.answers, ElementsAre("two yes"));
+}
+
+TEST_F(PromptTest, AQuestionWhoseAnswerIsRefusedIsAskedAgain) {
+  calls_.refusals = {absl::ResourceExhaustedError("the disk is behind"),
+                     absl::UnavailableError("connection lost")};
+  Tell(Question("one"));
+  Tell(Question("two"));
+  Type("1\n2\n");
+  EXPECT_THAT(Said(), HasSubstr("the disk is behind\n1 to 2?\n"));
+  EXPECT_THAT(Said(), HasSubstr("connection lost\n1 to 2?\n"));
+  EXPECT_THAT(Said(), Not(HasSubstr("May I two")));
+  Type("1\n");
+  EXPECT_THAT(calls_.answers, ElementsAre("one yes", "one no", "one yes"));
+  EXPECT_THAT(Said(), HasSubstr("May I two"));
+}
+
+TEST_F(PromptTest, AQuestionThatIsOverIsNotAskedAgainWhoeverHasAnsweredIt) {
+  for (const absl::Status& refusal :
+       {absl::NotFoundError("no such permission"), absl::FailedPreconditionError("answered before"),
+        absl::UnavailableError("was recorded")}) {
+    calls_.refusals = {refusal};
+    calls_.while_refused = [&] {
+      if (!absl::IsUnavailable(refusal)) return;
+      v1::SessionUpdate over = Question("one");
+      over.mutable_permission()->set_answered(true);
+      calls_.updates.Push(std::move(over));
+    };
+    calls_.answers.clear();
+    Tell(Question("one"));
+    Tell(Question("two"));
+    Type("1\n");
+    EXPECT_THAT(Said(), HasSubstr("May I two"));
+    Type("2\n");
+    EXPECT_THAT(calls_.answers, ElementsAre("one yes", "two no"));
+  }
 }
 
 TEST_F(PromptTest, WhereNobodyIsThereTheTurnIsStopped) {
