@@ -104,7 +104,8 @@ class FakeTracker final : public TrackerCalls {
     co_return v1::QueueStatus();
   }
   Result<v1::GetImageResponse> Call(v1::GetImageRequest) override {
-    return None<v1::GetImageResponse>();
+    if (!image.has_value()) return None<v1::GetImageResponse>();
+    return Some(*image);
   }
   Result<v1::Permission> Call(v1::AskPermissionRequest request) override {
     asked.push_back(request);
@@ -138,7 +139,8 @@ class FakeTracker final : public TrackerCalls {
   std::vector<v1::StartTurnRequest> starts;
   std::vector<v1::FinishTurnRequest> ends;
   std::vector<v1::PauseQueueRequest> pauses;
-  int tokens = 0;        // That were asked for.
+  std::optional<v1::GetImageResponse> image;  // That is there, whichever is asked for.
+  int tokens = 0;                             // That were asked for.
   bool is_away = false;  // For those, for who tells how an agent is, and who starts a turn.
   int appends = 0;
   int64_t lease = 0;  // Of the last call.
@@ -167,6 +169,10 @@ class FakeTracker final : public TrackerCalls {
   template <typename T>
   static Result<T> None() {
     co_return absl::UnimplementedError("not here");
+  }
+  template <typename T>
+  static Result<T> Some(T answer) {
+    co_return answer;
   }
 };
 

@@ -193,6 +193,41 @@ TEST_F(SessionRunnerTest, WhatComesLateBelongsToTheTurn) {
   EXPECT_EQ(Said(), "in time, late");
 }
 
+TEST_F(SessionRunnerTest, AnImageThatIsLeftOutIsToldToPeopleToo) {
+  struct Row {
+    bool is_there;
+    bool takes_images;
+    std::string told;
+  };
+  const Row rows[] = {
+      {true, true, ""},
+      {true, false, "the image cat.png was left out: the agent takes none"},
+      {false, true, "the image img-1 was left out: it is not there any more"},
+      {false, false, "the image img-1 was left out: it is not there any more"},
+  };
+  int turns = 0;
+  for (const Row& row : rows) {
+    SCOPED_TRACE(absl::StrCat(row.is_there, " ", row.takes_images));
+    tracker_.image.reset();
+    if (row.is_there) tracker_.image.emplace().mutable_image()->set_name("cat.png");
+    tracker_.log.clear();
+    tracker_.states.clear();
+    Run(row.takes_images ? Json::object() : Json({{"no_images", true}}));
+    v1::ReceivedMessage message;
+    message.set_turn_id(absl::StrCat("t", ++turns));
+    message.mutable_message()->set_message("look");
+    message.mutable_message()->add_image_ids("img-1");
+    tracker_.Send(std::move(message));
+    EXPECT_EQ(NextEnd(), "COMPLETED ");
+    std::string told;
+    for (const v1::SessionEvent& event : tracker_.log)
+      absl::StrAppend(&told, event.error().message());
+    EXPECT_EQ(told, row.told);
+    runner_->Release();
+    PassUntil([this] { return runner_->is_asleep(); });
+  }
+}
+
 TEST_F(SessionRunnerTest, ATurnThatBeganWaitsForTheNextAgent) {
   Run();
   // Its agent is gone by the time that the tracker has recorded the prompt.

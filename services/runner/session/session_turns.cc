@@ -294,12 +294,21 @@ boost::asio::awaitable<Json> SessionTurns::PromptBlocks(const acp::Capabilities&
     if (image.ok() && capabilities.images) {
       blocks.push_back(
           acp::ImageBlock(image->image().mime_type(), absl::Base64Escape(image->data())));
-    } else {
-      blocks.push_back(acp::TextBlock(
-          absl::StrCat("[image ", image_id,
-                       image.ok() ? " was left out: you take none]" : " is not there any more]")));
+      continue;
     }
+    blocks.push_back(acp::TextBlock(
+        absl::StrCat("[image ", image_id,
+                     image.ok() ? " was left out: you take none]" : " is not there any more]")));
+    if (turn_->has_told_images) continue;
+    const bool has_name = image.ok() && !image->image().name().empty();
+    v1::SessionEvent event;
+    event.mutable_error()->set_message(absl::StrCat(
+        "the image ", has_name ? image->image().name() : image_id,
+        " was left out: ", image.ok() ? "the agent takes none" : "it is not there any more"));
+    recorder_->Add(std::move(event));
   }
+  // However often it is sent.
+  turn_->has_told_images = true;
   co_return blocks;
 }
 

@@ -82,9 +82,10 @@ class SessionTurns : public std::enable_shared_from_this<SessionTurns> {
   struct Turn {
     std::string id;
     v1::QueuedMessage message;
-    int64_t iteration = 0;    // Of the agent's answer to it.
-    bool is_begun = false;    // The tracker knows that it has.
-    bool is_stopped = false;  // Somebody wants it to end.
+    int64_t iteration = 0;         // Of the agent's answer to it.
+    bool is_begun = false;         // The tracker knows that it has.
+    bool is_stopped = false;       // Somebody wants it to end.
+    bool has_told_images = false;  // Those that were left out.
   };
 
   // Until `signal` is not receiving_ any more.

@@ -12,7 +12,7 @@
 //                                                answer. Nothing: not at all. By load, too:
 //              "asks" | "asks and fails"         it reads a file first, and asks for permission;
 //                                                or asks again instead of an answer
-//   "no_http": true                              takes no MCP servers over HTTP
+//   "no_http": true, "no_images": true           takes no MCP servers over HTTP; no images
 //   "login": FILE                                wants a login for sessions until FILE is there. It
 //                                                is made by the first of its ways to log in on
 //                                                a terminal, `tui`; `broken` ends with 3. And by
@@ -215,7 +215,7 @@ class ScriptedAgent {
                       {{"loadSession", Is("restore", "load") || Is("restore", "late") ||
                                            Is("restore", "never") || Is("restore", "asks") ||
                                            Is("restore", "asks and fails")},
-                       {"promptCapabilities", {{"image", true}}},
+                       {"promptCapabilities", {{"image", !options_.contains("no_images")}}},
                        {"mcpCapabilities", {{"http", !options_.contains("no_http")}}},
                        {"sessionCapabilities", sessions}}},
                      {"agentInfo", {{"name", "scripted"}, {"version", "1"}}},
