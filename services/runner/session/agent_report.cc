@@ -68,7 +68,9 @@ boost::asio::awaitable<void> AgentReport::Tell() {
     next_time_ = timers_->Now() + kEvery;
     v1::SetAgentStateRequest request = said_;
     details_(request);
+    const v1::AgentStatus status = request.status();
     const auto said = co_await Persist(*tracker_, *timers_, std::move(request), is_over);
+    told_status_ = status;
     if (!said.ok()) {
       Log(LogLevel::kDebug, "the tracker did not take how an agent is",
           {{"session", session_.session_id}, {"error", std::string(said.status().message())}});

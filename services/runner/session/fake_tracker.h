@@ -71,6 +71,10 @@ class FakeTracker final : public TrackerCalls {
   Result<v1::AgentState> Call(v1::SetAgentStateRequest request) override {
     states.push_back(std::move(request));
     if (is_away) co_return absl::UnavailableError("connection lost");
+    const v1::AgentStatus before = std::exchange(status_, states.back().status());
+    if (status_ == v1::AGENT_STATUS_FAILED && before != status_ && starts.size() == ends.size()) {
+      pauses.push_back(states.back().reason());
+    }
     co_return v1::AgentState();
   }
   Result<v1::AnswerControlResponse> Call(v1::AnswerControlRequest request) override {
@@ -97,10 +101,6 @@ class FakeTracker final : public TrackerCalls {
   }
   Result<v1::QueueStatus> Call(v1::FinishTurnRequest request) override {
     ends.push_back(std::move(request));
-    co_return v1::QueueStatus();
-  }
-  Result<v1::QueueStatus> Call(v1::PauseQueueRequest request) override {
-    pauses.push_back(std::move(request));
     co_return v1::QueueStatus();
   }
   Result<v1::GetImageResponse> Call(v1::GetImageRequest) override {
@@ -138,7 +138,7 @@ class FakeTracker final : public TrackerCalls {
   std::vector<v1::AnswerControlRequest> controls;
   std::vector<v1::StartTurnRequest> starts;
   std::vector<v1::FinishTurnRequest> ends;
-  std::vector<v1::PauseQueueRequest> pauses;
+  std::vector<std::string> pauses;            // Why the queue was paused, as an agent has failed.
   std::optional<v1::GetImageResponse> image;  // That is there, whichever is asked for.
   int tokens = 0;                             // That were asked for.
   bool is_away = false;  // For those, for who tells how an agent is, and who starts a turn.
@@ -163,6 +163,7 @@ class FakeTracker final : public TrackerCalls {
     FakeTracker* const tracker_;
   };
 
+  v1::AgentStatus status_ = v1::AGENT_STATUS_UNSPECIFIED;
   std::deque<v1::ReceivedMessage> messages_;
   std::optional<Later<bool>> more_;
 

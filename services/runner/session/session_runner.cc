@@ -88,10 +88,8 @@ void SessionRunner::Entered(AgentPhase before) {
     }
     case AgentPhase::kFailed:
       report_->Say(v1::AGENT_STATUS_FAILED, life_.last_end());
-      report_->AnswerWaiting(life_.last_end());
-      // Nobody is to be asked for it again and again: the queue waits for a person.
-      if (!turns_->has_turn()) PauseQueue(life_.last_end());
-      return;
+      // With that the tracker pauses the queue: it waits for a person.
+      return report_->AnswerWaiting(life_.last_end());
     case AgentPhase::kPausing:
       TellNextStart(before);
       start_timer_ = host_->timers->After(life_.start_time() - Now(), [this] {
@@ -131,6 +129,10 @@ void SessionRunner::TellNextStart(AgentPhase before) {
 
 void SessionRunner::Need() {
   if (host_->is_stopping) return;
+  // Of a message that came before it was known that the agent has failed: that waits for a person.
+  const bool is_late =
+      life_.phase() == AgentPhase::kFailed && report_->told_status() != v1::AGENT_STATUS_FAILED;
+  if (is_late) return;
   Live([this] { life_.Need(Now()); });
 }
 
@@ -191,16 +193,6 @@ void SessionRunner::LogEnd(const AgentError& why) const {
        {"agent", plan_.want.agent},
        {"reason", why.reason},
        {"message", why.message}});
-}
-
-void SessionRunner::PauseQueue(const AgentError& why) {
-  auto request = RequestAbout<v1::PauseQueueRequest>(name_);
-  request.set_reason(why.reason);
-  request.set_message(why.message);
-  boost::asio::co_spawn(host_->executor,
-                        Persist(*host_->tracker, *host_->timers, std::move(request),
-                                [self = shared_from_this()] { return self->released_; }),
-                        [](const std::exception_ptr&, const absl::StatusOr<v1::QueueStatus>&) {});
 }
 
 void SessionRunner::RecordContextLost(const AgentError& why) { recorder_->Add(ContextLost(why)); }

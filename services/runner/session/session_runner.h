@@ -73,7 +73,6 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   void OnReady() override;
   void OnOver(const AgentError& why) override;
   void LogEnd(const AgentError& why) const;
-  void PauseQueue(const AgentError& why);
   void Choose(const v1::AgentControl& control);
   void RecordContextLost(const AgentError& why);
 

@@ -319,7 +319,7 @@ TEST_F(SessionRunnerTest, AStartThatFailsForGoodPausesTheQueueAndAnswersWhoWante
   Settle();
   EXPECT_THAT(Answers(), ElementsAre("c command_missing"));
   ASSERT_EQ(tracker_.pauses.size(), 1);
-  EXPECT_EQ(tracker_.pauses[0].reason(), "command_missing");
+  EXPECT_EQ(tracker_.pauses[0], "command_missing");
   // It was put right meanwhile.
   problem_.reset();
   Control("d", v1::AGENT_ACTION_START);
@@ -344,6 +344,29 @@ TEST_F(SessionRunnerTest, AnAgentThatIsToStartAgainDoesSoWhoeverWantsItsRoom) {
 }
 
 // And who asks for one while the last one ends hears nothing of that.
+TEST_F(SessionRunnerTest, AMessageThatCameBeforeItsFailureWasKnownStartsItNoMore) {
+  problem_ = AgentError{"command_missing", "it is gone"};
+  Make();
+  tracker_.is_away = true;
+  Control("c", v1::AGENT_ACTION_START);
+  Begin();
+  PassUntil([this] { return !tracker_.controls.empty(); });
+  const int wants = scheduler_.wants;
+  runner_->Need();
+  Settle();
+  EXPECT_EQ(scheduler_.wants, wants);
+  tracker_.is_away = false;
+  for (int i = 0; i < 60 && tracker_.pauses.empty(); ++i) {
+    timers_.Advance(absl::Seconds(1));
+    Settle();
+  }
+  EXPECT_THAT(tracker_.pauses, ElementsAre("command_missing"));
+  // A person has resumed the queue.
+  runner_->Need();
+  Settle();
+  EXPECT_EQ(scheduler_.wants, wants + 1);
+}
+
 TEST_F(SessionRunnerTest, AnAgentIsStartedForWhoeverAsksWhileTheLastOneEnds) {
   Make({{"initialize", "auth"}, {"ignores", {"eof"}}});
   runner_->Need();
@@ -447,7 +470,7 @@ TEST_F(SessionRunnerTest, AnAgentThatWouldSayTheSameAgainIsStartedOnce) {
     timers_.Advance(absl::Minutes(1));
     EXPECT_EQ(scheduler_.wants, 1);
     PassUntil([this] { return tracker_.pauses.size() == 1; });
-    EXPECT_EQ(tracker_.pauses[0].reason(), reason);
+    EXPECT_EQ(tracker_.pauses[0], reason);
     tracker_.pauses.clear();
     tracker_.states.clear();
   }

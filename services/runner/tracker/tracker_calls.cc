@@ -55,9 +55,6 @@ class GrpcTrackerCalls final : public TrackerCalls {
   Result<v1::QueueStatus> Call(v1::FinishTurnRequest request) override {
     return calls_.Unary(queues_.get(), &QueueStub::PrepareAsyncFinishTurn, std::move(request));
   }
-  Result<v1::QueueStatus> Call(v1::PauseQueueRequest request) override {
-    return calls_.Unary(queues_.get(), &QueueStub::PrepareAsyncPauseQueue, std::move(request));
-  }
   Result<v1::AppendEventsResponse> Call(v1::AppendEventsRequest request) override {
     return calls_.Unary(sessions_.get(), &SessionStub::PrepareAsyncAppendEvents, std::move(request),
                         OnCancel::kGoOn, kAppendDeadline);

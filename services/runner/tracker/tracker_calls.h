@@ -38,7 +38,6 @@ class TrackerCalls {
   virtual Result<v1::IssueSessionTokenResponse> Call(v1::IssueSessionTokenRequest request) = 0;
   virtual Result<v1::StartTurnResponse> Call(v1::StartTurnRequest request) = 0;
   virtual Result<v1::QueueStatus> Call(v1::FinishTurnRequest request) = 0;
-  virtual Result<v1::QueueStatus> Call(v1::PauseQueueRequest request) = 0;
   virtual Result<v1::AppendEventsResponse> Call(v1::AppendEventsRequest request) = 0;
   virtual Result<v1::ReadEventsResponse> Call(v1::ReadEventsRequest request) = 0;
   virtual Result<v1::GetImageResponse> Call(v1::GetImageRequest request) = 0;
