@@ -273,7 +273,7 @@ TEST_F(McpTest, AnswersOfABatchThatDoNotFitBesideTheOthersAreErrors) {
       if (!answers[i].contains("error")) continue;
       ++refused;
       EXPECT_THAT(answers[i]["error"]["message"].get<std::string>(),
-                  HasSubstr("send the request alone"));
+                  HasSubstr("in a request of its own"));
     }
     return refused;
   };
