@@ -13,6 +13,7 @@
 #include "gateway/api/socket_messages.h"
 #include "gateway/http/companion.h"
 #include "gateway/http/error_response.h"
+#include "gateway/http/request_trace.h"
 #include "gateway/json/command_detail.h"
 #include "gateway/json/command_json.h"
 #include "gateway/json/json_fields.h"
@@ -153,7 +154,10 @@ CommandApi::Answer CommandApi::Register(Request request) const {
   registration.set_params(Dump(fields.Object("params")));
   registration.set_request_id(fields.Text("request_id"));
   registration.set_idempotent(fields.Boolean("idempotent").value_or(false));
-  registration.set_traceparent(request->Header("traceparent"));
+  registration.set_traceparent(TraceOf(*request).ToString());
+  TraceCompanions companions = CompanionsOf(*request);
+  registration.set_tracestate(std::move(companions.tracestate));
+  registration.set_baggage(std::move(companions.baggage));
   if (registration.type().empty()) fields.Fail("command is missing: say what is to be done");
   if (!fields.status().ok()) co_return ErrorResponse(fields.status());
   const auto registered = co_await tracker_->Register(std::move(registration));

@@ -12,6 +12,7 @@
 #include "boost/system/system_error.hpp"
 #include "gateway/http/accept.h"
 #include "gateway/http/error_response.h"
+#include "gateway/http/request_trace.h"
 #include "gateway/mcp/call_span.h"
 #include "gateway/mcp/protocol.h"
 
@@ -40,17 +41,6 @@ std::optional<HttpResponse> CheckAccept(const HttpRequest& request) {
   }
   return ErrorResponse(406, "not_acceptable", "The client must accept JSON and event streams.",
                        "Send Accept: application/json, text/event-stream.");
-}
-
-TraceContext TraceOf(const HttpRequest& request) {
-  return TraceContext::Parse(request.Header("traceparent")).value_or(TraceContext());
-}
-
-TraceCompanions CompanionsOf(const HttpRequest& request) {
-  const std::string& tracestate = request.Header("tracestate");
-  const bool has_trace = !tracestate.empty() && !TraceOf(request).empty();
-  return {.tracestate = has_trace ? TracestateOf(tracestate) : "",
-          .baggage = BaggageOf(request.Header("baggage"))};
 }
 
 std::string AgentSessionOf(const HttpRequest& request) {

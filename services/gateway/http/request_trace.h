@@ -1,0 +1,17 @@
+#ifndef CALLSLIP_GATEWAY_HTTP_REQUEST_TRACE_H_
+#define CALLSLIP_GATEWAY_HTTP_REQUEST_TRACE_H_
+
+#include "common/trace_companions.h"
+#include "common/trace_context.h"
+#include "gateway/http/http_message.h"
+
+namespace callslip::gateway {
+
+// What a request is a part of, by its headers `traceparent`, `tracestate` and `baggage`; empty
+// where they are not there or malformed.
+TraceContext TraceOf(const HttpRequest& request);
+TraceCompanions CompanionsOf(const HttpRequest& request);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_HTTP_REQUEST_TRACE_H_
