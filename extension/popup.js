@@ -1,7 +1,7 @@
 /** The popup: shows what the service worker publishes, and passes on what the person wants. */
 import { isDrawingKey } from './src/draw_mode/drawings.js';
 import { testConnection } from './src/connection_test.js';
-import { gatewayOfPage, serverUrlWarning } from './src/pairing.js';
+import { gatewayOfPage } from './src/pairing.js';
 import {
   describeConnection, describeDrawing, describeEnd, describeRunning, describeTarget,
 } from './src/popup_view.js';
@@ -115,7 +115,6 @@ async function offerGatewayHere() {
   part('pairHere').textContent = `Pair with ${new URL(gatewayHere).host}`;
   part('pair').textContent = 'Pair with another gateway';
   part('pair').classList.remove('main');
-  sayOf('pairWarning', serverUrlWarning(gatewayHere));
 }
 
 part('pairHere').addEventListener('click', async () => {

@@ -1,6 +1,7 @@
 import { restrictedPage } from './errors.js';
 
-const LOOPBACK = new RegExp('^(localhost|.+\\.localhost|127\\.\\d+\\.\\d+\\.\\d+|0\\.0\\.0\\.0|\\[::1?\\]'
+/** Names of this machine. */
+export const LOOPBACK = new RegExp('^(localhost|.+\\.localhost|127\\.\\d+\\.\\d+\\.\\d+|0\\.0\\.0\\.0|\\[::1?\\]'
   + '|\\[::ffff:(7f[\\da-f]{2}:[\\da-f]+|0:0)\\])$', 'i');
 
 /**

@@ -1,3 +1,4 @@
+import { LOOPBACK } from './gateway_page.js';
 import { SETTING_CHARS, TOKEN_CHARS } from './limits.js';
 
 /**
@@ -27,12 +28,13 @@ export function serverUrlProblem(text) {
 }
 
 /**
- * The address of the gateway whose own page is at `url`, as pages of gateways are by their paths; null
- * for any other page. Whether it is one is still to be found out.
+ * The address of the gateway of this machine whose own page is at `url`, as pages of gateways are by
+ * their paths; null for any other page. Whether it is one is still to be found out. Those of other
+ * machines are not offered: any of them could have such a page, and would then use this browser.
  */
 export function gatewayOfPage(url) {
   const page = parsed(url);
-  if (!page || !/^\/ui(\/|$)/.test(page.pathname)) return null;
+  if (!page || !/^\/ui(\/|$)/.test(page.pathname) || !LOOPBACK.test(page.hostname)) return null;
   return ['http:', 'https:'].includes(page.protocol) ? page.origin : null;
 }
 

@@ -34,9 +34,10 @@ test('a page of a gateway is known by its path', () => {
   for (const path of ['/ui', '/ui/', '/ui/start', '/ui/sessions/s-1?seq=3#x']) {
     assert.equal(gatewayOfPage(`http://127.0.0.1:7890${path}`), 'http://127.0.0.1:7890', path);
   }
-  assert.equal(gatewayOfPage('https://gate.example/ui/start'), 'https://gate.example');
+  assert.equal(gatewayOfPage('https://localhost:8443/ui/start'), 'https://localhost:8443');
   for (const url of ['', 'about:blank', 'http://127.0.0.1:7890/', 'http://127.0.0.1:7890/uix', 'file:///ui/',
-    'http://a.example/?/ui/', 'chrome-extension://ui/ui/', 'view-source:http://127.0.0.1:7890/ui/', undefined]) {
+    'http://a.example/?/ui/',
+    'https://gate.example/ui/start', 'http://192.168.1.7:7890/ui/', 'http://127.0.0.1.example/ui/', 'chrome-extension://ui/ui/', 'view-source:http://127.0.0.1:7890/ui/', undefined]) {
     assert.equal(gatewayOfPage(url), null, url);
   }
 });
