@@ -111,6 +111,9 @@ function ConnectAgent() {
 const Snippet = ({text, label}: {text: string; label: string}) =>
   <div class="snippet"><pre tabIndex={0} aria-label="What to enter">{text}</pre><Copy text={text} label={label} /></div>;
 
+// The extension offers itself to pages of its own machine alone.
+const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostname);
+
 function ConnectBrowser() {
   const tokens = me.value?.tokens ?? false;
   return (
@@ -122,7 +125,9 @@ function ConnectBrowser() {
           <li>what <code>npx callslip extension-path</code> prints.</li>
         </ul>
       </li>
-      <li>With this page in front, click its icon and <b>Pair with {location.host}</b>.
+      <li>{isHere
+        ? <>With this page in front, click its icon and <b>Pair with {location.host}</b>.</>
+        : <>Click its icon and <b>Pair with a gateway</b>, which is at the address below.</>}
         {tokens && <> The token is that of a line of the role <code>worker</code> in the gateway’s token file.</>}
       </li>
       <li>In another browser, or where the page is not at hand, enter the address:

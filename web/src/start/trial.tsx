@@ -1,5 +1,5 @@
 import {useEffect, useState} from 'preact/hooks';
-import {canAct, get, isAway, post} from '../api/http.ts';
+import {ApiError, canAct, get, isAway, post} from '../api/http.ts';
 import {isEnded, isFailed, type Command, type CommandDetail} from '../commands/model.ts';
 import {commandPath, State} from '../commands/table.tsx';
 import {lasted, phasesOf} from '../commands/timeline.ts';
@@ -12,6 +12,7 @@ import {Step} from './step.tsx';
 
 // While somebody watches a command.
 const lookEveryMs = 100;
+const afterErrorMs = 2_000;
 
 const nameOf = ({target, id}: Tab) => `${target} ${id}`;
 
@@ -39,6 +40,10 @@ export function Trial({tabs, hasBrowser, onDone}: {tabs: Tab[]; hasBrowser: bool
       } catch (failure) {
         if (abort.signal.aborted) return;
         setError(failure);
+        // It is gone, or not this one's: asking again tells nothing new.
+        if (failure instanceof ApiError && failure.status >= 400 && failure.status < 500) return;
+        timer = window.setTimeout(() => void look(), afterErrorMs);
+        return;
       }
       timer = window.setTimeout(() => void look(), lookEveryMs);
     };
