@@ -117,7 +117,7 @@ void Runner::Take(const v1::Assignment& assignment) {
   if (assignment.has_needed() && is_new && !assignment.session().turn_id().empty()) {
     session->NeedAfter(assignment.session().turn_id());
   } else if (assignment.has_needed()) {
-    session->Need();
+    session->Need(assignment.session().agent().status());
   }
   if (assignment.has_control()) session->Control(assignment.control());
 }

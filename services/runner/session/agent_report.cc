@@ -4,6 +4,7 @@
 
 #include "boost/asio/co_spawn.hpp"
 #include "common/log.h"
+#include "common/random.h"
 #include "runner/tracker/persistence.h"
 
 namespace callslip::runner {
@@ -27,17 +28,23 @@ void AgentReport::Spawn(Coroutine coroutine) {
 }
 
 void AgentReport::Say(v1::AgentStatus status, const AgentError& why) {
+  const bool has_failed = status == v1::AGENT_STATUS_FAILED;
+  said_.set_failure(has_failed ? static_cast<int64_t>(Random64() >> 1 | 1) : 0);
   if (status != said_.status() || why.reason != said_.reason()) Hurry();
   said_.set_status(status);
   said_.set_reason(why.reason);
   said_.set_message(why.message);
+  TellSaid();
+}
+
+void AgentReport::TellSaid() {
   is_changed_ = true;
   if (!std::exchange(is_telling_, true)) Spawn(Tell());
 }
 
 void AgentReport::SayAgain() {
   if (is_released_ || said_.status() == v1::AGENT_STATUS_UNSPECIFIED) return;
-  Say(said_.status(), {said_.reason(), said_.message()});
+  TellSaid();
 }
 
 void AgentReport::SayAgainAtOnce() {
@@ -68,9 +75,7 @@ boost::asio::awaitable<void> AgentReport::Tell() {
     next_time_ = timers_->Now() + kEvery;
     v1::SetAgentStateRequest request = said_;
     details_(request);
-    const v1::AgentStatus status = request.status();
     const auto said = co_await Persist(*tracker_, *timers_, std::move(request), is_over);
-    told_status_ = status;
     if (!said.ok()) {
       Log(LogLevel::kDebug, "the tracker did not take how an agent is",
           {{"session", session_.session_id}, {"error", std::string(said.status().message())}});

@@ -46,8 +46,6 @@ class AgentReport : public std::enable_shared_from_this<AgentReport> {
   v1::AgentStatus status() const { return said_.status(); }
   const std::string& reason() const { return said_.reason(); }
   bool is_telling() const { return is_telling_; }
-  // That the tracker has taken.
-  v1::AgentStatus told_status() const { return told_status_; }
 
   // What somebody wants was done, or not: `error` is empty, or says why.
   void Answer(const std::string& control_id, const AgentError& error = {});
@@ -63,6 +61,7 @@ class AgentReport : public std::enable_shared_from_this<AgentReport> {
   }
 
  private:
+  void TellSaid();
   boost::asio::awaitable<void> Tell();
   // Until kEvery has passed since the last call, or there is something that does not wait.
   boost::asio::awaitable<void> AwaitNext();
@@ -78,7 +77,6 @@ class AgentReport : public std::enable_shared_from_this<AgentReport> {
   const Details details_;
   const std::function<void()> told_;
   v1::SetAgentStateRequest said_;
-  v1::AgentStatus told_status_ = v1::AGENT_STATUS_UNSPECIFIED;
   bool is_telling_ = false;
   bool is_changed_ = false;  // Since the call that is under way.
   bool is_urgent_ = false;   // And more than details.

@@ -127,12 +127,11 @@ void SessionRunner::TellNextStart(AgentPhase before) {
   if (before == AgentPhase::kStarting) report_->AnswerWaiting(life_.last_end());
 }
 
-void SessionRunner::Need() {
+void SessionRunner::Need(v1::AgentStatus known) {
   if (host_->is_stopping) return;
-  // Of a message that came before it was known that the agent has failed: that waits for a person.
-  const bool is_late =
-      life_.phase() == AgentPhase::kFailed && report_->told_status() != v1::AGENT_STATUS_FAILED;
-  if (is_late) return;
+  // Of a message that came before it was known that the agent has failed, by which the queue is
+  // paused: it waits for a person.
+  if (life_.phase() == AgentPhase::kFailed && known != v1::AGENT_STATUS_FAILED) return;
   Live([this] { life_.Need(Now()); });
 }
 

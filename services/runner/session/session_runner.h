@@ -43,8 +43,8 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   }
   bool has_turn() const { return turns_->has_turn(); }
 
-  // There is something to do for its agent.
-  void Need();
+  // There is something to do for its agent, which was `known` to be so when that was told.
+  void Need(v1::AgentStatus known = v1::AGENT_STATUS_UNSPECIFIED);
   // The same, where a turn is under way that another process has begun, and that is lost with it.
   void NeedAfter(const std::string& turn_id) { turns_->FailLost(turn_id); }
   // The scheduler has made room: its agent is started in this process.

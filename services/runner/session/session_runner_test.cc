@@ -362,7 +362,7 @@ TEST_F(SessionRunnerTest, AMessageThatCameBeforeItsFailureWasKnownStartsItNoMore
   }
   EXPECT_THAT(tracker_.pauses, ElementsAre("command_missing"));
   // A person has resumed the queue.
-  runner_->Need();
+  runner_->Need(v1::AGENT_STATUS_FAILED);
   Settle();
   EXPECT_EQ(scheduler_.wants, wants + 1);
 }

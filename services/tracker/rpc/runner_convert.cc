@@ -36,6 +36,7 @@ absl::StatusOr<AgentChange> ChangeFrom(const v1::SetAgentStateRequest& request) 
   AgentChange change{.status = status, .reason = request.reason(), .message = request.message()};
   if (request.has_agent_session_id()) change.agent_session_id = request.agent_session_id();
   if (request.has_details()) change.details = request.details();
+  change.failure = request.failure();
   return change;
 }
 

@@ -85,6 +85,16 @@ TEST_F(SessionAgentRpcTest, TheQueueOfAnAgentThatFailsIsPausedInTheSameStep) {
   SetAgent({.status = AgentStatus::kStarting});
   SetAgent({.status = AgentStatus::kFailed});
   EXPECT_EQ(Call(&S::GetSession, "session_id: 's'")->pause_reason(), "auth_required");
+  // By its number another one is known, though nobody has heard of what was in between.
+  for (const int64_t failure : {7, 7, 8}) {
+    ASSERT_OK(Call(&Q::ResumeQueue, "session_id: 's'"));
+    SetAgent({.status = AgentStatus::kFailed, .failure = failure});
+    EXPECT_EQ(Call(&S::GetSession, "session_id: 's'")->pause_reason(), "auth_required");
+    ASSERT_OK(Call(&Q::ResumeQueue, "session_id: 's'"));
+    SetAgent({.status = AgentStatus::kFailed, .failure = failure});
+    EXPECT_EQ(Call(&S::GetSession, "session_id: 's'")->pause_reason(), "");
+    SetAgent({.status = AgentStatus::kFailed, .failure = failure + 100});
+  }
 }
 
 TEST_F(SessionAgentRpcTest, ATurnUnderWayIsEndedByWhoHasIt) {

@@ -71,6 +71,7 @@ struct AgentChange {
   std::optional<std::string> details;           // Up to kMaxAgentDetailsBytes.
   // Of the token by which the session's agent is known; empty: there is none.
   std::optional<std::string> token_hash;
+  int64_t failure = 0;  // Of kFailed, as SetAgentStateRequest has it.
 };
 
 // InvalidField for what is too long. Cuts what is to be cut.

@@ -298,6 +298,7 @@ class Session {
   SessionMetadata metadata_;
   // The agent's status as it was told; the metadata have what it means.
   AgentStatus told_status_;
+  int64_t last_failure_ = 0;  // Of the agent, that was told.
   Known known_;
   const bool enabled_by_default_;
   const std::unique_ptr<SessionRecord> record_;

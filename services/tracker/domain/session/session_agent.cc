@@ -15,12 +15,14 @@ absl::Status Session::SetAgentState(AgentChange change, absl::Time now) {
   metadata_.agent.status = told_status_;
   bool stored = Apply(change, now, metadata_.agent);
   const AgentStatus before = std::exchange(told_status_, metadata_.agent.status);
+  const bool is_another =
+      change.failure == 0 ? before != AgentStatus::kFailed : change.failure != last_failure_;
   // In one step: a message in between would have it started once more.
-  if (told_status_ == AgentStatus::kFailed && before != AgentStatus::kFailed &&
-      !delivery_.state().turn.has_value()) {
+  if (told_status_ == AgentStatus::kFailed && is_another && !delivery_.state().turn.has_value()) {
     const AgentState& agent = metadata_.agent;
     PauseQueue(agent.reason.empty() ? "agent_failed" : agent.reason, agent.message, now);
   }
+  if (told_status_ == AgentStatus::kFailed) last_failure_ = change.failure;
   if (change.token_hash.has_value() && *change.token_hash != metadata_.agent_token_hash) {
     metadata_.agent_token_hash = *change.token_hash;
     stored = true;
