@@ -179,7 +179,10 @@ TEST_F(AgentRightsTest, TheRulesOfItsMakerHoldForAChildOverARestart) {
   };
   const auto first = serve("first", "");
   EXPECT_EQ(first->Next()->session().session_id(), "stranger");
+  // Nor does another one have it that might allow it, before that has its maker.
   const auto second = serve("second", "children: 'boxed' ");
+  ASSERT_OK(Call(&Q::AddMessage, "session_id: 'own' message: 'm'"));
+  EXPECT_EQ(second->Next()->session().session_id(), "own");
   EXPECT_EQ(second->Next()->session().session_id(), id);
 }
 

@@ -141,7 +141,7 @@ absl::Status QueueService::CheckWrites(const SessionMetadata& by, const SessionM
     case Relation::kNone:
       return NotRelated(to.session_id);
   }
-  return runners_->CheckChild(
+  return runners_->CheckWrites(
       {to.session_id, to.owner, PlaceOf(to), runners_->MakerOf(by), by.session_id});
 }
 

@@ -102,6 +102,18 @@ absl::Status RunnerService::CheckChild(const SessionNeed& session) {
   return table_.CheckChild(session);
 }
 
+absl::Status RunnerService::CheckWrites(const SessionNeed& session) {
+  MutexLock lock(&mutex_);
+  RETURN_IF_ERROR(table_.CheckChild(session));
+  const std::string& runner_id = session.maker->runner_id;
+  if (runner_id.empty() || !table_.RunnerOf(session.session_id).empty()) return absl::OkStatus();
+  SessionNeed its = session;
+  its.only_runner = runner_id;
+  table_.Reserve(its, clock_->Now());
+  SetTimerLocked();
+  return absl::OkStatus();
+}
+
 absl::Status RunnerService::CheckLease(const std::string& session_id, int64_t lease) {
   MutexLock lock(&mutex_);
   return table_.CheckLease(session_id, lease);
@@ -113,7 +125,7 @@ void RunnerService::OnNeeded(const SessionMetadata& session) {
   ToTell to_tell;
   {
     MutexLock lock(&mutex_);
-    to_tell.emplace_back(AssignLocked(session), session.session_id);
+    AssignLocked(session, to_tell);
   }
   TellNeeded(to_tell);
 }
@@ -143,8 +155,18 @@ void RunnerService::TakeAway(const std::string& session_id, const char* reason,
   if (!runner_id.empty()) Forsake(session_id, Turn::kGoesOn);
 }
 
-RunnerService::RunnerStreamPtr RunnerService::AssignLocked(const SessionMetadata& session) {
-  return StreamLocked(table_.Assign(NeedOf(session)));
+void RunnerService::AssignLocked(const SessionMetadata& session, ToTell& to_tell) {
+  const std::string& id = session.session_id;
+  const bool was_nobodys = table_.RunnerOf(id).empty();
+  const std::string runner_id = table_.Assign(NeedOf(session));
+  to_tell.emplace_back(StreamLocked(runner_id), id);
+  if (was_nobodys && !runner_id.empty()) AssignChildrenLocked(id, to_tell);
+}
+
+void RunnerService::AssignChildrenLocked(const std::string& parent_id, ToTell& to_tell) {
+  for (const SessionMetadata& child : sessions_->table().ChildrenThatNeedAgent(parent_id)) {
+    if (table_.RunnerOf(child.session_id).empty()) AssignLocked(child, to_tell);
+  }
 }
 
 RunnerService::RunnerStreamPtr RunnerService::StreamLocked(const std::string& runner_id) {
@@ -267,8 +289,11 @@ absl::Status RunnerService::Connect(const ClientScope& clients, const v1::ServeR
     for (const std::string& session_id : table_.SessionsOf(runner_id)) mine.push_back(session_id);
     for (const SessionMetadata& session : sessions_->table().ThatNeedAgent()) {
       const bool is_new = table_.RunnerOf(session.session_id).empty();
-      RunnerStreamPtr to = AssignLocked(session);
-      if (is_new || to == stream) needed.emplace_back(std::move(to), session.session_id);
+      ToTell to_tell;
+      AssignLocked(session, to_tell);
+      for (auto& each : to_tell) {
+        if (is_new || each.first == stream) needed.push_back(std::move(each));
+      }
     }
     SetTimerLocked();
   }
@@ -316,7 +341,7 @@ void RunnerService::OnTime() {
     for (const std::string& session_id : lost) {
       const absl::StatusOr<SessionMetadata> session = sessions_->table().Get(session_id);
       if (!session.ok() || !session->needs_agent) continue;
-      needed.emplace_back(AssignLocked(*session), session_id);
+      AssignLocked(*session, needed);
     }
     SetTimerLocked();
   }
@@ -377,7 +402,7 @@ absl::Status RunnerService::Release(const CallContext& caller,
     const absl::Status checked = table_.CheckLease(id, request.lease());
     if (absl::IsUnavailable(checked)) return checked;
     if (!table_.GiveUp(id, request.lease())) return absl::OkStatus();
-    if (session.needs_agent) needed.emplace_back(AssignLocked(session), id);
+    if (session.needs_agent) AssignLocked(session, needed);
   }
   controls_.Fail(id, RunnerGaveUp());
   Forsake(id, Turn::kFails);
@@ -441,6 +466,7 @@ void RunnerService::BeginControl(const SessionMetadata& session, const v1::Agent
   if (session.state != SessionState::kActive) return reply->Fail(SessionEnded(id));
   std::string runner_id;
   RunnerStreamPtr stream;
+  ToTell children;
   const bool is_stop = asked.action() == v1::AGENT_ACTION_STOP;
   {
     MutexLock lock(&mutex_);
@@ -448,9 +474,11 @@ void RunnerService::BeginControl(const SessionMetadata& session, const v1::Agent
     // Nobody starts an agent by a mode or a setting.
     if (runner_id.empty() && asked.has_action() && !is_stop) {
       runner_id = table_.Assign(NeedOf(session), /*anyway=*/true);
+      if (!runner_id.empty()) AssignChildrenLocked(id, children);
     }
     stream = StreamLocked(runner_id);
   }
+  TellNeeded(children);
   if (runner_id.empty() && is_stop) {
     v1::AgentState state;
     Fill(session.agent, state);
@@ -460,7 +488,17 @@ void RunnerService::BeginControl(const SessionMetadata& session, const v1::Agent
     return reply->Fail(
         ControlFailed("agent_not_running", "the agent does not run: start it first"));
   }
-  if (runner_id.empty()) return reply->Fail(NoRunnerFor(session.acp_server, session.working_dir));
+  if (runner_id.empty()) {
+    const std::string only =
+        session.maker.has_value() ? session.maker->runner_id : session.only_runner;
+    bool is_away = false;
+    {
+      MutexLock lock(&mutex_);
+      is_away = !only.empty() && !table_.IsConnected(only);
+    }
+    return reply->Fail(is_away ? ItsRunnerAway(only)
+                               : NoRunnerFor(session.acp_server, session.working_dir));
+  }
   v1::AgentControl control = asked;
   if (const absl::Status held = controls_.Add(id, control, reply); !held.ok()) {
     return reply->Fail(held);

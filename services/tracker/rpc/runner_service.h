@@ -57,6 +57,7 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
   std::string OnlyRunnerOf(const std::string& session_id, const std::string& owner) override;
   void Reserve(const SessionMetadata& session) override;
   absl::Status CheckChild(const SessionNeed& session) override;
+  absl::Status CheckWrites(const SessionNeed& session) override;
   absl::Status CheckLease(const std::string& session_id, int64_t lease) override;
 
   void OnNeeded(const SessionMetadata& session) override;
@@ -98,8 +99,11 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
 
   // Of the session, which a runner has by that lease: NotAssigned, RunnerAway.
   absl::StatusOr<std::string> RunnerWith(const std::string& session_id, int64_t lease);
-  // The runner that a session is given to; null where that is nobody, or not connected.
-  RunnerStreamPtr AssignLocked(const SessionMetadata& session)
+  // Gives a session to a runner, if it is nobody's, and adds whom to tell of that: null where that
+  // is nobody, or not connected. Its children may then go where it is.
+  void AssignLocked(const SessionMetadata& session, ToTell& to_tell)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AssignChildrenLocked(const std::string& parent_id, ToTell& to_tell)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   RunnerStreamPtr StreamLocked(const std::string& runner_id) ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   static void TellNeeded(const ToTell& to_tell);

@@ -111,6 +111,15 @@ absl::Status NoRunnerFor(absl::string_view acp_server, absl::string_view working
        .hint = "List the runners, and start one that has this agent and this directory."});
 }
 
+absl::Status ItsRunnerAway(absl::string_view runner_id) {
+  return ErrorWithDetails(
+      StatusCode::kFailedPrecondition,
+      absl::StrCat("the session is for the runner \"", runner_id,
+                   "\", by whose rules it was made, and that is not connected"),
+      {.reason = "no_runner",
+       .hint = "Start that runner again, or make another session in place of this one."});
+}
+
 absl::Status RunnerGaveUp() {
   return ErrorWithDetails(
       StatusCode::kFailedPrecondition, "the session's runner has given it up before this was done",

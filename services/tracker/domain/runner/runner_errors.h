@@ -26,6 +26,8 @@ absl::Status WorkspaceNotAllowed(const Workspace& parent, absl::string_view work
 absl::Status OtherRunner(absl::string_view session_id);
 // Nobody can say what an agent may do, or whose lease is good, while the runner is not connected.
 absl::Status RunnerAway();  // runner_away, UNAVAILABLE
+// The session is for one runner, that is not connected: no_runner.
+absl::Status ItsRunnerAway(absl::string_view runner_id);
 // The session's runner has given it up.
 absl::Status RunnerGaveUp();                 // no_runner
 absl::Status RunnerSilent();                 // runner_silent, DEADLINE_EXCEEDED

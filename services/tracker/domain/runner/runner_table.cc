@@ -42,7 +42,9 @@ absl::StatusOr<RunnerTable::Connected> RunnerTable::Connect(RunnerOffer offer,
   const std::string id = offer.runner_id;
   const auto found = runners_.find(id);
   if (found != runners_.end() && !MayReplace(found->second, offer, now)) {
-    if (found->second.twins.size() < kMaxTwins) found->second.twins.insert(offer.instance);
+    std::deque<std::string>& twins = found->second.twins;
+    if (!absl::c_linear_search(twins, offer.instance)) twins.push_back(offer.instance);
+    if (twins.size() > kMaxTwins) twins.pop_front();
     return RunnerNameTaken(id);
   }
   if (found == runners_.end() || !found->second.offer.has_value()) {
@@ -52,7 +54,7 @@ absl::StatusOr<RunnerTable::Connected> RunnerTable::Connect(RunnerOffer offer,
   }
   absl::erase_if(given_up_, [&](const auto& each) { return each.second == id; });
   Runner& runner = runners_[id];
-  runner.twins.erase(offer.instance);
+  std::erase(runner.twins, offer.instance);
   runner.offer = std::move(offer);
   runner.connected = true;
   Connected connected;
@@ -83,7 +85,7 @@ absl::StatusOr<RunnerTable::Connected> RunnerTable::Connect(RunnerOffer offer,
 bool RunnerTable::MayReplace(const Runner& runner, const RunnerOffer& by, absl::Time now) const {
   const bool is_cut =
       !runner.connected && !runner.sessions.empty() && now < runner.gone_since + kRunnerLease;
-  if (is_cut && runner.twins.contains(by.instance)) return false;
+  if (is_cut && absl::c_linear_search(runner.twins, by.instance)) return false;
   const bool is_other = runner.connected && (runner.offer->instance != by.instance ||
                                              runner.offer->clients != by.clients);
   // Who serves one client alone holds nobody's name against who serves them all.
@@ -183,23 +185,23 @@ std::string RunnerTable::Assign(const SessionNeed& session, bool anyway) {
 
 bool RunnerTable::IsForMaker(const SessionNeed& session, const std::string& runner_id) const {
   if (!session.maker.has_value()) return true;
-  const std::string& before = session.maker->runner_id;
-  const std::string now = RunnerOf(session.parent);
-  return runner_id == before || runner_id == now || (before.empty() && now.empty());
+  return runner_id == session.maker->runner_id || runner_id == RunnerOf(session.parent);
 }
 
 absl::Status RunnerTable::CheckChild(const SessionNeed& session) const {
   const AgentPlace& maker = session.maker->place;
   const AgentPlace& child = session.place;
+  // Of an agent whose session is nobody's just now. What it makes waits until that is somebody's.
+  const bool of_nobodys = session.maker->runner_id.empty() && RunnerOf(session.parent).empty();
   if (const auto its = runners_.find(RunnerOf(session.session_id)); its != runners_.end()) {
-    if (!IsForMaker(session, its->first)) return OtherRunner(session.session_id);
+    if (!of_nobodys && !IsForMaker(session, its->first)) return OtherRunner(session.session_id);
     if (!its->second.offer.has_value()) return RunnerAway();
     return tracker::CheckChild(*its->second.offer, maker, child);
   }
   absl::Status checked = RunnerAway();
   for (const auto& [id, runner] : runners_) {
     if (!runner.connected || !runner.offer->clients.Covers(session.owner)) continue;
-    if (!IsForMaker(session, id)) continue;
+    if (!of_nobodys && !IsForMaker(session, id)) continue;
     absl::Status by_this = runner.offer->only_session.empty()
                                ? tracker::CheckChild(*runner.offer, maker, child)
                                : NoRunnerFor(child.acp_server, child.working_dir);

@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_TABLE_H_
 #define CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_TABLE_H_
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -87,8 +88,8 @@ class RunnerTable {
     bool connected = false;
     absl::Time gone_since;  // Where it is not connected.
     // Processes that wanted its name while it was there: they get it no sooner than others get its
-    // sessions. One that was started in its place is none of them. At most kMaxTwins.
-    std::set<std::string> twins;
+    // sessions. One that was started in its place is none of them. The last kMaxTwins.
+    std::deque<std::string> twins;
     std::set<std::string> sessions;
     int running = 0;  // Of these.
     int waiting = 0;

@@ -510,6 +510,12 @@ TEST_F(RunnerTableTest, AChildIsForTheRunnerOfItsMaker) {
   EXPECT_EQ(table_.Assign(Need("m", place)), "lax");
   EXPECT_EQ(table_.Assign(Need("s", place, maker, "m")), "lax");
   EXPECT_OK(table_.CheckChild(Need("", child, {{place, "lax"}}, "m")));
+  // What one makes whose session is nobody's just now waits until that is somebody's.
+  const Maker nobodys{place, ""};
+  EXPECT_OK(table_.CheckChild(Need("", place, nobodys, "elsewhere")));
+  EXPECT_EQ(table_.Assign(Need("u", place, nobodys, "elsewhere")), "");
+  EXPECT_EQ(table_.Assign(Need("elsewhere", place)), "lax");
+  EXPECT_EQ(table_.Assign(Need("u", place, nobodys, "elsewhere")), "lax");
   // A person's may be anybody's.
   EXPECT_EQ(table_.Assign(Need("t", child)), "lax");
 }

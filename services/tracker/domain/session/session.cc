@@ -97,6 +97,8 @@ absl::Status Session::Resume(absl::Time now) {
   if (metadata_.state == SessionState::kActive) return SessionNotEnded(metadata_.session_id);
   metadata_.state = SessionState::kActive;
   metadata_.detached = !metadata_.parent_session_id.empty();
+  // Whoever wants it again gets it from whichever runner suits.
+  metadata_.only_runner.clear();
   metadata_.end_reason.clear();
   metadata_.archived = false;
   metadata_.archived_at = {};

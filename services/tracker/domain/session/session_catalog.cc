@@ -223,6 +223,20 @@ std::vector<SessionMetadata> SessionCatalog::ThatNeedAgent() {
   return sessions;
 }
 
+std::vector<SessionMetadata> SessionCatalog::ChildrenThatNeedAgent(const std::string& parent_id) {
+  std::vector<SessionMetadata> sessions;
+  MutexLock lock(&mutex_);
+  const auto children = children_.find(parent_id);
+  if (children == children_.end()) return sessions;
+  for (const std::string& id : children->second) {
+    const auto session = sessions_.find(id);
+    if (session != sessions_.end() && session->second.needs_agent) {
+      sessions.push_back(session->second);
+    }
+  }
+  return sessions;
+}
+
 std::array<int64_t, kAgentStatusCount> SessionCatalog::AgentCounts() {
   std::array<int64_t, kAgentStatusCount> counts = {};
   MutexLock lock(&mutex_);

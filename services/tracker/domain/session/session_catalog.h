@@ -53,6 +53,8 @@ class SessionCatalog {
   std::vector<std::string> ChildrenToEnd();
   // Newest first.
   std::vector<SessionMetadata> ThatNeedAgent();
+  // The same of the children of a session.
+  std::vector<SessionMetadata> ChildrenThatNeedAgent(const std::string& parent_id);
   // How many active sessions have an agent that is so, by AgentStatus. Of those that nobody runs
   // (kNone) the ones that need theirs.
   std::array<int64_t, kAgentStatusCount> AgentCounts();

@@ -93,6 +93,9 @@ class SessionTable {
   // and without the details of their agents.
   AgentNeeds& agent_needs() { return agent_needs_; }
   std::vector<SessionMetadata> ThatNeedAgent() { return catalog_.ThatNeedAgent(); }
+  std::vector<SessionMetadata> ChildrenThatNeedAgent(const std::string& parent_id) {
+    return catalog_.ChildrenThatNeedAgent(parent_id);
+  }
 
  private:
   SessionTable(Clock* clock, const SessionLimits& limits)
