@@ -50,6 +50,8 @@ TEST_F(AgentMetricsTest, AgentsAreToldByHowTheyAre) {
     EXPECT_EQ(Agents(status), 1) << status;
     EXPECT_EQ(Scrape().Sum("callslip_agents"), 1) << status;
   }
+  // Its failure has paused the queue.
+  ASSERT_OK(Call(&Q::ResumeQueue, "session_id: '1'"));
   ASSERT_OK(Call(&R::SetAgentState, state + "IDLE"));
   const auto receiver = Receive(by);
   const auto message = receiver->Next();
