@@ -284,6 +284,30 @@ TEST_F(McpTest, AnswersOfABatchThatDoNotFitBesideTheOthersAreErrors) {
   EXPECT_EQ(refused_of(client.Send(batch).body), refused);
 }
 
+TEST_F(McpTest, BatchesThatWaitHaveALimitOfTheirClient) {
+  McpClient client = Client("2025-03-26");
+  const std::string open = Submit();
+  const auto waiting = [&] {
+    json batch = json::array();
+    for (int i = 0; i < 100; ++i) batch.push_back(client.ToolCall("observe", WaitFor(open)));
+    return batch;
+  };
+  std::vector<HttpStream> held;
+  for (int i = 0; i < 40; ++i) held.push_back(client.Open(waiting()));
+  services_.AwaitWaits(40 * 100);
+  const auto refused = client.Send(waiting());
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(refused.body["error"], "too_many_bodies");
+  // A call by itself goes on, and so does a batch once there is room.
+  EXPECT_EQ(client.Send(client.Request("ping")).status, 200);
+  held.pop_back();
+  services_.AwaitWaits(39 * 100);
+  held.push_back(client.Open(waiting()));
+  services_.AwaitWaits(40 * 100);
+  Complete(open, 1);
+  for (HttpStream& each : held) EXPECT_EQ(json::parse(each.Body()).size(), 100);
+}
+
 TEST_F(McpTest, LeavingABatchEndsAllItsWaits) {
   McpClient client = Client("2025-03-26");
   const std::string id = Submit();

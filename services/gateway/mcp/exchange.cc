@@ -48,9 +48,6 @@ std::string Event(absl::string_view message) {
   return absl::StrCat("event: message\ndata: ", message, "\n\n");
 }
 
-// In a batch there is always room for these: what has been done, and under which id.
-constexpr size_t kSmallAnswerBytes = 16 << 10;
-
 // What was asked for was done all the same.
 RpcError NoRoomInBatch() {
   return {
@@ -204,8 +201,7 @@ void Exchange::End(RpcOutcome outcome) {
   if (keep_ != nullptr && !cancelled_) {
     // Its text is a fraction of what it was made of.
     kept_ = JsonRpcResponse(message_.id, *std::exchange(outcome_, Json()));
-    const bool is_small = kept_.size() <= kSmallAnswerBytes;
-    if (!is_small && !keep_(kept_.size())) kept_ = JsonRpcResponse(message_.id, NoRoomInBatch());
+    if (!keep_(kept_.size())) kept_ = JsonRpcResponse(message_.id, NoRoomInBatch());
     return;
   }
   if (writer_ == nullptr || cancelled_ || is_cut_off_) return;

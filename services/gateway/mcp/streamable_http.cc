@@ -1,5 +1,6 @@
 #include "gateway/mcp/streamable_http.h"
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <set>
@@ -21,6 +22,10 @@ namespace callslip::gateway {
 namespace asio = boost::asio;
 
 namespace {
+
+// What each message of a batch has room for from the beginning: its wait, and a small answer, which
+// says what was done.
+constexpr size_t kBytesOfOneInBatch = 2 * ByteBudget::kFreeBytes;
 
 HttpResponse ErrorWithoutId(int status, JsonRpcCode code, std::string message) {
   return {.status = status, .body = JsonRpcErrorWithoutId({code, std::move(message)})};
@@ -205,6 +210,7 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origi
   std::vector<std::unique_ptr<Sessions::UnderWay>> under_way;
   const auto room = std::make_shared<ByteBudget::Place>(waiting_);
   room->SetCaller(origin.principal.name);
+  if (!room->Grow(body.messages.size() * kBytesOfOneInBatch)) co_return TooManyBodies();
   const auto executor = co_await asio::this_coro::executor;
   for (auto& entry : body.messages) {
     auto* message = std::get_if<JsonRpcMessage>(&entry);
@@ -218,7 +224,10 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origi
     }
     auto exchange = std::make_shared<Exchange>(executor, origin, std::move(*message));
     exchange->set_body_place(place);
-    exchange->set_keep([room](size_t bytes) { return room->Grow(room->bytes() + bytes); });
+    exchange->set_keep([room](size_t bytes) {
+      const size_t more = bytes - std::min<size_t>(bytes, ByteBudget::kFreeBytes);
+      return room->Grow(room->bytes() + more);
+    });
     server_->Trace(*exchange);
     auto entered = std::make_unique<Sessions::UnderWay>(sessions_, exchange.get());
     if (!entered->unique()) {
