@@ -1,6 +1,7 @@
 #include "tracker/domain/runner/runner_errors.h"
 
 #include <string>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
@@ -21,6 +22,11 @@ bool IsReason(absl::string_view reason) {
     return absl::ascii_islower(static_cast<unsigned char>(c)) ||
            absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '_';
   });
+}
+
+absl::Status NoRunnerAs(std::string message, std::string hint) {
+  return ErrorWithDetails(StatusCode::kFailedPrecondition, message,
+                          {.reason = "no_runner", .hint = std::move(hint)});
 }
 
 }  // namespace
@@ -101,29 +107,29 @@ absl::Status RunnerAway() {
 }
 
 absl::Status NoRunnerFor(absl::string_view acp_server, absl::string_view working_dir) {
-  const std::string whose = acp_server.empty()
-                                ? "the session names no agent (acp_server)"
-                                : absl::StrCat("no runner has the agent \"", acp_server,
-                                               "\" and a workspace with \"", working_dir, "\"");
-  return ErrorWithDetails(
-      StatusCode::kFailedPrecondition, whose,
-      {.reason = "no_runner",
-       .hint = "List the runners, and start one that has this agent and this directory."});
+  return NoRunnerAs(acp_server.empty()
+                      ? "the session names no agent (acp_server)"
+                      : absl::StrCat("no runner has the agent \"", acp_server,
+                                     "\" and a workspace with \"", working_dir, "\""),
+                  "List the runners, and start one that has this agent and this directory.");
 }
 
 absl::Status ItsRunnerAway(absl::string_view runner_id) {
-  return ErrorWithDetails(
-      StatusCode::kFailedPrecondition,
-      absl::StrCat("the session is for the runner \"", runner_id,
-                   "\", by whose rules it was made, and that is not connected"),
-      {.reason = "no_runner",
-       .hint = "Start that runner again, or make another session in place of this one."});
+  return NoRunnerAs(absl::StrCat("the session is for the runner \"", runner_id,
+                               "\", by whose rules it was made, and that is not connected"),
+                  "Start that runner again, or make another session in place of this one.");
+}
+
+absl::Status RunnerServesOne(absl::string_view runner_id) {
+  return NoRunnerAs(absl::StrCat("the runner \"", runner_id,
+                               "\" serves one session of callslip-runner prompt, and no other"),
+                  "Do the work yourself. Only an agent of a runner that serves on, as "
+                  "callslip-runner does without prompt, has others work for it.");
 }
 
 absl::Status RunnerGaveUp() {
-  return ErrorWithDetails(
-      StatusCode::kFailedPrecondition, "the session's runner has given it up before this was done",
-      {.reason = "no_runner", .hint = "Try again: another runner may take it."});
+  return NoRunnerAs("the session's runner has given it up before this was done",
+                  "Try again: another runner may take it.");
 }
 
 absl::Status RunnerSilent() {

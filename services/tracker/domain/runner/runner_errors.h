@@ -28,6 +28,8 @@ absl::Status OtherRunner(absl::string_view session_id);
 absl::Status RunnerAway();  // runner_away, UNAVAILABLE
 // The session is for one runner, that is not connected: no_runner.
 absl::Status ItsRunnerAway(absl::string_view runner_id);
+// Its runner serves the one session of a `prompt`: no_runner.
+absl::Status RunnerServesOne(absl::string_view runner_id);
 // The session's runner has given it up.
 absl::Status RunnerGaveUp();                 // no_runner
 absl::Status RunnerSilent();                 // runner_silent, DEADLINE_EXCEEDED

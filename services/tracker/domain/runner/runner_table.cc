@@ -204,7 +204,7 @@ absl::Status RunnerTable::CheckChild(const SessionNeed& session) const {
     if (!of_nobodys && !IsForMaker(session, id)) continue;
     absl::Status by_this = runner.offer->only_session.empty()
                                ? tracker::CheckChild(*runner.offer, maker, child)
-                               : NoRunnerFor(child.acp_server, child.working_dir);
+                               : RunnerServesOne(id);
     if (by_this.ok()) return by_this;
     // That a runner knows the place says more than that another one does not.
     if (absl::IsUnavailable(checked) || FitOf(*runner.offer, child) != Fit::kNone) {

@@ -280,6 +280,11 @@ TEST_F(RunnerTableTest, OneThatServesOneSessionHasThatAndNoOther) {
   EXPECT_NE(table_.LeaseOf("mine"), 0);
   EXPECT_EQ(table_.Assign(mine), "z");
   EXPECT_EQ(Assign("other"), "service");
+  // Nor are the children of that session for it, and its agent is told why.
+  const AgentPlace place{"claude", "/web/app"};
+  const absl::Status child = table_.CheckChild(Need("", place, Maker{place, "z"}, "mine"));
+  EXPECT_THAT(child, FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
+  EXPECT_THAT(std::string(child.message()), HasSubstr("callslip-runner prompt"));
   // Once it is gone, nobody has it.
   table_.Disconnect("z", now_);
   EXPECT_EQ(table_.Assign(mine), "z");
