@@ -662,6 +662,14 @@ void CommandModel::EvictTombstones(uint8_t partition) {
     if (command.tombstone && command.partition == partition) kept.push_back(command.number);
   }
   if (kept.size() <= limits_.tombstones) return;
+  // Who has more than half of them makes room.
+  std::map<std::string, size_t> of_client;
+  for (const int number : kept) ++of_client[At(number).client()];
+  for (const auto& [client, count] : of_client) {
+    if (2 * count <= kept.size()) continue;
+    std::erase_if(kept, [&](int number) { return At(number).client() != client; });
+    break;
+  }
   const auto age = [&](int number) { return At(number).removed_step; };
   const uint64_t oldest =
       age(*absl::c_min_element(kept, [&](int a, int b) { return age(a) < age(b); }));

@@ -62,6 +62,7 @@ std::optional<int64_t> UseOf(const std::string& table, const MemoryUse& use) {
   if (table == "payloads") return use.payload_bytes;
   if (table == "commands") return use.commands * kCommandBytes;
   if (table == "waits") return use.waits * kWaitBytes;
+  if (table == "feeds") return use.feed_bytes;
   if (table == "drawings") return use.drawing_bytes;
   if (table == "sessions") return use.sessions * kSessionBytes;
   if (table == "worker_reports") return use.worker_report_bytes;
@@ -78,6 +79,7 @@ std::vector<MemoryBudget::Share> MemoryBudget::Shares() const {
       {"commands", commands.commands * kCommandBytes},
       {"tombstones", kPartitions * static_cast<int64_t>(commands.tombstones) * kTombstoneBytes},
       {"waits", commands.waits * kWaitBytes},
+      {"feeds", commands.feed_bytes},
       {"drawings", annotations.bytes},
       {"agent_answers", kSessionThreads * static_cast<int64_t>(sessions.agent_text_bytes)},
   };
@@ -103,7 +105,9 @@ absl::StatusOr<MemoryBudget> MemoryBudget::Of(int64_t bytes) {
   scaled(budget.commands.waits);
   scaled(budget.commands.waits_of_client);
   scaled(budget.commands.tombstones);
+  scaled(budget.commands.feed_bytes);
   scaled(budget.annotations.bytes);
+  scaled(budget.annotations.bytes_of_client);
   scaled(budget.annotations.bytes_of_session);
   scaled(budget.sessions.agent_text_bytes);
   scaled(budget.sessions.agent_text_bytes_of_client);

@@ -41,6 +41,7 @@ struct MemoryUse {
   int64_t payload_bytes = 0;
   int64_t commands = 0;
   int64_t waits = 0;
+  int64_t feed_bytes = 0;
   int64_t drawing_bytes = 0;
   int64_t sessions = 0;
   int64_t worker_report_bytes = 0;

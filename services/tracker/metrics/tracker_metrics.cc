@@ -165,6 +165,7 @@ MemoryUse MemoryUseOf(const TrackerStatistics& statistics) {
   return {.payload_bytes = statistics.payload_bytes,
           .commands = std::accumulate(in_state.begin(), in_state.end(), int64_t{0}),
           .waits = statistics.waits,
+          .feed_bytes = statistics.feed_bytes,
           .sessions = statistics.sessions,
           .worker_report_bytes = statistics.workers.report_bytes,
           .worker_log_bytes = statistics.worker_log_bytes};

@@ -32,6 +32,7 @@ TrackerStatistics TrackerStatisticsSource::Read() {
     read.oldest_queued = std::max(now - absl::FromUnixNanos(oldest), absl::ZeroDuration());
   }
   read.waits = parts_.commands->waits();
+  read.feed_bytes = parts_.commands->feed_bytes();
   read.leased = parts_.commands->leased();
   read.late_results = parts_.commands->late_results();
   read.payload_bytes = parts_.commands->payload_bytes();

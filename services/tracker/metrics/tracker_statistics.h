@@ -32,6 +32,7 @@ struct TrackerStatistics {
   CommandStatistics commands;
   absl::Duration oldest_queued;  // Zero where nothing waits for a worker.
   int64_t waits = 0;
+  int64_t feed_bytes = 0;
   int64_t leased = 0;
   int64_t late_results = 0;
   int64_t payload_bytes = 0;

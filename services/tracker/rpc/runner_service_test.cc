@@ -417,11 +417,11 @@ TEST_F(RunnerServiceTest, AControlThatWasNotHandedOutComesWithTheNextCall) {
 
 TEST_F(RunnerServiceTest, NoMoreRunnersServeThanMay) {
   std::vector<Serving> servings;
-  for (size_t i = 0; i < kMaxRunners; ++i) servings.push_back(Begin(absl::StrCat("r", i)));
+  for (size_t i = 0; i < kMaxRunnersOfClient; ++i) servings.push_back(Begin(absl::StrCat("r", i)));
   EXPECT_THAT(Serve(Offer("more"))->Finish(),
               FailsWith(StatusCode::kResourceExhausted, "too_many_runners"));
   servings.pop_back();
-  AwaitGone(absl::StrCat("r", kMaxRunners - 1));
+  AwaitGone(absl::StrCat("r", kMaxRunnersOfClient - 1));
   // One that is gone and has no session makes room.
   const Serving more = Begin("more");
 }

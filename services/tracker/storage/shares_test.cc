@@ -5,8 +5,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/error_details.h"
 #include "common/status_macros.h"
+#include "tracker/domain/annotation/annotation_store.h"
 #include "tracker/domain/queue/command_table.h"
+#include "tracker/domain/runner/runner_table.h"
 #include "tracker/domain/session/player_table.h"
 #include "tracker/domain/worker/worker_limits.h"
 #include "tracker/domain/worker/worker_registry.h"
@@ -105,6 +108,29 @@ class SharesTest : public SessionTableTest {
     return held.status();
   }
 
+  absl::Status ServeAsRunner(const std::string& client, int number) {
+    RunnerOffer offer{.runner_id = absl::StrCat(client, number), .max_agents = 1};
+    offer.clients = ClientScope(client);
+    return runners_.Connect(std::move(offer), {}, clock_.Now()).status();
+  }
+  // One that is not kept is no error, but said so.
+  absl::Status Draw(const std::string& client, int number, size_t bytes) {
+    Drawing drawing{.session = absl::StrCat("s", number),
+                    .content = std::make_shared<const std::string>(bytes, 'x')};
+    drawing.clients = ClientScope(client);
+    ASSIGN_OR_RETURN(const AppendedDrawing appended,
+                     drawings_.Append(std::move(drawing), {}, "", clock_.Now()));
+    if (appended.stored) return absl::OkStatus();
+    return ErrorWithDetails(absl::StatusCode::kResourceExhausted, "not stored",
+                            {.reason = "not_stored"});
+  }
+  absl::Status DrawSomething(const std::string& client, int number) {
+    return Draw(client, number, 1);
+  }
+  absl::Status DrawMuch(const std::string& client, int number) {
+    return Draw(client, number, 12'000);
+  }
+
   CommandTable commands_{CommandDeadlines(),
                          {.queued_of_client = 5,
                           .queued = 10,
@@ -116,6 +142,10 @@ class SharesTest : public SessionTableTest {
                           .waits_of_client = 20}};
   std::vector<std::shared_ptr<void>> questions_;  // Before the table goes.
   PlayerTable players_;
+  RunnerTable runners_;
+  AnnotationStore drawings_{
+      &commands_,
+      {.drawings = 40, .bytes = 80'000, .drawings_of_client = 20, .bytes_of_client = 40'000}};
 };
 
 struct SharedTable {
@@ -134,6 +164,9 @@ constexpr SharedTable kTables[] = {
     {"commands", "too_many_commands", &SharesTest::HandIn},
     {"payloads", "too_many_bytes", &SharesTest::HandInMuch},
     {"a target's queue", "queue_full", &SharesTest::QueueUp},
+    {"runners", "too_many_runners", &SharesTest::ServeAsRunner},
+    {"drawings", "not_stored", &SharesTest::DrawSomething},
+    {"bytes of drawings", "not_stored", &SharesTest::DrawMuch},
     {"held polls", "too_many_waits", &SharesTest::Poll},
     {"held questions", "too_many_waits", &SharesTest::HoldQuestion},
 };

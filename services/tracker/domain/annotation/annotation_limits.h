@@ -41,6 +41,9 @@ struct AnnotationLimits {
   // Few enough to be looked through for each call, since people make them and ask for them.
   size_t drawings = 10'000;
   int64_t bytes = int64_t{512} << 20;
+  // Of those that browsers of one client have made; those of browsers that serve all count as one.
+  size_t drawings_of_client = 5'000;
+  int64_t bytes_of_client = int64_t{256} << 20;
   // Requests that wait for a person.
   int64_t waiters_of_client = 100;
   int64_t waiters = 10'000;

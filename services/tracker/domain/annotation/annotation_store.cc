@@ -290,6 +290,8 @@ void AnnotationStore::NoteCompleted(uint64_t sequence) {
 bool AnnotationStore::KeepLocked(const DrawingPtr& drawing, const std::string& drawing_id) {
   size_t in_session = 0;
   int64_t bytes_in_session = 0;
+  size_t of_client = 0;
+  int64_t bytes_of_client = 0;
   for (auto it = drawings_.begin(); it != drawings_.end();) {
     const Drawing& other = *it->second.drawing;
     const bool together = other.target == drawing->target && other.session == drawing->session &&
@@ -303,10 +305,16 @@ bool AnnotationStore::KeepLocked(const DrawingPtr& drawing, const std::string& d
       ++in_session;
       bytes_in_session += other.bytes();
     }
+    if (other.clients == drawing->clients) {
+      ++of_client;
+      bytes_of_client += other.bytes();
+    }
     ++it;
   }
   const bool fits =
       drawings_.size() < limits_.drawings && bytes_ + drawing->bytes() <= limits_.bytes &&
+      of_client < limits_.drawings_of_client &&
+      bytes_of_client + drawing->bytes() <= limits_.bytes_of_client &&
       in_session < limits_.drawings_of_session &&
       (drawing->session.empty() || bytes_in_session + drawing->bytes() <= limits_.bytes_of_session);
   if (!fits) return false;

@@ -46,8 +46,8 @@ inline constexpr int kMaxGroupSize = 300;
 // watches refused: more than a client's watches can have.
 inline constexpr size_t kMaxWaitingUpdates = 30'000;
 // As many bytes of what the updates of filters show: contexts and texts of errors, most of which
-// are short.
-inline constexpr size_t kMaxWaitingBytes = size_t{8} << 20;
+// are short, and 500 for each.
+inline constexpr int64_t kMaxWaitingBytes = int64_t{16} << 20;
 // Watches of one stream: as many as of one client.
 inline constexpr size_t kMaxWatchesOfStream = 25'000;
 // What one WatchCommands message may add, remove or tell.
@@ -80,6 +80,8 @@ struct CommandLimits {
   // Of viewers and administrators who watch one client, or all: 16 of them with as many as they may
   // have.
   int64_t filters_of_others = 1024;
+  // What waits for the readers of filters, of all of them.
+  int64_t feed_bytes = int64_t{128} << 20;
   // Ids in each partition that still answer "removed"; beyond that the oldest answer "unknown".
   size_t tombstones = 100'000;
 };

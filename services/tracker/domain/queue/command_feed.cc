@@ -8,10 +8,13 @@
 namespace callslip::tracker {
 namespace {
 
-// Of what may be long in the state of a command that a filter is shown.
+// An update that waits, its place in the index, and the state of its command.
+constexpr size_t kUpdateBytes = 500;
+
+// What an update that a filter is shown takes.
 int64_t ShownBytes(const CommandPtr& command) {
   if (command == nullptr) return 0;
-  size_t bytes = static_cast<size_t>(command->payload_bytes());
+  size_t bytes = kUpdateBytes + static_cast<size_t>(command->payload_bytes());
   if (command->error != nullptr) {
     bytes += command->error->message.size() + command->error->hint.size();
   }
@@ -20,6 +23,22 @@ int64_t ShownBytes(const CommandPtr& command) {
 }
 
 }  // namespace
+
+CommandFeed::~CommandFeed() {
+  MutexLock lock(&mutex_);
+  CountLocked(-shown_bytes_);
+}
+
+void CommandFeed::SetBudget(const std::shared_ptr<std::atomic<int64_t>>& all_bytes, int64_t limit) {
+  MutexLock lock(&mutex_);
+  all_bytes_ = all_bytes;
+  limit_ = limit;
+}
+
+void CommandFeed::CountLocked(int64_t more) {
+  shown_bytes_ += more;
+  if (all_bytes_ != nullptr) *all_bytes_ += more;
+}
 
 std::vector<CommandUpdate> CommandFeed::Take(size_t max) {
   std::vector<CommandUpdate> taken;
@@ -41,7 +60,7 @@ std::optional<CommandUpdate> CommandFeed::TakeOne() {
       next = std::move(updates_.front());
       updates_.pop_front();
       ++taken_;
-      shown_bytes_ -= ShownBytes(next.shown);
+      CountLocked(-ShownBytes(next.shown));
       if (next.id == CommandId()) break;
       waiting_.erase({next.watch_id, next.id});
       command = next.shown != nullptr ? std::move(next.shown) : next.watched.lock();
@@ -79,7 +98,7 @@ bool CommandFeed::Push(CommandUpdate update) {
 bool CommandFeed::PushShown(CommandUpdate update) {
   const CommandId id = update.command->spec->id;
   MutexLock lock(&mutex_);
-  shown_bytes_ += ShownBytes(update.command);
+  CountLocked(ShownBytes(update.command));
   return AddLocked({update.watch_id,
                     id,
                     {},
@@ -96,7 +115,7 @@ bool CommandFeed::AddLocked(Waiting update) {
         waiting_.try_emplace({update.watch_id, update.id}, taken_ + updates_.size());
     if (!added) {
       Waiting& before = updates_[it->second - taken_];
-      shown_bytes_ -= ShownBytes(before.shown);
+      CountLocked(-ShownBytes(before.shown));
       before = std::move(update);
       return false;
     }
@@ -107,7 +126,8 @@ bool CommandFeed::AddLocked(Waiting update) {
 
 bool CommandFeed::HasRoom() {
   MutexLock lock(&mutex_);
-  return updates_.size() < kMaxWaitingUpdates && shown_bytes_ < int64_t{kMaxWaitingBytes};
+  if (updates_.size() >= kMaxWaitingUpdates || shown_bytes_ >= kMaxWaitingBytes) return false;
+  return all_bytes_ == nullptr || shown_bytes_ < limit_ - *all_bytes_;
 }
 
 size_t CommandFeed::waiting() {

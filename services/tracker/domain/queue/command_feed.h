@@ -46,7 +46,7 @@ struct CommandUpdate {
 // Made by the reader, held by it and by the table for as long as a watch goes on. Thread-safe.
 class CommandFeed {
  public:
-  virtual ~CommandFeed() = default;
+  virtual ~CommandFeed();
 
   // There is something to take, where there was nothing when it was last taken from. Called without
   // any lock held, from whichever thread caused it. Must not block.
@@ -72,6 +72,7 @@ class CommandFeed {
  private:
   friend class CommandPartition;
   friend class ClientAccount;
+  friend class CommandTable;
 
   // An update that waits.
   struct Waiting {
@@ -91,13 +92,18 @@ class CommandFeed {
   bool Push(CommandUpdate update);
   // As above of a filter's, whose `command` has no large payloads and is kept.
   bool PushShown(CommandUpdate update);
-  // Whether a filter may add one.
+  // Whether a filter may add one. A feed may hold as much as is left of the room of all: so however
+  // many do not read, some of it is left for one that begins anew.
   bool HasRoom();
 
   bool AddLocked(Waiting update) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Whose commands it tells of. To be called before the first Push().
   void SetTable(CommandTable* table) { table_ = table; }
+  // What all feeds of the table have waiting for filters, and what of that there may be. To be
+  // called before the first PushShown().
+  void SetBudget(const std::shared_ptr<std::atomic<int64_t>>& all_bytes, int64_t limit);
+  void CountLocked(int64_t more) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   using Key = std::pair<int64_t, CommandId>;
 
@@ -105,6 +111,8 @@ class CommandFeed {
   Mutex mutex_;
   std::deque<Waiting> updates_ ABSL_GUARDED_BY(mutex_);
   int64_t shown_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::shared_ptr<std::atomic<int64_t>> all_bytes_ ABSL_GUARDED_BY(mutex_);  // Null: no filters.
+  int64_t limit_ ABSL_GUARDED_BY(mutex_) = 0;
   // Where the update of a watch and a command is in `updates_`, counted from the first one ever.
   absl::flat_hash_map<Key, uint64_t> waiting_ ABSL_GUARDED_BY(mutex_);
   uint64_t taken_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -223,6 +223,51 @@ TEST_F(WideQueueFilterTest, IsGivenUpWhereItsReaderIsTooSlow) {
   EXPECT_EQ(slow_feed_->Ids().back(), one_more);
 }
 
+class SmallFeedsTest : public CommandFilterTest {
+ protected:
+  SmallFeedsTest()
+      : CommandFilterTest({.queued_of_client = 1000, .queued = 10'000, .feed_bytes = 400'000}) {}
+
+  std::shared_ptr<RecordingFeed> NewFrozen() {
+    const auto frozen = std::make_shared<RecordingFeed>(RecordingFeed::Reader::kSlow);
+    WatchAll(frozen);
+    return frozen;
+  }
+};
+
+TEST_F(SmallFeedsTest, WhoDoesNotReadTakesNothingFromThoseWhoDo) {
+  std::vector<std::shared_ptr<RecordingFeed>> frozen;
+  for (int i = 0; i < 7; ++i) frozen.push_back(NewFrozen());
+  WatchAll(feed_);
+  for (int i = 0; i < 200; ++i) Register();
+  EXPECT_LT(table_.feed_bytes(), 400'000);
+  EXPECT_EQ(feed_->seen.size(), 200u) << "who reads at once misses nothing";
+  // There is room for one that comes now.
+  const auto late = std::make_shared<RecordingFeed>(RecordingFeed::Reader::kSlow);
+  ASSERT_OK(table_.WatchAll({.clients = kClient, .feed = late, .only_changes = true}));
+  for (int i = 0; i < 40; ++i) Register();
+  late->Read();
+  EXPECT_EQ(late->seen.size(), 41u);
+  for (const auto& each : frozen) {
+    each->Read();
+    EXPECT_GT(each->seen.size(), 50u);
+    EXPECT_THAT(each->seen.back().error, FailsWith(StatusCode::kResourceExhausted, "too_slow"));
+  }
+  EXPECT_EQ(table_.feed_bytes(), 0);
+}
+
+TEST_F(SmallFeedsTest, NothingIsHeldForAReaderThatHasGone) {
+  Register();
+  {
+    const auto feed = std::make_shared<RecordingFeed>(RecordingFeed::Reader::kSlow);
+    const auto watching = table_.WatchAll({.clients = kClient, .feed = feed});
+    ASSERT_OK(watching);
+    EXPECT_GT(table_.feed_bytes(), 0);
+    table_.Unwatch(*watching);
+  }
+  EXPECT_EQ(table_.feed_bytes(), 0);
+}
+
 class FewFiltersTest : public CommandFilterTest {
  protected:
   FewFiltersTest() : CommandFilterTest({.filters_of_client = 2, .filters_of_others = 3}) {}

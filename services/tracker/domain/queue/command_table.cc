@@ -280,6 +280,7 @@ absl::StatusOr<CommandTable::Watching> CommandTable::WatchAll(FilterWatch watch)
   Watching watching;
   watching.account = watch.clients.is_all() ? shared_.accounts.OfAll()
                                             : shared_.accounts.Of(watch.clients.client_id());
+  watch.feed->SetBudget(shared_.feed_bytes, shared_.limits.feed_bytes);
   watching.filter = std::make_shared<const FilterWatch>(std::move(watch));
   CommandEffects effects;
   RETURN_IF_ERROR(watching.account->AddFilter(watching.filter, shared_.limits, effects.ready));

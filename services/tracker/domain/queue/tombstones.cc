@@ -10,9 +10,18 @@ bool Tombstones::Tombstone::IsOf(const ClientScope& clients) const {
 
 void Tombstones::Add(CommandId id, const Tombstone& tombstone, int64_t until_nanos, size_t capacity,
                      std::vector<Dropped>& dropped) {
-  by_id_.emplace(id, tombstone);
-  by_age_.push_back({until_nanos, id});
-  if (by_age_.size() > capacity) DropOldest(dropped);
+  if (!by_id_.emplace(id, tombstone).second) return;
+  const auto client = of_clients_.try_emplace(tombstone.request.client).first;
+  if (client->second.empty()) next_.emplace(until_nanos, client->first);
+  by_count_.erase({client->second.size(), client->first});
+  client->second.push_back({until_nanos, id});
+  by_count_.emplace(client->second.size(), client->first);
+  if (by_id_.size() > capacity) DropOldestOf(WhoMakesRoom(), dropped);
+}
+
+Tombstones::OfClients::iterator Tombstones::WhoMakesRoom() {
+  const auto [count, client] = *by_count_.rbegin();
+  return of_clients_.find(2 * count > by_id_.size() ? client : next_.begin()->second);
 }
 
 const Tombstones::Tombstone* Tombstones::Find(CommandId id) const {
@@ -21,20 +30,28 @@ const Tombstones::Tombstone* Tombstones::Find(CommandId id) const {
 }
 
 void Tombstones::Drop(int64_t now_nanos, std::vector<Dropped>& dropped) {
-  while (!by_age_.empty() && NextDrop() <= now_nanos) DropOldest(dropped);
-}
-
-int64_t Tombstones::NextDrop() const {
-  return by_age_.empty() ? kNoDeadline : by_age_.front().until_nanos;
-}
-
-void Tombstones::DropOldest(std::vector<Dropped>& dropped) {
-  const CommandId id = by_age_.front().id;
-  if (const auto it = by_id_.find(id); it != by_id_.end()) {
-    if (it->second.request.request != 0) dropped.push_back({id, it->second.request});
-    by_id_.erase(it);
+  while (NextDrop() <= now_nanos && !next_.empty()) {
+    DropOldestOf(of_clients_.find(next_.begin()->second), dropped);
   }
-  by_age_.pop_front();
+}
+
+int64_t Tombstones::NextDrop() const { return next_.empty() ? kNoDeadline : next_.begin()->first; }
+
+void Tombstones::DropOldestOf(OfClients::iterator client, std::vector<Dropped>& dropped) {
+  std::deque<Age>& ages = client->second;
+  next_.erase({ages.front().until_nanos, client->first});
+  const auto oldest = by_id_.find(ages.front().id);
+  if (oldest->second.request.request != 0)
+    dropped.push_back({oldest->first, oldest->second.request});
+  by_id_.erase(oldest);
+  by_count_.erase({ages.size(), client->first});
+  ages.pop_front();
+  if (ages.empty()) {
+    of_clients_.erase(client);
+  } else {
+    next_.emplace(ages.front().until_nanos, client->first);
+    by_count_.emplace(ages.size(), client->first);
+  }
 }
 
 }  // namespace callslip::tracker

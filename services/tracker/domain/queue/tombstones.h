@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "tracker/domain/client_scope.h"
 #include "tracker/domain/command/command_id.h"
@@ -31,8 +33,9 @@ class Tombstones {
     RequestKey request;
   };
 
-  // Keeps it until `until_nanos`, which must not lie before that of the tombstone before. Drops the
-  // oldest one where there are more than `capacity`.
+  // Keeps it until `until_nanos`, which must not lie before that of its client's tombstone before.
+  // Where there are more than `capacity`, drops the oldest one of the client that has more than
+  // half of them, and else the oldest of all.
   void Add(CommandId id, const Tombstone& tombstone, int64_t until_nanos, size_t capacity,
            std::vector<Dropped>& dropped);
   // Nullptr where there is none.
@@ -48,11 +51,15 @@ class Tombstones {
     int64_t until_nanos;
     CommandId id;
   };
+  using OfClients = absl::flat_hash_map<uint64_t, std::deque<Age>>;  // Oldest first; none is empty.
 
-  void DropOldest(std::vector<Dropped>& dropped);
+  OfClients::iterator WhoMakesRoom();
+  void DropOldestOf(OfClients::iterator client, std::vector<Dropped>& dropped);
 
   absl::flat_hash_map<CommandId, Tombstone> by_id_;
-  std::deque<Age> by_age_;
+  OfClients of_clients_;
+  absl::btree_set<std::pair<int64_t, uint64_t>> next_;  // When each client's oldest one is dropped.
+  absl::btree_set<std::pair<size_t, uint64_t>> by_count_;  // How many each client has.
 };
 
 }  // namespace callslip::tracker

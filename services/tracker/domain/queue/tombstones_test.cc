@@ -56,12 +56,42 @@ TEST(TombstonesTest, OldestMakesRoomWhereThereIsNoMore) {
   const CommandId first = AnyId();
   const CommandId second = AnyId();
   const CommandId third = AnyId();
-  for (const CommandId id : {first, second, third}) {
-    tombstones.Add(id, Of("agent"), kNow, 2, dropped);
-  }
+  tombstones.Add(first, Of("a"), kNow, 2, dropped);
+  tombstones.Add(second, Of("b"), kNow + 1, 2, dropped);
+  tombstones.Add(third, Of("c"), kNow + 2, 2, dropped);
   EXPECT_EQ(tombstones.Find(first), nullptr);
   EXPECT_NE(tombstones.Find(second), nullptr);
   EXPECT_NE(tombstones.Find(third), nullptr);
+}
+
+TEST(TombstonesTest, WhoHasMoreThanHalfMakesRoomForTheOthers) {
+  Tombstones tombstones;
+  std::vector<Tombstones::Dropped> dropped;
+  const CommandId others = AnyId();
+  tombstones.Add(others, Of("agent", CommandState::kFailed, "r"), kNow, 4, dropped);
+  std::vector<CommandId> many;
+  for (int i = 0; i < 10; ++i) {
+    many.push_back(AnyId());
+    tombstones.Add(many.back(), Of("mallory"), kNow + i, 4, dropped);
+  }
+  EXPECT_NE(tombstones.Find(others), nullptr);
+  EXPECT_TRUE(dropped.empty());
+  EXPECT_EQ(tombstones.Find(many[6]), nullptr);
+  EXPECT_NE(tombstones.Find(many[7]), nullptr);
+  // Whoever comes now has room, until nobody has more than half.
+  const CommandId first = AnyId();
+  tombstones.Add(first, Of("alice"), kNow + 20, 4, dropped);
+  EXPECT_EQ(tombstones.Find(many[7]), nullptr);
+  EXPECT_NE(tombstones.Find(first), nullptr);
+  EXPECT_NE(tombstones.Find(others), nullptr);
+  tombstones.Add(AnyId(), Of("bob"), kNow + 21, 4, dropped);
+  EXPECT_EQ(tombstones.Find(others), nullptr) << "the oldest of all";
+  EXPECT_NE(tombstones.Find(many[8]), nullptr);
+  // They go by their times, whosever they are.
+  EXPECT_EQ(tombstones.NextDrop(), kNow + 8);
+  tombstones.Drop(kNow + 9, dropped);
+  EXPECT_EQ(tombstones.Find(many[9]), nullptr);
+  EXPECT_EQ(tombstones.NextDrop(), kNow + 20);
 }
 
 TEST(TombstonesTest, NamesTheRequestsThatMayMakeNewCommands) {

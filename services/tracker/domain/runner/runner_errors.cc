@@ -24,6 +24,14 @@ bool IsReason(absl::string_view reason) {
   });
 }
 
+absl::Status NoPlaceAs(std::string message) {
+  return ErrorWithDetails(
+      StatusCode::kResourceExhausted, message,
+      {.reason = "too_many_runners",
+       .hint = "Give each runner one id that it keeps; one that is gone is forgotten in an hour.",
+       .retry_after = absl::Minutes(1)});
+}
+
 absl::Status NoRunnerAs(std::string message, std::string hint) {
   return ErrorWithDetails(StatusCode::kFailedPrecondition, message,
                           {.reason = "no_runner", .hint = std::move(hint)});
@@ -32,11 +40,11 @@ absl::Status NoRunnerAs(std::string message, std::string hint) {
 }  // namespace
 
 absl::Status TooManyRunners(size_t limit) {
-  return ErrorWithDetails(
-      StatusCode::kResourceExhausted, absl::StrCat("there are ", limit, " runners already"),
-      {.reason = "too_many_runners",
-       .hint = "Give each runner one id that it keeps; one that is gone is forgotten in an hour.",
-       .retry_after = absl::Minutes(1)});
+  return NoPlaceAs(absl::StrCat("there are ", limit, " runners already"));
+}
+
+absl::Status TooManyRunnersOfClient(size_t limit) {
+  return NoPlaceAs(absl::StrCat("this client has ", limit, " runners already"));
 }
 
 absl::Status RunnerReplaced(absl::string_view id) {
@@ -108,28 +116,28 @@ absl::Status RunnerAway() {
 
 absl::Status NoRunnerFor(absl::string_view acp_server, absl::string_view working_dir) {
   return NoRunnerAs(acp_server.empty()
-                      ? "the session names no agent (acp_server)"
-                      : absl::StrCat("no runner has the agent \"", acp_server,
-                                     "\" and a workspace with \"", working_dir, "\""),
-                  "List the runners, and start one that has this agent and this directory.");
+                        ? "the session names no agent (acp_server)"
+                        : absl::StrCat("no runner has the agent \"", acp_server,
+                                       "\" and a workspace with \"", working_dir, "\""),
+                    "List the runners, and start one that has this agent and this directory.");
 }
 
 absl::Status ItsRunnerAway(absl::string_view runner_id) {
   return NoRunnerAs(absl::StrCat("the session is for the runner \"", runner_id,
-                               "\", by whose rules it was made, and that is not connected"),
-                  "Start that runner again, or make another session in place of this one.");
+                                 "\", by whose rules it was made, and that is not connected"),
+                    "Start that runner again, or make another session in place of this one.");
 }
 
 absl::Status RunnerServesOne(absl::string_view runner_id) {
   return NoRunnerAs(absl::StrCat("the runner \"", runner_id,
-                               "\" serves one session of callslip-runner prompt, and no other"),
-                  "Do the work yourself. Only an agent of a runner that serves on, as "
-                  "callslip-runner does without prompt, has others work for it.");
+                                 "\" serves one session of callslip-runner prompt, and no other"),
+                    "Do the work yourself. Only an agent of a runner that serves on, as "
+                    "callslip-runner does without prompt, has others work for it.");
 }
 
 absl::Status RunnerGaveUp() {
   return NoRunnerAs("the session's runner has given it up before this was done",
-                  "Try again: another runner may take it.");
+                    "Try again: another runner may take it.");
 }
 
 absl::Status RunnerSilent() {

@@ -12,6 +12,7 @@
 namespace callslip::tracker {
 
 absl::Status TooManyRunners(size_t limit);           // too_many_runners, RESOURCE_EXHAUSTED
+absl::Status TooManyRunnersOfClient(size_t limit);   // The same.
 absl::Status RunnerReplaced(absl::string_view id);   // runner_replaced, ABORTED
 absl::Status RunnerNameTaken(absl::string_view id);  // runner_name_taken, ALREADY_EXISTS
 absl::Status RunnerTooSlow();                        // too_slow, RESOURCE_EXHAUSTED

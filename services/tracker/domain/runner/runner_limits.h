@@ -7,7 +7,9 @@
 
 namespace callslip::tracker {
 
-inline constexpr size_t kMaxRunners = 100;
+inline constexpr size_t kMaxRunners = 200;
+// Of those that serve one client alone; those that serve all clients count as one client's.
+inline constexpr size_t kMaxRunnersOfClient = 100;
 inline constexpr size_t kMaxRunnerSessions = 10'000;  // Of all runners.
 inline constexpr size_t kMaxRunnerNameBytes = 64;
 // Processes that are known to want the name of another.

@@ -48,8 +48,7 @@ absl::StatusOr<RunnerTable::Connected> RunnerTable::Connect(RunnerOffer offer,
     return RunnerNameTaken(id);
   }
   if (found == runners_.end() || !found->second.offer.has_value()) {
-    if (known_runners_ >= kMaxRunners && !MakeRoom()) return TooManyRunners(kMaxRunners);
-    ++known_runners_;
+    RETURN_IF_ERROR(MakeRoomFor(offer.clients));
     runners_[id].known_since = now;
   }
   absl::erase_if(given_up_, [&](const auto& each) { return each.second == id; });
@@ -95,17 +94,34 @@ bool RunnerTable::MayReplace(const Runner& runner, const RunnerOffer& by, absl::
   });
 }
 
-bool RunnerTable::MakeRoom() {
-  auto oldest = runners_.end();
-  for (auto each = runners_.begin(); each != runners_.end(); ++each) {
+absl::Status RunnerTable::MakeRoomFor(const ClientScope& clients) {
+  const auto end = runners_.end();
+  size_t known = 0;
+  size_t of_client = 0;
+  auto oldest = end;
+  auto oldest_of_client = end;
+  const auto note = [end](auto each, auto& first) {
+    if (first == end || each->second.gone_since < first->second.gone_since) first = each;
+  };
+  for (auto each = runners_.begin(); each != end; ++each) {
     const Runner& runner = each->second;
-    if (!runner.offer.has_value() || runner.connected || !runner.sessions.empty()) continue;
-    if (oldest == runners_.end() || runner.gone_since < oldest->second.gone_since) oldest = each;
+    if (!runner.offer.has_value()) continue;
+    const bool is_of_client = runner.offer->clients == clients;
+    ++known;
+    if (is_of_client) ++of_client;
+    if (runner.connected || !runner.sessions.empty()) continue;
+    note(each, oldest);
+    if (is_of_client) note(each, oldest_of_client);
   }
-  if (oldest == runners_.end()) return false;
-  runners_.erase(oldest);
-  --known_runners_;
-  return true;
+  const bool client_is_full = of_client >= kMaxRunnersOfClient;
+  if (!client_is_full && known < kMaxRunners) return absl::OkStatus();
+  const auto gone = client_is_full ? oldest_of_client : oldest;
+  if (gone == end) {
+    return client_is_full ? TooManyRunnersOfClient(kMaxRunnersOfClient)
+                          : TooManyRunners(kMaxRunners);
+  }
+  runners_.erase(gone);
+  return absl::OkStatus();
 }
 
 void RunnerTable::Disconnect(const std::string& runner_id, absl::Time now) {
@@ -284,7 +300,6 @@ std::vector<std::string> RunnerTable::Expire(absl::Time now) {
       runner.sessions.clear();
       runner.running = runner.waiting = 0;
       if (!runner.offer.has_value() || now >= runner.gone_since + kForgetRunnerAfter) {
-        if (runner.offer.has_value()) --known_runners_;
         each = runners_.erase(each);
         continue;
       }

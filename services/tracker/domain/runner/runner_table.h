@@ -74,6 +74,10 @@ class RunnerTable {
   // where another one has the session.
   absl::Status CheckChild(const SessionNeed& session) const;
 
+  // Whether the rules of the agent that has made the session, if one has, are this runner's: it has
+  // that agent's session, or had it then. Another one may be laxer.
+  bool IsForMaker(const SessionNeed& session, const std::string& runner_id) const;
+
   bool IsConnected(const std::string& runner_id) const;
   std::set<std::string> SessionsOf(const std::string& runner_id) const;
   // Those that have called, by their id.
@@ -103,17 +107,14 @@ class RunnerTable {
 
   // Counts a session's agent, or `by` -1 no longer.
   static void Count(Runner& runner, AgentStatus status, int by);
-  // Whether the rules of the agent that has made the session, if one has, are this runner's: it has
-  // that agent's session, or had it then. Another one may be laxer.
-  bool IsForMaker(const SessionNeed& session, const std::string& runner_id) const;
   // Whether another call, of this offer, may take the place of the one before.
   bool MayReplace(const Runner& runner, const RunnerOffer& by, absl::Time now) const;
-  // Forgets the one that has been gone for longest and has no session; false where there is none.
-  bool MakeRoom();
+  // For one more of these clients: where there are too many, of them or of all, forgets the one
+  // that has been gone for longest and has no session. TooManyRunners where none has.
+  absl::Status MakeRoomFor(const ClientScope& clients);
   bool Give(const std::string& session_id, Assigned assigned);
 
   std::map<std::string, Runner> runners_;
-  size_t known_runners_ = 0;  // With an offer.
   absl::flat_hash_map<std::string, Assigned> sessions_;
   // Who has given up a session that is nobody's. No more than there may be sessions.
   absl::flat_hash_map<std::string, std::string> given_up_;

@@ -16,6 +16,7 @@ namespace {
 
 using absl::StatusCode;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
@@ -373,17 +374,31 @@ TEST_F(RunnerTableTest, ForgetsARunnerAfterAnHour) {
 }
 
 TEST_F(RunnerTableTest, KnowsNoMoreRunnersThanThereMayBe) {
-  for (size_t i = 0; i < kMaxRunners; ++i) Connect(Offer(absl::StrCat("r-", i)));
+  for (size_t i = 0; i < kMaxRunnersOfClient; ++i) Connect(Offer(absl::StrCat("r-", i)));
   EXPECT_THAT(table_.Connect(Offer("more"), {}, now_),
               FailsWith(StatusCode::kResourceExhausted, "too_many_runners"));
   Connect(Offer("r-0"));
+  // Each client has as many, up to the number that there may be of all.
+  const auto of = [this](const std::string& client, size_t number) {
+    RunnerOffer offer = Offer(absl::StrCat(client, "-", number));
+    offer.clients = ClientScope(client);
+    return table_.Connect(offer, {}, now_).status();
+  };
+  for (size_t i = 0; i < kMaxRunnersOfClient; ++i) EXPECT_OK(of("alice", i));
+  const auto refused = FailsWith(StatusCode::kResourceExhausted, "too_many_runners");
+  EXPECT_THAT(of("alice", kMaxRunnersOfClient), refused);
+  EXPECT_THAT(of("bob", 0), refused);
+  // One that is gone makes room for another of its client, and for any where there are too many.
+  table_.Disconnect("r-1", now_);
+  EXPECT_THAT(of("alice", kMaxRunnersOfClient), refused);
+  EXPECT_OK(of("bob", 0));
   table_.Disconnect("r-0", now_);
   After(kForgetRunnerAfter);
   Connect(Offer("more"));
 }
 
 TEST_F(RunnerTableTest, RunnersThatAreGoneMakeRoomTheFirstOneFirst) {
-  for (size_t i = 0; i < kMaxRunners; ++i) Connect(Offer(absl::StrCat("r-", i)));
+  for (size_t i = 0; i < kMaxRunnersOfClient; ++i) Connect(Offer(absl::StrCat("r-", i)));
   ASSERT_EQ(Assign("s"), "r-0");
   for (const char* gone : {"r-0", "r-2", "r-1"}) {
     table_.Disconnect(gone, now_);
