@@ -190,6 +190,7 @@ absl::StatusOr<LoadedSession> PostgresSessionStorage::Load(const std::string& id
       id, known, {.events = extent.events, .bytes = extent.bytes, .max_seq = extent.max_seq});
   loaded.prompts = std::move(summary).TakePrompts();
   loaded.last_turn = summary.last_turn();
+  loaded.open_calls = std::move(summary).TakeOpenCalls();
   loaded.answer = std::move(summary).TakeAnswer();
   loaded.metadata.image_bytes = extent.image_bytes;
   loaded.record = std::make_unique<PostgresSessionRecord>(&pool_, epoch_, id, extent);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "common/shell_commands.h"
+#include "nlohmann/json.hpp"
 
 namespace callslip::tracker {
 namespace {
@@ -26,6 +27,55 @@ bool IsOfInterest(const EventHead& head, absl::string_view line) {
          head.type == "session_end";
 }
 
+// Reads of a line about a tool call which one that is, and its status, and nothing behind these:
+// the rest may be megabytes.
+class CallReader final : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  const std::string& id() const { return id_; }
+  const std::string& status() const { return status_; }
+
+  bool key(string_t& name) override {
+    if (depth_ == 2) is_id_ = name == "tool_call_id";
+    if (depth_ == 2) is_status_ = name == "status";
+    return true;
+  }
+  bool string(string_t& text) override {
+    if (depth_ != 2) return true;
+    if (is_id_) id_ = text;
+    if (is_status_) status_ = text;
+    return id_.empty() || status_.empty();
+  }
+  bool start_object(size_t) override { return Enter(); }
+  bool end_object() override { return Leave(); }
+  bool start_array(size_t) override { return Enter(); }
+  bool end_array() override { return Leave(); }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool parse_error(size_t, const std::string&, const nlohmann::json::exception&) override {
+    return false;
+  }
+
+ private:
+  bool Enter() {
+    ++depth_;
+    return true;
+  }
+  bool Leave() {
+    --depth_;
+    return true;
+  }
+
+  int depth_ = 0;  // 2 within `data`.
+  bool is_id_ = false;
+  bool is_status_ = false;
+  std::string id_;
+  std::string status_;
+};
+
 }  // namespace
 
 void LogSummary::See(const EventHead& head, absl::string_view line) {
@@ -33,6 +83,7 @@ void LogSummary::See(const EventHead& head, absl::string_view line) {
   last_at_ = head.timestamp;
   last_seq_ = head.seq;
   ends_with_end_ = head.type == "session_end";
+  NoteCalls(head, line);
   if (!IsOfInterest(head, line)) return;
   const EventPtr event = DecodeEvent(head, line);
   answer_.See(*event);
@@ -45,6 +96,17 @@ void LogSummary::See(const EventHead& head, absl::string_view line) {
   } else if (const auto* other = std::get_if<OtherEvent>(&event->payload)) {
     if (std::optional<EndedTurn> ended = DecodeTurnEnd(*other)) last_turn_ = *std::move(ended);
   }
+}
+
+void LogSummary::NoteCalls(const EventHead& head, absl::string_view line) {
+  if (head.type == "user_prompt" || head.type == kTurnEndType) open_calls_.Clear();
+  const bool begins = head.type == "tool_call";
+  if (!begins && head.type != "tool_call_update") return;
+  CallReader call;
+  nlohmann::json::sax_parse(line.begin(), line.end(), &call);
+  if (call.id().empty()) return;
+  begins ? open_calls_.Begin(call.id(), call.status())
+         : open_calls_.Update(call.id(), call.status());
 }
 
 SessionMetadata LogSummary::Complete(const std::string& id, std::optional<SessionMetadata> known,

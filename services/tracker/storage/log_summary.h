@@ -9,6 +9,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "tracker/domain/session/open_tool_calls.h"
 #include "tracker/domain/session/recorded_answer.h"
 #include "tracker/domain/session/session_event.h"
 #include "tracker/domain/session/session_metadata.h"
@@ -34,10 +35,13 @@ class LogSummary {
                            const LogSize& log) const;
 
   std::deque<RecordedPrompt> TakePrompts() && { return std::move(prompts_); }
+  OpenToolCalls TakeOpenCalls() && { return std::move(open_calls_); }
   const EndedTurn& last_turn() const { return last_turn_; }
   RecordedAnswer TakeAnswer() && { return std::move(answer_); }
 
  private:
+  void NoteCalls(const EventHead& head, absl::string_view line);
+
   absl::Time first_at_ = absl::InfinitePast();
   absl::Time last_at_ = absl::InfinitePast();
   int64_t last_seq_ = 0;
@@ -47,6 +51,7 @@ class LogSummary {
   std::deque<RecordedPrompt> prompts_;
   RecordedAnswer answer_;
   EndedTurn last_turn_;
+  OpenToolCalls open_calls_;
 };
 
 }  // namespace callslip::tracker

@@ -174,7 +174,51 @@ TEST_F(SessionTableTest, TheShellCommandsOfALostRunnerHaveFailed) {
     const auto* update = std::get_if<ToolCallUpdate>(&event->payload);
     if (update != nullptr && update->status == "failed") failed.push_back(update->tool_call_id);
   }
-  EXPECT_THAT(failed, testing::ElementsAre("cmd-1-1", "cmd-1-2"));
+  EXPECT_THAT(failed, testing::ElementsAre("cmd-0-0", "cmd-1-1", "cmd-1-2", of_agent));
+}
+
+TEST_F(SessionTableTest, OpenToolCallsHaveFailedWithTheirTurn) {
+  const auto of_runner = [](Session& session, absl::Time now) {
+    return session.SetAgentState({.status = AgentStatus::kIdle, .runner_id = "r"}, now);
+  };
+  for (const bool restarts : {false, true}) {
+    for (const TurnEnd end : {TurnEnd::kFailed, TurnEnd::kCancelled, TurnEnd::kCompleted}) {
+      ASSERT_OK(Create("s1"));
+      ASSERT_OK(Run(of_runner));
+      auto runner = std::make_shared<TestReceiver>();
+      ASSERT_OK(Attach(runner));
+      ASSERT_OK(Add("first"));
+      const std::string turn = runner->handed.Take().turn_id;
+      ASSERT_OK(StartTurn(turn));
+      for (const char* call : {"open", "told", "failed", "again", "started"}) {
+        ASSERT_OK(Record(ToolCall{.tool_call_id = call, .title = "t", .status = "pending"}));
+      }
+      for (const auto& [call, status] :
+           {std::pair("told", "completed"), std::pair("failed", "failed"),
+            std::pair("again", "completed"), std::pair("started", "in_progress"),
+            std::pair("unheard", "in_progress")}) {
+        ASSERT_OK(Record(ToolCallUpdate{.tool_call_id = call, .status = status}));
+      }
+      ASSERT_OK(Record(ToolCall{.tool_call_id = "again", .title = "t", .status = ""}));
+      if (restarts) {
+        Reopen();
+        ASSERT_OK(Attach(runner, turn));
+      }
+      ASSERT_OK(FinishTurn(turn, {.end = end}));
+      std::vector<std::string> failed;
+      for (const EventPtr& event : ReadAll()) {
+        const auto* update = std::get_if<ToolCallUpdate>(&event->payload);
+        if (update != nullptr && update->status == "failed") {
+          failed.push_back(update->tool_call_id);
+        }
+      }
+      // Of a turn that was completed the agent tells how its calls have ended.
+      const std::vector<std::string> of_completed = {"failed"};
+      const std::vector<std::string> of_others = {"failed", "open", "started", "again"};
+      EXPECT_EQ(failed, end == TurnEnd::kCompleted ? of_completed : of_others);
+      ASSERT_OK(Delete("s1"));
+    }
+  }
 }
 
 // What came by AddAgentText goes on without it, and is followed to its end.

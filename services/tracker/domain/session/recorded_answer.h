@@ -2,7 +2,6 @@
 #define CALLSLIP_TRACKER_DOMAIN_SESSION_RECORDED_ANSWER_H_
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "tracker/domain/session/session_event.h"
@@ -22,18 +21,14 @@ class RecordedAnswer {
   bool ended() const { return ended_; }
   // The seqs of its commands' tool_calls, by their index.
   const std::vector<int64_t>& commands() const { return commands_; }
-  // The ids of those whose end is not recorded.
-  std::vector<std::string> UnfinishedCommands() const;
 
  private:
-  void See(const ToolCallUpdate& update);
   // Returns false where the log has a later one.
   bool GoTo(int64_t iteration);
 
   int64_t iteration_ = -1;
   bool ended_ = false;
   std::vector<int64_t> commands_;
-  std::vector<bool> finished_;  // By index.
 };
 
 }  // namespace callslip::tracker

@@ -36,7 +36,8 @@ Session::Session(LoadedSession loaded, const SessionLimits& limits, const QueueD
       queue_(limits.queued_messages, std::move(loaded.messages)),
       delivery_(&queue_, defaults, std::move(loaded.delivery)),
       prompts_(std::move(loaded.prompts)),
-      answer_(std::move(loaded.answer)) {
+      answer_(std::move(loaded.answer)),
+      open_calls_(std::move(loaded.open_calls)) {
   delivery_.LimitDelay(now);
   if (const QueuedMessage* sending = queue_.Sending(); sending != nullptr) {
     const bool recorded =
@@ -261,6 +262,7 @@ absl::StatusOr<std::vector<EventPtr>> Session::AppendAll(std::vector<EventPayloa
 
 void Session::Appended(const EventPtr& event) {
   answer_.See(*event);
+  open_calls_.See(*event);
   if (const auto* prompt = std::get_if<UserPrompt>(&event->payload); prompt != nullptr) {
     Remember(RecordedPrompt(*prompt), prompts_);
   }

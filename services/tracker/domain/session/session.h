@@ -18,6 +18,7 @@
 #include "tracker/domain/session/agent_needs.h"
 #include "tracker/domain/session/agent_state.h"
 #include "tracker/domain/session/message_queue.h"
+#include "tracker/domain/session/open_tool_calls.h"
 #include "tracker/domain/session/permissions.h"
 #include "tracker/domain/session/player.h"
 #include "tracker/domain/session/queue_delivery.h"
@@ -285,6 +286,7 @@ class Session {
   void TellStop(const std::string& turn_id);
   // What is being sent, if anything, waits again.
   void ReturnSending();
+  absl::Status FailOpenToolCalls(TurnEnd end, absl::Time now);
   absl::Status CheckPrompt(const MessageRequest& request) const;
   void PollDelivery(absl::Time now);
   absl::Status ClosePermission(Permissions::Closed closed, absl::Time now);
@@ -307,6 +309,7 @@ class Session {
   Permissions permissions_;
   std::deque<RecordedPrompt> prompts_;
   RecordedAnswer answer_;
+  OpenToolCalls open_calls_;
   std::shared_ptr<MessageReceiver> receiver_;
   std::list<Observer> observers_;
   std::list<Playback> playbacks_;

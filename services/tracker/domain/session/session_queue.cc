@@ -5,6 +5,7 @@
 
 #include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
+#include "common/shell_commands.h"
 #include "common/status_macros.h"
 #include "tracker/domain/command/command_validation.h"
 #include "tracker/domain/errors.h"
@@ -188,6 +189,7 @@ absl::StatusOr<Turn> Session::StartTurn(absl::string_view turn_id, absl::Time no
   UserPrompt event{.message = prompt.message, .prompt_id = prompt.prompt_id, .queue_id = prompt.id};
   for (const std::string& image : prompt.image_ids) event.images.push_back({.id = image});
   RETURN_IF_ERROR(Append(std::move(event), now).status());
+  open_calls_.Clear();
   queue_follows_log_ = true;
   TellQueueChanged(QueueAction::kRemoved, prompt.id);
   TellQueueChanged(QueueAction::kSent, prompt.id);
@@ -215,13 +217,8 @@ absl::Status Session::FinishTurn(absl::string_view turn_id, TurnOutcome outcome,
   }
   queue_changed_ = true;
   RETURN_IF_ERROR(CancelPermissions(now).status());
-  if (!metadata_.agent.runner_id.empty()) {
-    // A runner has its commands end within their turn; nobody else tells of those that have not.
-    for (std::string& command : answer_.UnfinishedCommands()) {
-      ToolCallUpdate end{.tool_call_id = std::move(command), .status = "failed"};
-      RETURN_IF_ERROR(Append(std::move(end), now).status());
-    }
-  }
+  if (!metadata_.agent.runner_id.empty()) RETURN_IF_ERROR(FailOpenToolCalls(outcome.end, now));
+  open_calls_.Clear();
   if (outcome.end != TurnEnd::kCompleted) {
     const QueuePause& pause = *delivery_.state().pause;
     RETURN_IF_ERROR(
@@ -237,6 +234,18 @@ absl::Status Session::FinishTurn(absl::string_view turn_id, TurnOutcome outcome,
   AnnounceChange(SessionAction::kTurn, ended);
   if (outcome.end != TurnEnd::kCompleted) QueueChanged(QueueAction::kPaused);
   return absl::OkStatus();
+}
+
+// Nobody else tells of them. Of a turn that was completed it is for the agent to say how its calls
+// have ended, but for the runner's commands, which end within their turn.
+absl::Status Session::FailOpenToolCalls(TurnEnd end, absl::Time now) {
+  std::vector<EventPayload> failed;
+  for (const std::string& id : open_calls_.ids()) {
+    const bool is_command = PlaceOfShellCommand(id).has_value();
+    if (end == TurnEnd::kCompleted && !is_command) continue;
+    failed.emplace_back(ToolCallUpdate{.tool_call_id = id, .status = "failed"});
+  }
+  return failed.empty() ? absl::OkStatus() : AppendAll(std::move(failed), now).status();
 }
 
 absl::Status Session::StopTurn(absl::Time now) {

@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "tracker/domain/session/image.h"
 #include "tracker/domain/session/message_queue.h"
+#include "tracker/domain/session/open_tool_calls.h"
 #include "tracker/domain/session/queue_delivery.h"
 #include "tracker/domain/session/recorded_answer.h"
 #include "tracker/domain/session/session_event.h"
@@ -93,6 +94,7 @@ struct LoadedSession {
   // Oldest first.
   std::deque<RecordedPrompt> prompts;
   RecordedAnswer answer;
+  OpenToolCalls open_calls;
   // The last one that the log knows of; no id where there is none.
   EndedTurn last_turn;
   std::unique_ptr<SessionRecord> record;
