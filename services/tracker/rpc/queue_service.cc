@@ -142,7 +142,7 @@ absl::Status QueueService::CheckWrites(const SessionMetadata& by, const SessionM
       return NotRelated(to.session_id);
   }
   return runners_->CheckWrites(
-      {to.session_id, to.owner, PlaceOf(to), runners_->MakerOf(by), by.session_id});
+      {to.session_id, to.owner, PlaceOf(to), runners_->MakerOf(by), by.session_id}, NeedOf(to));
 }
 
 void QueueService::Get(const CallContext& caller, const v1::GetMessageRequest& request,

@@ -102,15 +102,22 @@ absl::Status RunnerService::CheckChild(const SessionNeed& session) {
   return table_.CheckChild(session);
 }
 
-absl::Status RunnerService::CheckWrites(const SessionNeed& session) {
-  MutexLock lock(&mutex_);
-  RETURN_IF_ERROR(table_.CheckChild(session));
-  const std::string& runner_id = session.maker->runner_id;
-  if (runner_id.empty() || !table_.RunnerOf(session.session_id).empty()) return absl::OkStatus();
-  SessionNeed its = session;
-  its.only_runner = runner_id;
-  table_.Reserve(its, clock_->Now());
-  SetTimerLocked();
+absl::Status RunnerService::CheckWrites(const SessionNeed& written, const SessionNeed& session) {
+  ToTell children;
+  {
+    MutexLock lock(&mutex_);
+    RETURN_IF_ERROR(table_.CheckChild(written));
+    const std::string& id = written.session_id;
+    const std::string& runner_id = written.maker->runner_id;
+    if (runner_id.empty() || !table_.RunnerOf(id).empty()) return absl::OkStatus();
+    if (!table_.IsForMaker(session, runner_id)) return OtherRunner(id);
+    SessionNeed its = written;
+    its.only_runner = runner_id;
+    table_.Reserve(its, clock_->Now());
+    AssignChildrenLocked(id, children);
+    SetTimerLocked();
+  }
+  TellNeeded(children);
   return absl::OkStatus();
 }
 

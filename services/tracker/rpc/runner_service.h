@@ -57,7 +57,7 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
   std::string OnlyRunnerOf(const std::string& session_id, const std::string& owner) override;
   void Reserve(const SessionMetadata& session) override;
   absl::Status CheckChild(const SessionNeed& session) override;
-  absl::Status CheckWrites(const SessionNeed& session) override;
+  absl::Status CheckWrites(const SessionNeed& written, const SessionNeed& session) override;
   absl::Status CheckLease(const std::string& session_id, int64_t lease) override;
 
   void OnNeeded(const SessionMetadata& session) override;

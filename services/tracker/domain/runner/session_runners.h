@@ -27,8 +27,9 @@ class SessionRunners {
   // RunnerTable::CheckChild().
   virtual absl::Status CheckChild(const SessionNeed& session) = 0;
   // The same of a session that the maker writes to. One that is nobody's is its runner's then, so
-  // that no other one acts by what was written.
-  virtual absl::Status CheckWrites(const SessionNeed& session) = 0;
+  // that no other one acts by what was written; OtherRunner where an agent has made it, as
+  // `session` has it, whose runner that is not.
+  virtual absl::Status CheckWrites(const SessionNeed& written, const SessionNeed& session) = 0;
 
   // Whether a call with this lease may act for the session's runner: see RunnerTable::CheckLease().
   // To be asked on the session's thread, so that what a new runner does comes after it.
