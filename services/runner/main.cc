@@ -197,6 +197,7 @@ int Ask(const LoadedConfig& loaded, const std::string& agent_options, const std:
     // Of the runner's thread. The session is made once the runner serves: then nobody else gets it.
     std::optional<absl::Status> served;
     std::function<void()> begin;
+    std::shared_ptr<Prompt> prompt;
     const auto go_on = [&] {
       if (begin == nullptr || !served.has_value()) return;
       const std::function<void()> ask = std::exchange(begin, nullptr);
@@ -206,6 +207,9 @@ int Ask(const LoadedConfig& loaded, const std::string& agent_options, const std:
     };
     RunningRunner runner(config, agent_options, environment, *token, [&](RunnerSetup& setup) {
       setup.offer.set_only_session_id(session_id);
+      setup.when_given = [&prompt](int64_t lease) {
+        if (prompt != nullptr) prompt->Given(lease);
+      };
       setup.when_serving = [&] {
         served = absl::OkStatus();
         go_on();
@@ -219,8 +223,8 @@ int Ask(const LoadedConfig& loaded, const std::string& agent_options, const std:
     });
     client = ConnectAsClient(config.tracker, runner.CallsWith(*asker),
                              runner.context().get_executor(), config.TrackerTls());
-    const auto prompt =
-        std::make_shared<Prompt>(runner.context(), client.get(), stdout, stderr, STDIN_FILENO);
+    // Nothing is given before it asks.
+    prompt = std::make_shared<Prompt>(runner.context(), client.get(), stdout, stderr, STDIN_FILENO);
     boost::asio::steady_timer patience(runner.context(), kServingTime);
     boost::asio::steady_timer notice(runner.context(), kSilence);
     boost::asio::post(runner.context(), [&] {
@@ -251,6 +255,7 @@ int Ask(const LoadedConfig& loaded, const std::string& agent_options, const std:
     std::promise<void> is_over;
     boost::asio::post(runner.context(), [&] {
       begin = nullptr;
+      prompt = nullptr;
       patience.cancel();
       notice.cancel();
       is_over.set_value();

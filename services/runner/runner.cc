@@ -93,6 +93,7 @@ void Runner::Take(const v1::Assignment& assignment) {
     }
     return Forget();
   }
+  if (setup_.when_given != nullptr) setup_.when_given(assignment.lease());
   std::shared_ptr<SessionRunner> session;
   const bool is_new = found == sessions_.end();
   if (!is_new && (found->second->is_released() || found->second->lease() != assignment.lease())) {

@@ -24,6 +24,8 @@ struct RunnerSetup {
   std::string keeper;  // The path of callslip-keeper.
   // How the agent of a session is run; nothing where it can't be, which the offer rules out.
   std::function<std::optional<SessionPlan>(const v1::Session&)> plan_of;
+  // Each time that it is given a session, or told what to do with one: by what lease it has that.
+  std::function<void(int64_t lease)> when_given;
   // Each time that the tracker begins to give it sessions, and each time that it does not any more.
   std::function<void()> when_serving;
   std::function<void(const absl::Status&)> when_refused;

@@ -81,6 +81,8 @@ boost::asio::awaitable<int> Prompt::Run(Question question) {
   v1::EndSessionRequest end;
   end.set_session_id(session_id_);
   end.set_reason("prompt_ended");
+  // It may have been lost meanwhile, and resumed: then it is another one's.
+  end.set_lease(lease_);
   const auto ended = co_await tracker_->Call(std::move(end));
   if (!ended.ok()) Say(absl::StrCat("not ended: ", std::string(ended.status().message())));
   co_return code;

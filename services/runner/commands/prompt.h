@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_RUNNER_COMMANDS_PROMPT_H_
 #define CALLSLIP_RUNNER_COMMANDS_PROMPT_H_
 
+#include <cstdint>
 #include <cstdio>
 #include <deque>
 #include <functional>
@@ -38,6 +39,8 @@ class Prompt : public std::enable_shared_from_this<Prompt> {
   ~Prompt();
 
   void Start(Question question, Done done);
+  // By what lease the runner has the session: what another one has is not ended.
+  void Given(int64_t lease) { lease_ = lease; }
   // Asks the agent to end its turn.
   void Stop();
 
@@ -80,6 +83,7 @@ class Prompt : public std::enable_shared_from_this<Prompt> {
   bool in_turn_ = false;
   bool is_given_ = false;  // The session, to the runner.
   bool stopped_ = false;
+  int64_t lease_ = 0;
 };
 
 }  // namespace callslip::runner

@@ -69,6 +69,8 @@ class RunnerLeaseTest : public SessionServerTest {
          return Call(&Q::FinishTurn, by + "turn_id: '" + turn_id_ + "' outcome: OUTCOME_FAILED")
              .status();
        }},
+      {"EndSessionRequest",
+       [this](const std::string& by) { return Call(&S::EndSession, by).status(); }},
       {"ReceiveMessagesRequest", [this](const std::string& by) { return Receive(by)->Finish(); }},
   };
   // Those that only the runner of a session makes.

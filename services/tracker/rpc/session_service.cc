@@ -258,8 +258,10 @@ void SessionService::EndSession(const CallContext& caller, const v1::EndSessionR
   const auto by = sessions_->GetActing(caller.scope, request.by_session_id());
   if (!by.ok()) return reply->Fail(by.status());
   Change(caller.scope, request.session_id(), reply,
-         [reason = request.reason(), by = *by](Session& session, absl::Time now) -> absl::Status {
+         [this, reason = request.reason(), by = *by, lease = request.lease()](
+             Session& session, absl::Time now) -> absl::Status {
            if (by.has_value()) RETURN_IF_ERROR(CheckControls(*by, session.metadata()));
+           RETURN_IF_ERROR(CheckLease(session, lease));
            return session.End(reason, now);
          });
 }
