@@ -47,6 +47,8 @@ bool AgentDetails::Take(const AgentUpdate& update) {
   return true;
 }
 
+bool AgentDetails::fresh_wanted() const { return acp::MemberOf(details_, "fresh_wanted") == true; }
+
 Json AgentDetails::usage() const { return acp::MemberOf(details_, "usage"); }
 
 std::string AgentDetails::ToText() const {

@@ -24,6 +24,10 @@ class AgentDetails {
   void SetConfigOptions(Json options) { Set("config_options", std::move(options)); }
   // Why it has none of the gateway's.
   void SetNoTools(std::string why) { Set("no_tools", std::move(why)); }
+  // Somebody wants a new context, and no agent has begun one yet: whichever runner starts the next
+  // one has to know.
+  void SetFreshWanted(bool wanted) { Set("fresh_wanted", wanted ? Json(true) : Json()); }
+  bool fresh_wanted() const;
   // Whether the update was about it.
   bool Take(const AgentUpdate& update);
 

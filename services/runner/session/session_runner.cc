@@ -145,7 +145,7 @@ void SessionRunner::TellWaiting() {
 }
 
 void SessionRunner::Begin(SessionAgent::Process process) {
-  SessionAgent::Before before{.agent_session_id = wants_fresh_ ? "" : agent_session_id_,
+  SessionAgent::Before before{.agent_session_id = details_.fresh_wanted() ? "" : agent_session_id_,
                               .details = details_,
                               .traceparent = turns_->spans().Traceparent()};
   agent_ = std::make_shared<SessionAgent>(host_, static_cast<Owner*>(this), name_, plan_, recorder_,
@@ -161,11 +161,10 @@ void SessionRunner::OnReady() {
         agent_->context_lost().value_or(AgentError{"fresh", "a new context was asked for"}));
   }
   told_lost_ = false;
-  if (is_new) {
-    wants_fresh_ = false;
-    agent_session_id_.clear();
-  }
+  const bool still_wants_fresh = !is_new && details_.fresh_wanted();
+  if (is_new) agent_session_id_.clear();
   details_ = agent_->details();
+  details_.SetFreshWanted(still_wants_fresh);
   Live([this] { life_.Ready(); });
 }
 
@@ -294,7 +293,13 @@ void SessionRunner::Control(const v1::AgentControl& control) {
       Live([this] { life_.StayStopped(); });
       break;
     case v1::AGENT_ACTION_FRESH:
-      wants_fresh_ = true;
+      details_.SetFreshWanted(true);
+      // Where nothing was said yet: whoever has the session next has to know.
+      if (report_->status() == v1::AGENT_STATUS_UNSPECIFIED) {
+        report_->Say(v1::AGENT_STATUS_STOPPED);
+      } else {
+        report_->SayAgainAtOnce();
+      }
       [[fallthrough]];
     case v1::AGENT_ACTION_RESTART:
       if (!host_->is_stopping) Live([this] { life_.Restart(Now()); });

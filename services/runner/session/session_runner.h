@@ -39,7 +39,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   // Nothing of it runs, nothing is to, and nothing is to be remembered.
   bool is_asleep() const {
     return life_.is_at_rest() && turns_->is_idle() && !report_->is_telling() &&
-           (released_ || (!wants_fresh_ && !told_lost_ && !life_.Remembers(host_->timers->Now())));
+           (released_ || (!told_lost_ && !life_.Remembers(host_->timers->Now())));
   }
   bool has_turn() const { return turns_->has_turn(); }
 
@@ -110,11 +110,9 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   // Of the session at its last agent, as the tracker has it; of an agent that was never asked
   // anything there is none.
   std::string agent_session_id_;
-  AgentDetails details_;  // What it has told of itself.
-  std::string title_;     // That the tracker was not told yet.
-  // Its next agent begins a new session: until there is one.
-  bool wants_fresh_ = false;
-  bool told_lost_ = false;  // That the context is: once until then.
+  AgentDetails details_;    // What it has told of itself.
+  std::string title_;       // That the tracker was not told yet.
+  bool told_lost_ = false;  // That the context is lost: once until there is another.
   bool released_ = false;
 };
 

@@ -82,6 +82,7 @@ class SessionRunnerTest : public testing::Test {
     assignment.mutable_session()->set_client_id("client");
     assignment.mutable_session()->set_session_id("session");
     assignment.mutable_session()->mutable_agent()->set_agent_session_id(agent_session_id_);
+    assignment.mutable_session()->mutable_agent()->set_details(details_);
     assignment.set_lease(7);
     runner_ = std::make_shared<SessionRunner>(&host_, &scheduler_, plan_, assignment);
   }
@@ -165,6 +166,7 @@ class SessionRunnerTest : public testing::Test {
   SessionPlan plan_;
   std::optional<AgentError> problem_;  // Of its workplace.
   std::string agent_session_id_;
+  std::string details_;
   std::shared_ptr<RunningAgent> process_;  // The last one that was started.
   std::shared_ptr<SessionRunner> runner_;
   size_t seen_ends_ = 0;
@@ -398,6 +400,28 @@ TEST_F(SessionRunnerTest, ANewContextIsToldOfOnce) {
   Begin();
   PassUntilStatus(v1::AGENT_STATUS_IDLE);
   EXPECT_EQ(ContextsLost(), 2);
+}
+
+TEST_F(SessionRunnerTest, ANewContextIsWantedWhicheverRunnerStartsTheNextAgent) {
+  agent_session_id_ = "old";
+  Make({{"at", {{"session/new", "exit"}}}});
+  Control("c", v1::AGENT_ACTION_FRESH);
+  PassUntil([this] { return scheduler_.wants == 1; });
+  Settle();
+  const std::string told = tracker_.states.back().details();
+  EXPECT_NE(told.find("fresh_wanted"), std::string::npos);
+  // A start that fails changes nothing of that.
+  Begin();
+  PassUntil([this] { return scheduler_.ended == 1; });
+  Settle();
+  EXPECT_NE(tracker_.states.back().details().find("fresh_wanted"), std::string::npos);
+  EXPECT_EQ(ContextsLost(), 0);
+  // The next runner gets what this one has told.
+  details_ = told;
+  Run({});
+  EXPECT_EQ(ContextsLost(), 1);
+  EXPECT_NE(tracker_.log.back().other().data().find("\"fresh\""), std::string::npos);
+  EXPECT_EQ(tracker_.states.back().details().find("fresh_wanted"), std::string::npos);
 }
 
 TEST_F(SessionRunnerTest, AContextThatIsLostIsToldOfOnceHoweverOftenItIsTried) {
