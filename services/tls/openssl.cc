@@ -5,10 +5,9 @@
 
 #include <cerrno>
 
-#include "absl/algorithm/container.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/certificate_name.h"
 #include "openssl/bio.h"
 #include "openssl/err.h"
 #include "openssl/x509v3.h"
@@ -83,16 +82,20 @@ std::string AddressOf(const ASN1_STRING* bytes) {
   return text;
 }
 
+// Empty where it is of another kind, or does not look like one of its kind.
 std::string TextOf(const GENERAL_NAME* name) {
+  const auto as = [](CertificateNameKind kind, std::string text) {
+    return LooksLike(kind, text) ? text : "";
+  };
   switch (name->type) {
     case GEN_DNS:
-      return TextOf(name->d.dNSName);
+      return as(CertificateNameKind::kDns, TextOf(name->d.dNSName));
     case GEN_URI:
-      return TextOf(name->d.uniformResourceIdentifier);
+      return as(CertificateNameKind::kUri, TextOf(name->d.uniformResourceIdentifier));
     case GEN_EMAIL:
-      return TextOf(name->d.rfc822Name);
+      return as(CertificateNameKind::kEmail, TextOf(name->d.rfc822Name));
     case GEN_IPADD:
-      return AddressOf(name->d.iPAddress);
+      return as(CertificateNameKind::kIp, AddressOf(name->d.iPAddress));
     default:
       return "";
   }
@@ -145,10 +148,7 @@ std::vector<std::string> PeerNames(const SSL* session) {
       X509_get_ext_d2i(certificate.get(), NID_subject_alt_name, nullptr, nullptr));
   for (int i = 0; i < sk_GENERAL_NAME_num(names); ++i) {
     std::string text = TextOf(sk_GENERAL_NAME_value(names, i));
-    // One with a zero in it is made to be mistaken for another.
-    if (!text.empty() && absl::c_all_of(text, absl::ascii_isgraph)) {
-      texts.push_back(std::move(text));
-    }
+    if (!text.empty()) texts.push_back(std::move(text));
   }
   GENERAL_NAMES_free(names);
   return texts;

@@ -3,10 +3,12 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/certificate_name.h"
 #include "common/error_details.h"
 #include "common/log.h"
 #include "common/status_macros.h"
@@ -49,6 +51,24 @@ absl::Status RoleNotAllowed(const CallContext& call, const RpcAccess& access) {
                                        ", which may not call ", access.method),
                           {.reason = std::string(RefusalName(Refusal::kRoleNotAllowed)),
                            .hint = absl::StrCat("Use a token with one of the roles ", roles, ".")});
+}
+
+// The alternative names of the certificate that was shown, and checked.
+std::vector<std::string> CertificateNamesOf(const grpc::AuthContext& shown) {
+  constexpr std::pair<const char*, CertificateNameKind> kKinds[] = {
+      {GRPC_PEER_DNS_PROPERTY_NAME, CertificateNameKind::kDns},
+      {GRPC_PEER_URI_PROPERTY_NAME, CertificateNameKind::kUri},
+      {GRPC_PEER_EMAIL_PROPERTY_NAME, CertificateNameKind::kEmail},
+      {GRPC_PEER_IP_PROPERTY_NAME, CertificateNameKind::kIp},
+  };
+  std::vector<std::string> names;
+  for (const auto& [property, kind] : kKinds) {
+    for (const grpc::string_ref& value : shown.FindPropertyValues(property)) {
+      std::string name(value.data(), value.size());
+      if (LooksLike(kind, name)) names.push_back(std::move(name));
+    }
+  }
+  return names;
 }
 
 std::optional<absl::string_view> MetadataOf(const grpc::ServerContext& context, const char* key) {
@@ -171,12 +191,9 @@ absl::Status Authenticator::FindCaller(const grpc::ServerContext& context,
     if (known != nullptr) return is(known->principal(), known);
     return TokenUnknown();
   }
-  const std::vector<grpc::string_ref> names =
-      context.auth_context()->FindPropertyValues(GRPC_X509_SAN_PROPERTY_NAME);
-  for (const grpc::string_ref& name : names) {
-    CredentialPtr known = credentials_ == nullptr
-                              ? nullptr
-                              : credentials_->FindCertificate({name.data(), name.size()});
+  const std::vector<std::string> names = CertificateNamesOf(*context.auth_context());
+  for (const std::string& name : names) {
+    CredentialPtr known = credentials_ == nullptr ? nullptr : credentials_->FindCertificate(name);
     if (known != nullptr) return is(known->principal(), known);
   }
   if (absl::StartsWith(call.peer, kUnixPeer)) return is(PeerOfUnixSocket());
