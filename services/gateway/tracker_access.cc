@@ -1,10 +1,13 @@
 #include "gateway/tracker_access.h"
 
 #include <chrono>
+#include <optional>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "auth/principal.h"
+#include "boost/asio/redirect_error.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
@@ -53,10 +56,33 @@ bool IsRefusal(const absl::Status& status) {
 
 }  // namespace
 
+struct TrackerAccess::Looking {
+  // Until it is cancelled.
+  boost::asio::steady_timer over;
+  // None where who has looked left before there was an answer.
+  std::optional<absl::Status> seen;
+};
+
 TrackerAccess::TrackerAccess(TrackerClient* tracker, bool has_names)
     : tracker_(tracker), client_id_(has_names ? kProbe : kLocalName) {}
 
 boost::asio::awaitable<absl::Status> TrackerAccess::Look() {
+  while (const std::shared_ptr<Looking> other = looking_.lock()) {
+    boost::system::error_code woken;
+    co_await other->over.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, woken));
+    if (other->seen.has_value()) co_return *other->seen;
+    if (looking_.lock() == other) looking_.reset();
+  }
+  const auto own = std::make_shared<Looking>(Looking{boost::asio::steady_timer(
+      co_await boost::asio::this_coro::executor, boost::asio::steady_timer::time_point::max())});
+  looking_ = own;
+  const absl::Cleanup wake = [own] { own->over.cancel(); };
+  own->seen = co_await Ask();
+  looking_.reset();
+  co_return *own->seen;
+}
+
+boost::asio::awaitable<absl::Status> TrackerAccess::Ask() {
   v1::ListCommandsRequest request;
   request.set_client_id(client_id_);
   request.set_page_size(1);

@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_GATEWAY_TRACKER_ACCESS_H_
 #define CALLSLIP_GATEWAY_TRACKER_ACCESS_H_
 
+#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
@@ -19,18 +20,23 @@ class TrackerAccess {
 
   // Asks for something that changes nothing, on behalf of somebody. OK, the tracker's error, or
   // UNAVAILABLE, reason `tracker_refuses_gateway`, with what to do. Logs when that one begins and
-  // ends.
+  // ends. Anybody may make it look: those who do while it looks are told what that finds.
   boost::asio::awaitable<absl::Status> Look();
 
   // Looks from now on, so that the log tells of it though nobody asks. Ends when `is_over` says so.
   boost::asio::awaitable<void> Watch(const bool* is_over);
 
  private:
+  // One that looks, for others to wait for.
+  struct Looking;
+
+  boost::asio::awaitable<absl::Status> Ask();
   void Note(const absl::Status& refused);
 
   TrackerClient* const tracker_;
   const std::string client_id_;
-  std::string refused_for_;  // Empty: it is let in, as far as is known.
+  std::weak_ptr<Looking> looking_;  // Who looks holds it.
+  std::string refused_for_;         // Empty: it is let in, as far as is known.
 };
 
 }  // namespace callslip::gateway

@@ -81,7 +81,9 @@ TrackerClient::Result<v1::RegisterCommandResponse> FakeTrackerClient::Register(
 
 TrackerClient::Result<v1::ListCommandsResponse> FakeTrackerClient::List(
     v1::ListCommandsRequest request, absl::Duration) {
+  ++lists_;
   co_await Yield();
+  if (on_list != nullptr) co_await on_list();
   v1::ListCommandsResponse response;
   for (const auto& [id, command] : commands_) {
     const auto& states = request.states();

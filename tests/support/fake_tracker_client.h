@@ -27,6 +27,9 @@ class FakeTrackerClient final : public TrackerClient {
                                              const v1::CommandFilter& filter, bool only_changes)>
       on_watch;
 
+  // What is to happen before List() answers.
+  std::function<boost::asio::awaitable<void>()> on_list;
+
   // So many waits more end as they do where the tracker is away.
   int waits_to_lose = 0;
 
@@ -37,6 +40,8 @@ class FakeTrackerClient final : public TrackerClient {
   v1::Command& Add(const std::string& client_id, const std::string& type);
   v1::Command& command(const std::string& id) { return commands_.at(id); }
   size_t commands() const { return commands_.size(); }
+  // Calls of List().
+  int lists() const { return lists_; }
   // That have not been answered.
   int waits() const { return waits_; }
   // The longest that each wait was to last, in their order.
@@ -89,6 +94,7 @@ class FakeTrackerClient final : public TrackerClient {
   std::map<std::string, v1::Command> commands_;
   std::vector<absl::Duration> max_waits_;
   int waits_ = 0;
+  int lists_ = 0;
 };
 
 }  // namespace callslip::gateway
