@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/status_macros.h"
+#include "gateway/http/trusted_proxies.h"
 #include "rpc_client/channel.h"
 #include "telemetry/otlp_option.h"
 #include "tls/server_tls.h"
@@ -54,6 +55,11 @@ void GatewayConfig::AddTo(OptionSet& options) {
   options.Add("allowed-origins", &allowed_origins,
               "Values of the Origin header to accept besides the gateway's own, such as "
               "chrome-extension://ID");
+  options.Add(
+      "trusted-proxies", &trusted_proxies,
+      "Proxies whose X-Forwarded-For says who asks, for the limits of each address and for "
+      "the log: each an address, a network such as 10.0.0.0/8, or unix. Each has to add the "
+      "address of who asks it");
   options.Add("tracker", &tracker,
               "Where the tracker serves gRPC; of several that share a --storage all of them");
   options.Add("tls-ca", &tls_ca,
@@ -86,6 +92,7 @@ absl::Status GatewayConfig::Validate() const {
   RETURN_IF_ERROR(CheckServerFiles(tls));
   RETURN_IF_ERROR(CheckTrackers(tracker, !tls_ca.empty()));
   RETURN_IF_ERROR(MemoryBudget::Of(memory).status());
+  RETURN_IF_ERROR(TrustedProxies::Of(trusted_proxies).status());
   const bool asks_for_tokens = !token_file.empty() || oauth.is_on();
   const bool is_open = !asks_for_tokens && tls.authorities.empty() && !allow_insecure_bind;
   for (const Address& address : listen) {

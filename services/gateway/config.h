@@ -28,6 +28,7 @@ struct GatewayConfig {
   OAuthConfig oauth;
   std::vector<std::string> allowed_hosts;
   std::vector<std::string> allowed_origins = {kReferenceExtension};
+  std::vector<std::string> trusted_proxies;
   std::vector<Address> tracker = {{.host = "127.0.0.1", .port = 7900}};
   absl::Duration drain_delay = absl::ZeroDuration();
   absl::Duration drain_grace = absl::Seconds(2);

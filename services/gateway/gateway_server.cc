@@ -150,6 +150,7 @@ struct GatewayServer::Parts {
                    absl::AnyInvocable<void(HeadVerdict) &&> done) {
               router->JudgeHead(head, std::move(done));
             }) {
+    server.Trust(*TrustedProxies::Of(config.trusted_proxies));
     if (token_file.has_value()) {
       credentials = std::make_shared<Credentials>(token_file->entries);
       calls->SetToken(OwnTokenOf(*token_file, config.tracker));

@@ -17,12 +17,14 @@ absl::Status Unknown() {
                           {.reason = "token_unknown"});
 }
 
-absl::Status TooManyLookups() {
-  return ErrorWithDetails(absl::StatusCode::kResourceExhausted,
-                          "Too many tokens of sessions are being looked up.",
-                          {.reason = "too_many_lookups",
-                           .hint = "Try again in a second.",
-                           .retry_after = absl::Seconds(1)});
+bool IsOfThisMachine(const std::string& address) {
+  return address.empty() || IsLoopbackKey(address);
+}
+
+absl::Status TooManyLookups(absl::Duration wait) {
+  return ErrorWithDetails(
+      absl::StatusCode::kResourceExhausted, "Too many tokens of sessions are being looked up.",
+      {.reason = "too_many_lookups", .hint = "Try again in a few seconds.", .retry_after = wait});
 }
 
 // As the caller gets to see it: that the tracker refuses the gateway is none of its token.
@@ -37,9 +39,12 @@ absl::Status Failure(const absl::Status& status) {
 
 SessionTokens::SessionTokens(boost::asio::any_io_executor executor, SessionClient* sessions,
                              Clock* clock)
-    : executor_(std::move(executor)), sessions_(sessions), clock_(clock) {}
+    : executor_(std::move(executor)),
+      sessions_(sessions),
+      clock_(clock),
+      made_up_(clock, kMadeUp) {}
 
-void SessionTokens::Verify(const std::string& token, Done done) {
+void SessionTokens::Verify(const std::string& token, const std::string& address, Done done) {
   if (!IsWellFormedSessionToken(token)) return std::move(done)(Unknown());
   const Sha256Digest digest = Sha256(token);
   const Entry* const known = FindKnown(digest);
@@ -47,15 +52,37 @@ void SessionTokens::Verify(const std::string& token, Done done) {
     return std::move(done)(CredentialPtr(known->credential));
   }
   if (known == nullptr && IsUnknown(digest)) return std::move(done)(Unknown());
-  if (known == nullptr && waiting_count_ == kMaxWaiting) return std::move(done)(TooManyLookups());
-  const auto [place, is_new] = waiting_.try_emplace(digest, Waiting{.is_known = known != nullptr});
-  Waiting& waiting = place->second;
+  std::shared_ptr<void> place;
+  if (known == nullptr) {
+    absl::StatusOr<std::shared_ptr<void>> taken = TakePlace(address);
+    if (!taken.ok()) return std::move(done)(taken.status());
+    place = *std::move(taken);
+  }
+  const auto [found, is_new] = waiting_.try_emplace(digest, Waiting{.is_known = known != nullptr});
+  Waiting& waiting = found->second;
   waiting.done.push_back(std::move(done));
-  if (!waiting.is_known) ++waiting_count_;
+  if (!waiting.is_known) {
+    ++waiting_count_;
+    waiting.places.push_back(std::move(place));
+  }
   if (!is_new) return;
-  if (waiting.is_known) return BeginLook({token, digest});
-  to_ask_.push_back({token, digest});
+  if (waiting.is_known) return BeginLook({token, digest, ""});
+  std::deque<Asked>& of_address = to_ask_[address];
+  if (of_address.empty()) turns_.push_back(address);
+  of_address.push_back({token, digest, address});
   AskNext();
+}
+
+absl::StatusOr<std::shared_ptr<void>> SessionTokens::TakePlace(const std::string& address) {
+  constexpr absl::Duration kMoment = absl::Seconds(1);
+  if (waiting_count_ == kMaxWaiting) return TooManyLookups(kMoment);
+  // Of this machine there are many behind one address, who know nothing of each other.
+  if (IsOfThisMachine(address)) return nullptr;
+  const absl::Duration wait = made_up_.WaitOf(address);
+  if (wait > absl::ZeroDuration()) return TooManyLookups(wait);
+  std::shared_ptr<void> place = waiting_of_.Take(address);
+  if (place == nullptr) return TooManyLookups(kMoment);
+  return place;
 }
 
 void SessionTokens::Refresh() {
@@ -64,7 +91,8 @@ void SessionTokens::Refresh() {
   for (const Entry& entry : entries_) {
     const bool is_in_use = entry.credential.use_count() > 1;
     // What would be due before the next time is so now.
-    if (is_in_use && entry.until <= now + kKnownFor / 2) due.push_back({entry.token, entry.digest});
+    if (is_in_use && entry.until <= now + kKnownFor / 2)
+      due.push_back({entry.token, entry.digest, ""});
   }
   for (Asked& each : due) {
     if (waiting_.try_emplace(each.digest, Waiting{.is_known = true}).second) {
@@ -91,10 +119,17 @@ bool SessionTokens::IsUnknown(const Sha256Digest& digest) {
 }
 
 void SessionTokens::AskNext() {
-  while (asked_count_ < kMaxAsked && !to_ask_.empty()) {
+  while (asked_count_ < kMaxAsked && !turns_.empty()) {
+    const auto of_address = to_ask_.find(turns_.front());
+    turns_.pop_front();
+    Asked next = std::move(of_address->second.front());
+    of_address->second.pop_front();
+    if (of_address->second.empty()) {
+      to_ask_.erase(of_address);
+    } else {
+      turns_.push_back(next.address);
+    }
     ++asked_count_;
-    Asked next = std::move(to_ask_.front());
-    to_ask_.pop_front();
     BeginLook(std::move(next));
   }
 }
@@ -107,7 +142,9 @@ boost::asio::awaitable<void> SessionTokens::Look(std::shared_ptr<SessionTokens> 
   // What is called may ask again.
   Waiting waiting = std::move(self->waiting_.extract(asked.digest).mapped());
   if (!waiting.is_known) {
+    if (absl::IsUnauthenticated(learnt.status())) self->made_up_.CountFailed(asked.address);
     self->waiting_count_ -= waiting.done.size();
+    waiting.places.clear();
     --self->asked_count_;
     self->AskNext();
   }

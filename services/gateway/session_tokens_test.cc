@@ -1,5 +1,6 @@
 #include "gateway/session_tokens.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "boost/asio/io_context.hpp"
 #include "common/error_details.h"
 #include "common/fake_clock.h"
+#include "gateway/http/address_quota.h"
 #include "gateway/http/router.h"
 #include "gateway/json/parse.h"
 #include "gmock/gmock.h"
@@ -27,6 +29,10 @@ std::string SessionTokenOf(int number) {
   return absl::StrCat("callslip-session-", absl::Dec(number, absl::kZeroPad16),
                       std::string(48, 'a'));
 }
+
+// Keys of addresses.
+constexpr char kMallory[] = "\x0a\x01\x01\x01";
+constexpr char kAlice[] = "\x0a\x01\x01\x02";
 
 absl::Status NoSuchToken() {
   return ErrorWithDetails(absl::StatusCode::kNotFound, "There is no such token.",
@@ -58,22 +64,22 @@ class SessionTokensTest : public testing::Test {
 
   // Its answer, set by Run() at the latest.
   using Answer = std::shared_ptr<std::optional<absl::StatusOr<CredentialPtr>>>;
-  Answer Begin(const std::string& token) {
+  Answer Begin(const std::string& token, const std::string& address = "") {
     auto answer = std::make_shared<std::optional<absl::StatusOr<CredentialPtr>>>();
-    tokens_->Verify(token, [answer](absl::StatusOr<CredentialPtr> verified) {
+    tokens_->Verify(token, address, [answer](absl::StatusOr<CredentialPtr> verified) {
       EXPECT_FALSE(answer->has_value());
       *answer = std::move(verified);
     });
     return answer;
   }
-  absl::StatusOr<CredentialPtr> Verify(const std::string& token) {
-    const Answer answer = Begin(token);
+  absl::StatusOr<CredentialPtr> Verify(const std::string& token, const std::string& address = "") {
+    const Answer answer = Begin(token, address);
     Run();
     if (!answer->has_value()) return absl::InternalError("not answered");
     return **answer;
   }
-  std::string RefusalOf(const std::string& token) {
-    return DetailsOf(Verify(token).status()).reason;
+  std::string RefusalOf(const std::string& token, const std::string& address = "") {
+    return DetailsOf(Verify(token, address).status()).reason;
   }
 
   FakeClock clock_;
@@ -104,10 +110,10 @@ TEST_F(SessionTokensTest, AnAnswerCountsForFiveSeconds) {
   EXPECT_FALSE(first->IsWithdrawn());
 }
 
-TEST_F(SessionTokensTest, ThatThereIsNoneCountsForASecond) {
+TEST_F(SessionTokensTest, ThatThereIsNoneCountsForAWhile) {
   failure_ = NoSuchToken();
-  EXPECT_EQ(RefusalOf(token_), "token_unknown");
-  clock_.Advance(absl::Milliseconds(999));
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(RefusalOf(token_), "token_unknown");
+  clock_.Advance(SessionTokens::kUnknownFor - absl::Milliseconds(1));
   EXPECT_EQ(RefusalOf(token_), "token_unknown");
   EXPECT_THAT(asked_, SizeIs(1));
   clock_.Advance(absl::Milliseconds(1));
@@ -180,10 +186,11 @@ TEST_F(SessionTokensTest, WhoMakesTokensUpTakesNothingFromThoseThatAreKnown) {
   clock_.Advance(SessionTokens::kKnownFor);
   std::vector<Answer> made_up;
   for (size_t i = 0; i < SessionTokens::kMaxWaiting; ++i) {
-    made_up.push_back(Begin(SessionTokenOf(static_cast<int>(i) + 1000)));
+    const std::string address = absl::StrCat(i / SessionTokens::kMaxWaitingOfAddress);
+    made_up.push_back(Begin(SessionTokenOf(static_cast<int>(i) + 1000), address));
   }
   EXPECT_EQ(tokens_->under_way(), SessionTokens::kMaxAsked);
-  const Answer refused = Begin(SessionTokenOf(9));
+  const Answer refused = Begin(SessionTokenOf(9), "other");
   ASSERT_TRUE(refused->has_value());
   EXPECT_EQ(DetailsOf((**refused).status()).reason, "too_many_lookups");
   const Answer again = Begin(token_);
@@ -194,11 +201,57 @@ TEST_F(SessionTokensTest, WhoMakesTokensUpTakesNothingFromThoseThatAreKnown) {
   for (const Answer& answer : made_up) EXPECT_TRUE(answer->has_value());
 }
 
+TEST_F(SessionTokensTest, WhoMakesTokensUpHasToWait) {
+  failure_ = NoSuchToken();
+  int number = 1000;
+  for (int i = 0; i < SessionTokens::kMadeUp.of_address; ++i) {
+    EXPECT_EQ(RefusalOf(SessionTokenOf(++number), kMallory), "token_unknown");
+  }
+  const size_t asked = asked_.size();
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(RefusalOf(SessionTokenOf(++number), kMallory), "too_many_lookups");
+  }
+  EXPECT_THAT(asked_, SizeIs(asked)) << "the tracker is not asked";
+  failure_ = absl::OkStatus();
+  EXPECT_OK(Verify(token_, kAlice));
+  // One that is known is so from everywhere.
+  EXPECT_OK(Verify(token_, kMallory));
+  clock_.Advance(SessionTokens::kMadeUp.window);
+  EXPECT_OK(Verify(SessionTokenOf(2), kMallory));
+}
+
+TEST_F(SessionTokensTest, ThisMachineIsManyBehindOneAddress) {
+  failure_ = NoSuchToken();
+  for (const std::string& address :
+       {AddressKeyOfText("127.0.0.1"), AddressKeyOfText("::1"), std::string()}) {
+    for (int i = 0; i < 2 * SessionTokens::kMadeUp.of_all; ++i) {
+      EXPECT_EQ(RefusalOf(SessionTokenOf(1000 + i), address), "token_unknown");
+    }
+    clock_.Advance(SessionTokens::kUnknownFor);
+  }
+}
+
+TEST_F(SessionTokensTest, AddressesTakeTurns) {
+  int number = 1000;
+  std::vector<Answer> made_up;
+  for (int i = 0; i < SessionTokens::kMaxWaitingOfAddress; ++i) {
+    made_up.push_back(Begin(SessionTokenOf(++number), kMallory));
+  }
+  const Answer refused = Begin(SessionTokenOf(++number), kMallory);
+  ASSERT_TRUE(refused->has_value());
+  EXPECT_EQ(DetailsOf((**refused).status()).reason, "too_many_lookups");
+  const Answer honest = Begin(token_, kAlice);
+  Run();
+  ASSERT_TRUE(honest->has_value());
+  const auto at = std::find(asked_.begin(), asked_.end(), token_) - asked_.begin();
+  EXPECT_LE(at, static_cast<int>(SessionTokens::kMaxAsked) + 1);
+}
+
 TEST_F(SessionTokensTest, OnlySoManyUnknownOnesAreKept) {
   failure_ = NoSuchToken();
   const int most = static_cast<int>(SessionTokens::kMaxUnknown);
   for (int i = 0; i < most + 10; ++i) {
-    EXPECT_EQ(RefusalOf(SessionTokenOf(i)), "token_unknown");
+    EXPECT_EQ(RefusalOf(SessionTokenOf(i), absl::StrCat(i)), "token_unknown");
   }
   EXPECT_EQ(tokens_->unknown(), SessionTokens::kMaxUnknown);
   EXPECT_EQ(tokens_->size(), 0u);
@@ -365,7 +418,7 @@ TEST_P(SessionTokenRoutesTest, AHeadTellsWhetherItsBodyIsRead) {
   EXPECT_TRUE(Judge("/api/things/1", token_).is_refused);
   EXPECT_TRUE(Judge("/mcp", "callslip-session-0").is_refused);
   EXPECT_FALSE(Judge("/mcp", token_).is_refused);
-  EXPECT_EQ(Judge("/mcp", token_).caller, "alice");
+  EXPECT_EQ(Judge("/mcp", token_).caller, kAlice);
   EXPECT_THAT(asked_, SizeIs(1));
   failure_ = NoSuchToken();
   clock_.Advance(absl::Seconds(5));

@@ -66,8 +66,9 @@ class Callers {
     Found found = Find(request, token, purpose);
     if (found.verifier == nullptr) return done(std::move(found.caller));
     found.verifier->Verify(
-        *token, [this, verifier = found.verifier, &roles = purpose.roles,
-                 done = std::move(done)](absl::StatusOr<CredentialPtr> verified) mutable {
+        *token, request.address,
+        [this, verifier = found.verifier, &roles = purpose.roles,
+         done = std::move(done)](absl::StatusOr<CredentialPtr> verified) mutable {
           done(CallerOf(std::move(verified), *verifier, roles));
         });
   }

@@ -230,8 +230,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     if (had_head) return AwaitBody(next, false);
     if (all_->judge_ == nullptr) return AwaitBody(next, true);
     BeginRequest();
-    parser_->head()->peer_names = transport_.peer_names();
-    parser_->head()->listener = listener_;
+    SetOrigin(*parser_->head());
     // Nothing more is read before it is known from whom.
     reading_ = false;
     all_->judge_(parser_->head(), [self = shared_from_this(), next](HeadVerdict verdict) {
@@ -291,14 +290,20 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     AwaitReadable();
   }
 
+  // Where it comes from.
+  void SetOrigin(HttpRequest& request) const {
+    request.peer_names = transport_.peer_names();
+    request.listener = listener_;
+    request.address =
+        all_->proxies_.ClientOf(transport_.address(), request.Header("x-forwarded-for"));
+  }
+
   // Leaves the request to its handler, which responds at once or at any time.
   void Handle() {
     // Without a judge nobody says who is admitted.
     if (all_->judge_ == nullptr) Keep();
     std::shared_ptr<HttpRequest> request = parser_->TakeRequest();
-    request->peer_names = transport_.peer_names();
-    request->listener = listener_;
-    request->address = transport_.address();
+    SetOrigin(*request);
     if (body_place_.bytes() > 0) {
       request->body_place = std::make_shared<ByteBudget::Place>(std::move(body_place_));
     }

@@ -15,6 +15,7 @@
 #include "gateway/http/http_limits.h"
 #include "gateway/http/responder.h"
 #include "gateway/http/transport.h"
+#include "gateway/http/trusted_proxies.h"
 #include "gateway/http/web_sockets.h"
 
 namespace callslip::gateway {
@@ -31,6 +32,8 @@ class Connections : public std::enable_shared_from_this<Connections> {
   // one that has been so for longest is closed.
   // `listener` is by which one it came.
   void Serve(Transport transport, size_t listener);
+
+  void Trust(TrustedProxies proxies) { proxies_ = std::move(proxies); }
 
   // Closes the one that has been without a request for longest, or where there are more of those
   // whose callers are not known, the one of these that has been so for longest. False where all are
@@ -66,6 +69,7 @@ class Connections : public std::enable_shared_from_this<Connections> {
   const HttpLimits limits_;
   const RespondingHandler handler_;
   const HeadJudge judge_;  // May be null.
+  TrustedProxies proxies_;
   const std::shared_ptr<ByteBudget> bodies_;
   const std::shared_ptr<ByteBudget> strangers_bodies_;
   const std::shared_ptr<ByteBudget> unsent_;

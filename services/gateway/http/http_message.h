@@ -40,7 +40,7 @@ struct HttpRequest {
   // Which of the server's listeners it came by, as HttpServer::Listen() was told. Set by the
   // connection.
   size_t listener = 0;
-  // The AddressKey() of the peer. Set by the connection, for handlers.
+  // The AddressKey() of who asks, as TrustedProxies::ClientOf() has it. Set by the connection.
   std::string address;
   // The alternative names in the certificate that the peer has shown, and that was checked. Null
   // where there is none. Set by the connection.

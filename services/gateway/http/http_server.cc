@@ -105,6 +105,8 @@ HttpServer::HttpServer(const asio::any_io_executor& executor, const HttpLimits& 
 
 HttpServer::~HttpServer() = default;
 
+void HttpServer::Trust(TrustedProxies proxies) { state_->connections->Trust(std::move(proxies)); }
+
 absl::StatusOr<Address> HttpServer::Listen(const Address& address,
                                            std::shared_ptr<const ServerTls> tls, size_t index) {
   ASSIGN_OR_RETURN(std::shared_ptr<Listener> listener, Listener::Open(state_->executor, address));

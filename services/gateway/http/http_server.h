@@ -12,6 +12,7 @@
 #include "common/address.h"
 #include "gateway/http/http_limits.h"
 #include "gateway/http/responder.h"
+#include "gateway/http/trusted_proxies.h"
 #include "tls/server_tls.h"
 
 namespace callslip::gateway {
@@ -30,6 +31,9 @@ class HttpServer {
              HttpHandler handler)
       : HttpServer(executor, limits, Spawning(std::move(handler))) {}
   ~HttpServer();
+
+  // Whose word for whom they ask is taken (HttpRequest::address). Before Listen().
+  void Trust(TrustedProxies proxies);
 
   // Starts to accept; returns the address with the port that was bound. Errors as for
   // Listener::Open(). May be called for several addresses, each with TLS or without; `tls` is used

@@ -196,7 +196,7 @@ TEST_F(RouterTest, PathsMayHaveParameters) {
 // Knows tokens that begin with the name of a role, or says what its test wants.
 class FakeVerifier final : public TokenVerifier {
  public:
-  void Verify(const std::string& token, Done done) override {
+  void Verify(const std::string& token, const std::string& /*address*/, Done done) override {
     ++asked;
     if (hold) {
       held = std::move(done);

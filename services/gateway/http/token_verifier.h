@@ -18,8 +18,9 @@ class TokenVerifier {
   // here) or UNAVAILABLE, each with a reason and a message that may go out in a header.
   using Done = absl::AnyInvocable<void(absl::StatusOr<CredentialPtr>) &&>;
 
-  // Calls `done` once: mostly before it returns, or a few seconds later, on the loop.
-  virtual void Verify(const std::string& token, Done done) = 0;
+  // Calls `done` once: mostly before it returns, or a few seconds later, on the loop. `address` is
+  // that of who presents it (HttpRequest::address).
+  virtual void Verify(const std::string& token, const std::string& address, Done done) = 0;
 };
 
 }  // namespace callslip::gateway

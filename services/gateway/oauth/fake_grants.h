@@ -13,7 +13,7 @@ namespace callslip::gateway {
 // An authorization server of one person, for tests.
 class FakeGrants final : public Grants {
  public:
-  void Verify(const std::string& token, Done done) override {
+  void Verify(const std::string& token, const std::string& /*address*/, Done done) override {
     seen.push_back(token);
     if (!refusal.ok()) return std::move(done)(refusal);
     std::move(done)(Find(grant));

@@ -78,7 +78,7 @@ ResourceServer::ResourceServer(const OAuthConfig& config, Surroundings& surround
 
 ResourceServer::~ResourceServer() = default;
 
-void ResourceServer::Verify(const std::string& token, Done done) {
+void ResourceServer::Verify(const std::string& token, const std::string& /*address*/, Done done) {
   absl::StatusOr<CredentialPtr> verified = Check(token);
   if (!verified.ok() && NewerKeysMayHelp(verified.status())) {
     if (waiting_.size() < kMaxWaiting && keys_->Renew()) return Hold(token, std::move(done));

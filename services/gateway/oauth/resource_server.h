@@ -54,7 +54,7 @@ class ResourceServer final : public Grants, public std::enable_shared_from_this<
   // The reasons of UNAUTHENTICATED are those of ParseJwt(), CheckClaims() and KeySet::Find(), and
   // `signature_wrong`; of PERMISSION_DENIED `insufficient_scope`; of UNAVAILABLE, while there are
   // no keys, `keys_unavailable`.
-  void Verify(const std::string& token, Done done) override;
+  void Verify(const std::string& token, const std::string& address, Done done) override;
   absl::StatusOr<Grant> GrantOf(const std::string& token) override;
   absl::StatusOr<CredentialPtr> Find(const Grant& grant) override;
 

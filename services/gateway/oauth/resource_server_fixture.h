@@ -81,7 +81,7 @@ class ResourceServerTest : public testing::Test {
   using Answer = std::shared_ptr<std::optional<absl::StatusOr<CredentialPtr>>>;
   Answer Ask(const std::string& token) {
     auto answer = std::make_shared<std::optional<absl::StatusOr<CredentialPtr>>>();
-    server_->Verify(token, [answer](absl::StatusOr<CredentialPtr> verified) {
+    server_->Verify(token, "", [answer](absl::StatusOr<CredentialPtr> verified) {
       answer->emplace(std::move(verified));
     });
     return answer;

@@ -57,21 +57,5 @@ TEST_F(LoginQuotaTest, WhoBringsWrongCodesWaits) {
   EXPECT_TRUE(MayLogIn("a"));
 }
 
-TEST_F(LoginQuotaTest, FailuresOfLongAgoCountNoMore) {
-  Fail("a", LoginQuota::kMostFailedOfAddress - 1);
-  clock_.Advance(LoginQuota::kWindow);
-  Fail("a", 1);
-  EXPECT_TRUE(MayLogIn("a"));
-}
-
-TEST_F(LoginQuotaTest, OfTooManyAddressesTheOldestIsForgotten) {
-  Fail("first", LoginQuota::kMostFailedOfAddress);
-  clock_.Advance(absl::Seconds(1));
-  Fail("second", LoginQuota::kMostFailedOfAddress);
-  for (size_t i = 1; i < LoginQuota::kMaxAddresses; ++i) Fail(absl::StrCat(i), 1);
-  EXPECT_TRUE(MayLogIn("first"));
-  EXPECT_FALSE(MayLogIn("second"));
-}
-
 }  // namespace
 }  // namespace callslip::gateway

@@ -218,13 +218,14 @@ HttpResponse PageLogin::Answer(const HttpRequest& request, const Credential& cre
   return response;
 }
 
+std::string PageLogin::Login::Account() const {
+  return grant.has_value() ? absl::StrCat("grant ", grant->caller)
+                           : absl::StrCat("token ", fingerprint);
+}
+
 HttpResponse PageLogin::LogOut(const HttpRequest& request) {
   if (const std::optional<Login> login = Read(request); login.has_value()) {
-    if (logged_out_.size() == kMaxLoggedOut) {
-      logged_out_.erase(absl::c_min_element(
-          logged_out_, [](const auto& a, const auto& b) { return a.second < b.second; }));
-    }
-    logged_out_.emplace(login->id, login->end);
+    logged_out_.Add(login->Account(), login->id, login->end, ToWallTime(clock_->Now()));
     const auto found = in_use_.find(login->id);
     const auto credential = found == in_use_.end() ? nullptr : found->second.lock();
     if (credential != nullptr) credential->Withdraw();
@@ -278,7 +279,8 @@ std::optional<PageLogin::Login> PageLogin::Read(const HttpRequest& request) cons
                         .key = TextOf(grant, "key"),
                         .expires = login.end};
   }
-  const bool is_over = ToWallTime(clock_->Now()) >= login.end || logged_out_.contains(login.id);
+  const bool is_over = ToWallTime(clock_->Now()) >= login.end ||
+                       logged_out_.Contains(login.Account(), login.id, login.end);
   if (is_over || !IsSameSecret(login.id, Sha256Base64Url(KeyOf(request)))) return std::nullopt;
   return login;
 }

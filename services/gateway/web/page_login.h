@@ -17,6 +17,7 @@
 #include "gateway/http/page_caller.h"
 #include "gateway/http/router.h"
 #include "gateway/oauth/grants.h"
+#include "gateway/web/ended_logins.h"
 
 namespace callslip::gateway {
 
@@ -38,9 +39,6 @@ namespace callslip::gateway {
 class PageLogin final : public PageCaller {
  public:
   static constexpr absl::Duration kLifetime = absl::Hours(7 * 24);
-  // Logins that were ended before their time; some hundred bytes each. Of more, those that would
-  // have ended first are forgotten.
-  static constexpr size_t kMaxLoggedOut = 10'000;
 
   // `clock` must outlive it. `credentials` may be null: there is no token file.
   PageLogin(std::string session_key, std::shared_ptr<const Credentials> credentials, Clock* clock)
@@ -76,6 +74,9 @@ class PageLogin final : public PageCaller {
     std::string fingerprint;          // Of the token that was shown,
     std::optional<Grant> grant = {};  // or what was granted.
     absl::Time end;
+
+    // What it was for, for EndedLogins.
+    std::string Account() const;
   };
 
   std::string SignLogin(absl::string_view payload, absl::string_view secret) const;
@@ -93,8 +94,8 @@ class PageLogin final : public PageCaller {
   Grants* grants_ = nullptr;
   std::string server_;
   std::string session_key_;
+  EndedLogins logged_out_;
   // By id.
-  absl::flat_hash_map<std::string, absl::Time> logged_out_;  // When each would have ended.
   absl::flat_hash_map<std::string, std::weak_ptr<Credential>> in_use_;
   size_t forget_at_ = 1000;  // When so many were in use, those that are not any more are forgotten.
 };

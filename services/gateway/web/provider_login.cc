@@ -15,7 +15,6 @@
 #include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "common/log.h"
-#include "gateway/http/address_quota.h"
 #include "gateway/http/error_response.h"
 #include "gateway/http/unauthorized.h"
 #include "gateway/json/json_fields.h"
@@ -30,29 +29,10 @@ namespace {
 constexpr uint64_t kBodyBytes = 8 << 10;
 // Of the word of an error that the server tells.
 constexpr size_t kErrorBytes = 64;
-// An address in text, with a port.
-constexpr size_t kAddressBytes = 64;
 // SHA-256 in base64url: what RFC 7636 has for S256.
 constexpr size_t kChallengeLetters = 43;
 // Where the page is when people come back.
 constexpr absl::string_view kReturnPath = "/ui/login";
-
-// The address in "192.0.2.1:80" and "[2001:db8::1]:80", as some proxies write it.
-absl::string_view WithoutPort(absl::string_view address) {
-  if (absl::ConsumePrefix(&address, "[")) return address.substr(0, address.find(']'));
-  const size_t colon = address.find(':');
-  return colon == address.rfind(':') ? address.substr(0, colon) : address;
-}
-
-// Of whom codes are counted. A proxy on this machine tells for whom it asks, last; other proxies
-// could be anybody.
-std::string AddressOf(const HttpRequest& request) {
-  const absl::string_view told = request.Header("x-forwarded-for");
-  const bool is_local = request.address.empty() || IsLoopbackKey(request.address);
-  if (!is_local || told.empty()) return request.address;
-  const absl::string_view last = absl::StripAsciiWhitespace(told.substr(told.rfind(',') + 1));
-  return AddressKeyOfText(WithoutPort(last)).substr(0, kAddressBytes);
-}
 
 // Where the page is, and people come back to; empty for a request of no page.
 std::string ReturnUrl(const HttpRequest& request) {
@@ -211,7 +191,7 @@ asio::awaitable<HttpResponse> ProviderLogin::LogIn(std::shared_ptr<HttpRequest> 
   if (!fields.status().ok()) co_return ErrorResponse(fields.status());
   const LoginEndpoints endpoints = endpoints_();
   if (!endpoints.token.has_value()) co_return NotHeardOf();
-  const std::string address = AddressOf(*request);
+  const std::string address = request->address;
   const absl::StatusOr<std::shared_ptr<void>> place = quota_.Take(address);
   if (!place.ok()) co_return ErrorResponse(place.status());
   // Whoever has not begun here asks the server nothing.
@@ -281,7 +261,7 @@ asio::awaitable<absl::StatusOr<FormAnswer>> ProviderLogin::Exchange(Url url, std
 asio::awaitable<absl::StatusOr<CredentialPtr>> ProviderLogin::Verify(std::string token) {
   const auto loop = co_await asio::this_coro::executor;
   const Brought<absl::StatusOr<CredentialPtr>> brought(loop);
-  grants_->Verify(token, [brought](absl::StatusOr<CredentialPtr> verified) {
+  grants_->Verify(token, "", [brought](absl::StatusOr<CredentialPtr> verified) {
     brought.Set(std::move(verified));
   });
   auto got = brought.Get();

@@ -244,26 +244,6 @@ TEST_F(ProviderLoginTest, WhoAsksWhileTheServerIsAwayKeepsNobodyOut) {
   EXPECT_THAT(server_->forms, SizeIs(LoginQuota::kMostFailedOfAddress));
 }
 
-TEST_F(ProviderLoginTest, AProxyOfThisMachineTellsForWhomItAsks) {
-  server_->answer = FormAnswer{400, R"({"error":"invalid_grant"})"};
-  const auto status = [&](const char* peer, const char* told) {
-    HttpRequest request = Request("/api/login/provider", Body());
-    request.address = AddressKeyOfText(peer);
-    request.headers["x-forwarded-for"] = told;
-    return LogIn(std::move(request)).status;
-  };
-  for (int i = 0; i < LoginQuota::kMostFailedOfAddress; ++i) {
-    EXPECT_EQ(status("127.0.0.1", absl::StrCat("10.0.0.", i, ", 10.9.9.9").c_str()), 401);
-  }
-  EXPECT_EQ(status("127.0.0.1", "10.0.0.77, 10.9.9.9"), 429);
-  EXPECT_EQ(status("127.0.0.1", "10.9.9.9:1234"), 429);
-  EXPECT_EQ(status("127.0.0.1", "[::ffff:10.9.9.9]:1234"), 429);
-  EXPECT_EQ(status("127.0.0.1", "10.9.9.9, 10.0.0.77"), 401);
-  // What anybody else says counts for nothing.
-  EXPECT_EQ(status("10.0.0.5", "10.9.9.9"), 401);
-  EXPECT_EQ(status("10.9.9.9", "10.0.0.5"), 429);
-}
-
 TEST_F(ProviderLoginTest, SaysWhereToLogIn) {
   EXPECT_EQ(login_.Description(), Json::parse(R"({"issuer": "https://login.example"})"));
 }

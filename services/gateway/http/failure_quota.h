@@ -1,0 +1,48 @@
+#ifndef CALLSLIP_GATEWAY_HTTP_FAILURE_QUOTA_H_
+#define CALLSLIP_GATEWAY_HTTP_FAILURE_QUOTA_H_
+
+#include <cstddef>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
+
+namespace callslip::gateway {
+
+// How often something may come to nothing for one address before that address has to wait, and for
+// all of them together before those have to wait for which it has. Not thread-safe.
+class FailureQuota {
+ public:
+  struct Limits {
+    int of_address;
+    int of_all;
+    absl::Duration window;  // In which they count, from the first one on.
+  };
+  // Addresses that are remembered, some 100 bytes each. Of more, the oldest is forgotten.
+  static constexpr size_t kMaxAddresses = 10'000;
+
+  FailureQuota(Clock* clock, const Limits& limits) : clock_(clock), limits_(limits) {}
+
+  // How long who asks from `address`, an AddressKey(), has to wait; zero where not at all.
+  absl::Duration WaitOf(const std::string& address);
+  void CountFailed(const std::string& address);
+
+ private:
+  struct Failed {
+    absl::Time since = absl::InfinitePast();
+    int times = 0;
+  };
+
+  void Count(Failed& failed);
+  absl::Duration LeftOf(const Failed& failed) const;
+
+  Clock* const clock_;
+  const Limits limits_;
+  Failed all_;
+  absl::flat_hash_map<std::string, Failed> of_address_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_HTTP_FAILURE_QUOTA_H_
