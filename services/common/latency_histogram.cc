@@ -15,6 +15,13 @@ void LatencyHistogram::Add(const LatencyHistogram& other) {
   }
 }
 
+LatencyHistogram LatencyHistogram::Since(const LatencyHistogram& before) const {
+  LatencyHistogram since;
+  for (size_t i = 0; i < kBuckets; ++i) since.counts[i] = counts[i] - before.counts[i];
+  since.sum_nanos = sum_nanos - before.sum_nanos;
+  return since;
+}
+
 void LatencyHistogram::Keep(int64_t nanos, const TraceContext& trace, int64_t at_nanos) {
   nanos = std::max<int64_t>(nanos, 0);
   exemplars.resize(kBuckets);

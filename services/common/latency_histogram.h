@@ -57,6 +57,9 @@ struct LatencyHistogram {
 
   void Add(const LatencyHistogram& other);
 
+  // What came after `before`, which is what this was earlier; without exemplars.
+  LatencyHistogram Since(const LatencyHistogram& before) const;
+
   int64_t count() const {
     int64_t all = 0;
     for (const int64_t bucket : counts) all += bucket;

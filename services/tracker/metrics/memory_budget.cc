@@ -27,7 +27,7 @@ constexpr int64_t kPartitions = 16;
 constexpr int64_t kClaimBytes = 256;
 // What gRPC holds of calls on their way: a dozen of the largest requests.
 constexpr int64_t kCallBytes = 192 * kMiB;
-// The program and its threads.
+// The program and its threads, and what StatisticsHistory keeps.
 constexpr int64_t kProcessBytes = 64 * kMiB;
 // Below it nobody could hand in a few of the largest params and results.
 constexpr int64_t kLeastPayloadBytes = 64 * kMiB;

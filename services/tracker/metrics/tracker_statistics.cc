@@ -60,4 +60,16 @@ TrackerStatistics TrackerStatisticsSource::Read() {
   return read;
 }
 
+void TrackerStatisticsSource::Note() {
+  StatisticsHistory::Sessions sessions;
+  if (parts_.sessions != nullptr) {
+    sessions.active = parts_.sessions->active_sessions();
+    const auto agents = parts_.sessions->AgentCounts();
+    for (const AgentStatus in_turn : {AgentStatus::kPrompting, AgentStatus::kNeedsPermission}) {
+      sessions.in_turn += agents[static_cast<size_t>(in_turn)];
+    }
+  }
+  history_.Note(parts_.clock->Now(), parts_.commands->Statistics(), sessions);
+}
+
 }  // namespace callslip::tracker

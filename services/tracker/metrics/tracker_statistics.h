@@ -17,6 +17,7 @@
 #include "tracker/domain/worker/worker_log.h"
 #include "tracker/domain/worker/worker_registry.h"
 #include "tracker/metrics/rpc_statistics.h"
+#include "tracker/metrics/statistics_history.h"
 #include "tracker/storage/measured_disk.h"
 #include "tracker/storage/measured_journal_storage.h"
 
@@ -76,7 +77,7 @@ class TrackerStatisticsSource {
   };
 
   explicit TrackerStatisticsSource(Parts parts)
-      : parts_(std::move(parts)), started_(parts_.clock->Now()) {}
+      : parts_(std::move(parts)), started_(parts_.clock->Now()), history_(started_) {}
 
   // No commands are taken any more.
   void SetDraining() { draining_ = true; }
@@ -85,9 +86,14 @@ class TrackerStatisticsSource {
 
   TrackerStatistics Read();
 
+  // Adds a sample to the history: each StatisticsHistory::kEvery.
+  void Note();
+  const StatisticsHistory& history() const { return history_; }
+
  private:
   const Parts parts_;
   const absl::Time started_;
+  StatisticsHistory history_;
   std::atomic<bool> draining_{false};
   std::atomic<bool> storing_{true};
 };

@@ -107,6 +107,14 @@ void ReleaseMemory(TimerThread& timers, MemoryRelease& memory) {
   timers.After(MemoryRelease::kEvery, [&timers, &memory] { ReleaseMemory(timers, memory); });
 }
 
+// In a while, and again and again.
+void NoteStatistics(TimerThread& timers, TrackerServer& server) {
+  timers.After(StatisticsHistory::kEvery, [&timers, &server] {
+    server.NoteStatistics();
+    NoteStatistics(timers, server);
+  });
+}
+
 // What GET /metrics and a collector are told: of a tracker that stands by or is about to serve,
 // little.
 class Metrics {
@@ -247,6 +255,8 @@ int Main(int argc, char** argv) {
   if (!bound.ok()) return Fail(bound.status());
   metrics.Tell([&](MetricsPage& page) { TellAll(config, **storage, server, annotations, page); });
   const absl::Cleanup told = [&metrics] { metrics.Finish(); };
+  NoteStatistics(timers, server);
+  const absl::Cleanup noted = [&timers] { timers.Stop(); };
   kept.SetStorageListener([&server](bool works) { server.SetStoring(works); });
   for (const Address& address : *bound) {
     std::fprintf(stderr, "listening on %s\n", address.ToString().c_str());

@@ -1,5 +1,8 @@
 #include "tracker/rpc/admin_service.h"
 
+#include <optional>
+#include <string>
+
 #include "common/version.h"
 #include "tracker/rpc/command_convert.h"
 #include "tracker/rpc/time_convert.h"
@@ -41,13 +44,46 @@ void Fill(const TrackerStatistics& from, v1::GetHealthResponse& to) {
   to.set_storage_failures(from.storage.failures + from.journal.failures);
 }
 
+void Fill(const std::optional<StatisticsHistory::Quantiles>& from,
+          v1::HistorySample::Latency* (v1::HistorySample::*mutable_latency)(),
+          v1::HistorySample& to) {
+  if (!from.has_value()) return;
+  v1::HistorySample::Latency& latency = *(to.*mutable_latency)();
+  Set(from->p50, *latency.mutable_p50());
+  Set(from->p95, *latency.mutable_p95());
+}
+
+void Fill(const StatisticsHistory::Sample& from, v1::HistorySample& to) {
+  Set(from.end, *to.mutable_time());
+  Set(from.length, *to.mutable_length());
+  to.set_registered(from.registered);
+  to.set_completed(from.completed);
+  for (size_t code = 0; code < kEndCodes.size(); ++code) {
+    if (from.failed[code] == 0) continue;
+    v1::HistorySample::Failures& failures = *to.add_failures();
+    failures.set_code(std::string(kEndCodes[code]));
+    failures.set_commands(from.failed[code]);
+  }
+  Fill(from.dispatch, &v1::HistorySample::mutable_delivery, to);
+  Fill(from.standard, &v1::HistorySample::mutable_completion, to);
+  to.set_queued(from.queued);
+  to.set_sessions(from.sessions.active);
+  to.set_sessions_in_turn(from.sessions.in_turn);
+}
+
 }  // namespace
 
 void AdminService::ServeOn(AsyncServer& server) {
   server.ServeUnary<v1::GetHealthRequest, v1::GetHealthResponse>(
       {kName, "GetHealth"},
-      [this](const CallContext&, const v1::GetHealthRequest&, v1::GetHealthResponse& response) {
+      [this](const CallContext&, const v1::GetHealthRequest& request,
+             v1::GetHealthResponse& response) {
         Fill(source_->Read(), response);
+        if (!request.with_history()) return absl::OkStatus();
+        Set(clock_->Now(), *response.mutable_time());
+        for (const StatisticsHistory::Sample& sample : source_->history().Read()) {
+          Fill(sample, *response.add_history());
+        }
         return absl::OkStatus();
       },
       // It tells of a storage that fails while it does.

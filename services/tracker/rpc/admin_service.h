@@ -2,17 +2,19 @@
 #define CALLSLIP_TRACKER_RPC_ADMIN_SERVICE_H_
 
 #include "callslip/tracker/v1/admin_service.pb.h"
+#include "common/clock.h"
 #include "tracker/metrics/tracker_statistics.h"
 #include "tracker/rpc/async_server.h"
 
 namespace callslip::tracker {
 
-// AdminService over the tracker's statistics. Must outlive the server that it serves on.
+// AdminService over the tracker's statistics and their history. Must outlive the server that it
+// serves on.
 class AdminService {
  public:
   static constexpr char kName[] = "callslip.tracker.v1.AdminService";
 
-  explicit AdminService(TrackerStatisticsSource* source) : source_(source) {}
+  AdminService(Clock* clock, TrackerStatisticsSource* source) : clock_(clock), source_(source) {}
 
   // Before the server is started.
   static void AddTo(AsyncServer& server) { server.AddService(kName); }
@@ -20,6 +22,7 @@ class AdminService {
   void ServeOn(AsyncServer& server);
 
  private:
+  Clock* const clock_;
   TrackerStatisticsSource* const source_;
 };
 

@@ -88,7 +88,7 @@ struct TrackerServer::Parts {
                     .runners = [this] { return Runners(); },
                     .storage = storage,
                     .door = [this] { return AtTheDoor(); }}),
-        admin(&statistics),
+        admin(clock, &statistics),
         owner_of(OwnerOf(table, session_table)),
         clock_(clock),
         server(clock) {
@@ -217,5 +217,7 @@ void TrackerServer::Drain(absl::Duration grace) {
 }
 
 TrackerStatistics TrackerServer::Statistics() { return parts_->statistics.Read(); }
+
+void TrackerServer::NoteStatistics() { parts_->statistics.Note(); }
 
 }  // namespace callslip::tracker

@@ -63,6 +63,10 @@ class TrackerServer {
   // Thread-safe; from Start() on.
   TrackerStatistics Statistics();
 
+  // Adds a sample to what AdminService tells of the last minutes: each StatisticsHistory::kEvery.
+  // Thread-safe.
+  void NoteStatistics();
+
  private:
   struct Parts;
 

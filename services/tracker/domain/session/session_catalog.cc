@@ -254,6 +254,12 @@ size_t SessionCatalog::size() {
   return sessions_.size();
 }
 
+int64_t SessionCatalog::active() {
+  MutexLock lock(&mutex_);
+  return std::count_if(sessions_.begin(), sessions_.end(),
+                       [](const auto& each) { return each.second.state == SessionState::kActive; });
+}
+
 int64_t SessionCatalog::appended_events() {
   MutexLock lock(&mutex_);
   return appended_events_;

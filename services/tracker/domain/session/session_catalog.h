@@ -59,6 +59,8 @@ class SessionCatalog {
   // (kNone) the ones that need theirs.
   std::array<int64_t, kAgentStatusCount> AgentCounts();
   size_t size();
+  // Those that have not ended.
+  int64_t active();
   // Events that were added since the start.
   int64_t appended_events();
 

@@ -81,6 +81,8 @@ class SessionTable {
   void ApplyRetention(const SessionRetention& retention, absl::Time now);
 
   size_t sessions() { return catalog_.size(); }
+  // Those that have not ended.
+  int64_t active_sessions() { return catalog_.active(); }
   // See SessionCatalog::AgentCounts().
   std::array<int64_t, kAgentStatusCount> AgentCounts() { return catalog_.AgentCounts(); }
   // Events that were added to the logs since the start.
