@@ -250,6 +250,48 @@ TEST_F(MetricsTest, HealthIsToldInFewWords) {
   EXPECT_EQ(later["tracker"]["commands"], json::object({{"delivered", 1}}));
 }
 
+TEST_F(MetricsTest, TheLastMinutesAreToldByTheTracker) {
+  TestServices services;
+  const auto history = [&services] { return services.Get("/api/stats/history"); };
+  const auto pass = [&services] { services.clock().Advance(absl::Seconds(10)); };
+  EXPECT_EQ(history().body["samples"], json::array());
+
+  (void)Interact(services, {});
+  pass();
+  services.tracker().NoteStatistics();
+  pass();
+  (void)services.Get("/pending-queries");
+  services.tracker().NoteStatistics();
+  const TestServices::Answer answer = history();
+  ASSERT_EQ(answer.status, 200);
+  const json& samples = answer.body["samples"];
+  ASSERT_EQ(samples.size(), 2u) << answer.body;
+  EXPECT_EQ(samples[0]["length_ms"], 10'000);
+  EXPECT_EQ(samples[0]["registered"], 1);
+  EXPECT_EQ(samples[0]["queued"], 1);
+  EXPECT_EQ(samples[0]["failed"], json::object());
+  EXPECT_FALSE(samples[0].contains("delivery_p50_ms"));
+  EXPECT_EQ(samples[1]["time"], answer.body["time"]);
+  EXPECT_EQ(samples[1]["registered"], 0);
+  EXPECT_EQ(samples[1]["queued"], 0);
+  // In the bucket of 10 to 30 s.
+  EXPECT_EQ(samples[1]["delivery_p50_ms"], 20'000.0);
+  EXPECT_EQ(samples[1]["delivery_p95_ms"], 29'000.0);
+  EXPECT_FALSE(samples[1].contains("completion_p50_ms"));
+
+  // Nobody said that it had begun.
+  pass();
+  services.table().FireDeadlines(services.clock().Now());
+  services.tracker().NoteStatistics();
+  EXPECT_EQ(history().body["samples"][2]["failed"], (json{{"extension_no_response", 1}}));
+
+  // A tracker that starts anew knows nothing of before.
+  services.StopTracker();
+  EXPECT_EQ(history().status, 503);
+  services.StartTracker();
+  EXPECT_EQ(history().body["samples"], json::array());
+}
+
 TEST_F(MetricsTest, HealthTellsThatTheTrackerIsGone) {
   TestServices services;
   services.StopTracker();

@@ -237,7 +237,8 @@ TrackerClient::Result<v1::ListWorkerLogResponse> FakeTrackerClient::ListWorkerLo
   return Unimplemented<v1::ListWorkerLogResponse>();
 }
 
-TrackerClient::Result<v1::GetHealthResponse> FakeTrackerClient::GetHealth(absl::Duration) {
+TrackerClient::Result<v1::GetHealthResponse> FakeTrackerClient::GetHealth(v1::GetHealthRequest,
+                                                                          absl::Duration) {
   if (on_health == nullptr) co_return co_await Unimplemented<v1::GetHealthResponse>();
   co_return on_health();
 }

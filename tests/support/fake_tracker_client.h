@@ -79,7 +79,8 @@ class FakeTrackerClient final : public TrackerClient {
   Result<v1::ListTargetsResponse> ListTargets(v1::ListTargetsRequest request) override;
   Result<v1::AppendWorkerLogResponse> AppendWorkerLog(v1::AppendWorkerLogRequest request) override;
   Result<v1::ListWorkerLogResponse> ListWorkerLog(v1::ListWorkerLogRequest request) override;
-  Result<v1::GetHealthResponse> GetHealth(absl::Duration deadline) override;
+  Result<v1::GetHealthResponse> GetHealth(v1::GetHealthRequest request,
+                                          absl::Duration deadline) override;
   TrackerClientStatistics Statistics() override { return {.waits = waits_}; }
   std::unique_ptr<CommandFeed> Watch(std::string client_id, std::string owner,
                                      v1::CommandFilter filter, bool only_changes) override;

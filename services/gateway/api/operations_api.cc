@@ -78,6 +78,8 @@ void OperationsApi::AddRoutes(Router& router) const {
   router.Add("GET", "/api/mcp-clients", readers,
              [this](Request request) -> Answer { co_return ListMcpClients(*request); });
   router.Add("GET", "/api/health", operators, [this](const Request&) { return GetHealth(); });
+  router.Add("GET", "/api/stats/history", operators,
+             [this](const Request&) { return GetHistory(); });
   router.AddWebSocket("/api/stats/ws", operators,
                       [this](const Request&, std::shared_ptr<WebSocket> socket) {
                         return ServeStatistics(std::move(socket));
@@ -133,8 +135,16 @@ OperationsApi::Answer OperationsApi::ListWorkerLog(Request request) const {
 }
 
 OperationsApi::Answer OperationsApi::GetHealth() const {
-  const auto health = co_await tracker_->GetHealth(kReadinessDeadline);
+  const auto health = co_await tracker_->GetHealth({}, kReadinessDeadline);
   co_return JsonAnswer(HealthJson(health, clock_->Now() - started_));
+}
+
+OperationsApi::Answer OperationsApi::GetHistory() const {
+  v1::GetHealthRequest request;
+  request.set_with_history(true);
+  const auto health = co_await tracker_->GetHealth(std::move(request), kReadinessDeadline);
+  if (!health.ok()) co_return ErrorResponse(health.status());
+  co_return JsonAnswer(HistoryJson(*health));
 }
 
 HttpResponse OperationsApi::ListMcpClients(const HttpRequest& request) const {

@@ -38,6 +38,7 @@ class OperationsApi {
   Answer ListWorkers(Request request) const;
   Answer ListWorkerLog(Request request) const;
   Answer GetHealth() const;
+  Answer GetHistory() const;
   HttpResponse ListMcpClients(const HttpRequest& request) const;
   boost::asio::awaitable<void> ServeStatistics(std::shared_ptr<WebSocket> socket) const;
 

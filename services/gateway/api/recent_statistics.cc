@@ -17,16 +17,11 @@ LatencyHistogram HistogramOf(const google::protobuf::RepeatedField<int64_t>& cou
   return histogram;
 }
 
-LatencyHistogram Since(const LatencyHistogram& before, LatencyHistogram now) {
-  for (size_t i = 0; i < LatencyHistogram::kBuckets; ++i) now.counts[i] -= before.counts[i];
-  return now;
-}
-
 }  // namespace
 
 boost::asio::awaitable<absl::StatusOr<Json>> RecentStatistics::Read() {
   if (!samples_.empty() && clock_->Now() - samples_.back().time < kFresh) co_return latest_;
-  const auto health = co_await tracker_->GetHealth(kReadinessDeadline);
+  const auto health = co_await tracker_->GetHealth({}, kReadinessDeadline);
   if (!health.ok()) co_return health.status();
   latest_ = Note(*health);
   co_return latest_;
@@ -53,10 +48,10 @@ Json RecentStatistics::Note(const v1::GetHealthResponse& health) {
     const auto add = [&stats](const char* name, const LatencyHistogram& recent, double part) {
       if (recent.count() > 0) stats[name] = NanosAt(recent, part) / 1e6;
     };
-    const LatencyHistogram dispatch = Since(samples_.front().dispatch, now.dispatch);
+    const LatencyHistogram dispatch = now.dispatch.Since(samples_.front().dispatch);
     add("dispatch_p50_ms", dispatch, 0.5);
     add("dispatch_p99_ms", dispatch, 0.99);
-    add("journal_p99_ms", Since(samples_.front().journal, now.journal), 0.99);
+    add("journal_p99_ms", now.journal.Since(samples_.front().journal), 0.99);
   }
   samples_.push_back(std::move(now));
   return stats;

@@ -35,6 +35,34 @@ Json TrackerEntry(const v1::GetHealthResponse& health) {
       {"storage", {{"events", health.events_appended()}, {"failures", health.storage_failures()}}}};
 }
 
+double Milliseconds(const google::protobuf::Duration& duration) {
+  return absl::ToDoubleMilliseconds(DurationOf(duration));
+}
+
+Json HistoryEntry(const v1::HistorySample& sample) {
+  Json failed = Json::object();
+  for (const v1::HistorySample::Failures& each : sample.failures()) {
+    failed[each.code()] = each.commands();
+  }
+  Json entry = {{"time", WireTime(sample.time())},
+                {"length_ms", absl::ToInt64Milliseconds(DurationOf(sample.length()))},
+                {"registered", sample.registered()},
+                {"completed", sample.completed()},
+                {"failed", std::move(failed)},
+                {"queued", sample.queued()},
+                {"sessions", sample.sessions()},
+                {"sessions_in_turn", sample.sessions_in_turn()}};
+  if (sample.has_delivery()) {
+    entry["delivery_p50_ms"] = Milliseconds(sample.delivery().p50());
+    entry["delivery_p95_ms"] = Milliseconds(sample.delivery().p95());
+  }
+  if (sample.has_completion()) {
+    entry["completion_p50_ms"] = Milliseconds(sample.completion().p50());
+    entry["completion_p95_ms"] = Milliseconds(sample.completion().p95());
+  }
+  return entry;
+}
+
 }  // namespace
 
 Json HealthJson(const absl::StatusOr<v1::GetHealthResponse>& tracker, absl::Duration uptime) {
@@ -50,6 +78,12 @@ Json HealthJson(const absl::StatusOr<v1::GetHealthResponse>& tracker, absl::Dura
   health["ready"] = tracker.ok() && tracker->ready();
   health["reasons"] = std::move(reasons);
   return health;
+}
+
+Json HistoryJson(const v1::GetHealthResponse& health) {
+  Json samples = Json::array();
+  for (const v1::HistorySample& sample : health.history()) samples.push_back(HistoryEntry(sample));
+  return {{"time", WireTime(health.time())}, {"samples", std::move(samples)}};
 }
 
 }  // namespace callslip::gateway

@@ -13,6 +13,9 @@ namespace callslip::gateway {
 Json HealthJson(const absl::StatusOr<callslip::tracker::v1::GetHealthResponse>& tracker,
                 absl::Duration uptime);
 
+// What the tracker did lately, as GET /api/stats/history tells it: docs/http.md.
+Json HistoryJson(const callslip::tracker::v1::GetHealthResponse& health);
+
 }  // namespace callslip::gateway
 
 #endif  // CALLSLIP_GATEWAY_JSON_HEALTH_JSON_H_

@@ -175,8 +175,9 @@ class GrpcTrackerClient final : public TrackerClient {
     return Unary(&WorkerStub::PrepareAsyncListWorkerLog, std::move(request), kUnaryDeadline);
   }
 
-  Result<v1::GetHealthResponse> GetHealth(absl::Duration deadline) override {
-    return Unary(&AdminStub::PrepareAsyncGetHealth, v1::GetHealthRequest(), deadline);
+  Result<v1::GetHealthResponse> GetHealth(v1::GetHealthRequest request,
+                                          absl::Duration deadline) override {
+    return Unary(&AdminStub::PrepareAsyncGetHealth, std::move(request), deadline);
   }
 
   TrackerClientStatistics Statistics() override {

@@ -125,7 +125,8 @@ class TrackerClient {
   virtual Result<v1::AppendWorkerLogResponse> AppendWorkerLog(
       v1::AppendWorkerLogRequest request) = 0;
   virtual Result<v1::ListWorkerLogResponse> ListWorkerLog(v1::ListWorkerLogRequest request) = 0;
-  virtual Result<v1::GetHealthResponse> GetHealth(absl::Duration deadline) = 0;
+  virtual Result<v1::GetHealthResponse> GetHealth(v1::GetHealthRequest request,
+                                                  absl::Duration deadline) = 0;
 
   // On the executor of the coroutines. Connects where there is no connection.
   virtual TrackerClientStatistics Statistics() = 0;
