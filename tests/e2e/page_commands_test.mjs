@@ -190,7 +190,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
         for (const path of ['commands', 'failed', 'workers', 'overview']) {
           await page.goto(setting.url(path));
           await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });
-          if (path === 'overview') await page.getByText('Handed in').waitFor();
+          if (path === 'overview') await page.getByText('Handed in', { exact: true }).waitFor();
           if (path === 'failed') await page.getByRole('list', { name: 'Failures' }).waitFor();
           if (path === 'workers') await page.getByRole('region', { name: 'Targets' }).waitFor();
           const where = `${path}-${width}-${colours}`;
@@ -292,7 +292,7 @@ describe('commands at a guarded page', { timeout: stretched(300_000) }, () => {
     await viewer.locator(`a[data-id="${id}"]`).waitFor();
     assert.equal(await viewer.getByRole('button', { name: 'Cancel command' }).count(), 0);
     await viewer.goto(setting.url('overview'));
-    await viewer.getByText('Handed in').waitFor();
+    await viewer.getByText('Handed in', { exact: true }).waitFor();
   }));
 
   test('a client sees its own, and is asked for nothing that it would be refused', () => setting.services.step(async () => {

@@ -6,9 +6,10 @@ import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
 import {lasted} from '../commands/timeline.ts';
 import {Boundary, Failure} from '../ui/failure.tsx';
 import {usePolled} from '../ui/poll.ts';
+import {failedShare, inUnit, type History, type HistorySample} from './history.ts';
+import {LastMinutes} from './last_minutes.tsx';
 import {Needs} from './needs.tsx';
-import {failedShare, rated, ratesOf, recent, sized, withSample, type Sample, type Stats} from './series.ts';
-import {Sparkline} from './sparkline.tsx';
+import {rated, rateOf, sized, withSample, type Sample, type Stats} from './series.ts';
 
 // As observe {what: "health"} tells it.
 export interface Health {
@@ -39,6 +40,7 @@ const reasonWords: Record<string, string> = {
 };
 
 const healthEveryMs = () => 5_000;
+const historyEveryMs = () => 10_000;
 
 export function OverviewPage() {
   return (
@@ -51,18 +53,20 @@ export function OverviewPage() {
 
 function Everything() {
   const {value: health, error} = usePolled<Health>('/health', healthEveryMs);
+  const history = usePolled<History>('/stats/history', historyEveryMs);
   const [samples, feed] = useStats();
   return (
     <>
       {error !== null && <Failure error={error} />}
       {health && <Readiness health={health} />}
       <Boundary what="What needs you"><Needs /></Boundary>
-      {health && <Tiles health={health} samples={samples} />}
+      {health && <Tiles health={health} samples={samples} past={history.value?.samples ?? []} />}
+      {(health?.tracker || history.value) && <Boundary what="The last 15 minutes"><LastMinutes {...history} /></Boundary>}
       {health && <Versions health={health} feed={feed} />}
     </>);
 }
 
-// Everything of the last two minutes that came while somebody looked.
+// What came last while somebody looked.
 function useStats(): [readonly Sample[], SocketState] {
   const [samples, setSamples] = useState<readonly Sample[]>([]);
   const [state, setState] = useState<SocketState>('connecting');
@@ -106,52 +110,45 @@ interface TileProps {
   value: ComponentChildren;
   note?: ComponentChildren;
   href?: string;
-  values?: readonly number[];
   isWarning?: boolean;
 }
 
-function Tile({name, value, note, href, values, isWarning}: TileProps) {
+function Tile({name, value, note, href, isWarning}: TileProps) {
   return (
     <div class={`tile${isWarning ? ' is-warning' : ''}`}>
       <dt>{href ? <a href={href}>{name}</a> : name}</dt>
       <dd class="tile-value">{value}</dd>
       {note && <dd class="tile-note">{note}</dd>}
-      {values && <dd class="tile-line"><Sparkline values={values} /></dd>}
     </div>);
 }
 
-const ms = (value: number | undefined) => (value === undefined ? '–' : lasted(value));
-const of = (samples: readonly Sample[], read: (sample: Sample) => number | undefined) => samples.map(each => read(each) ?? 0);
+const ms = (value: number | undefined) => (value === undefined ? '–' : inUnit('ms', value));
 
-function Tiles({health, samples}: {health: Health; samples: readonly Sample[]}) {
+function Tiles({health, samples, past}: {health: Health; samples: readonly Sample[]; past: readonly HistorySample[]}) {
   const {tracker} = health;
   const last = samples.at(-1);
-  const arrivals = ratesOf(samples, 'registered');
-  const ends = ratesOf(samples, 'completed');
-  const share = failedShare(samples);
+  const share = failedShare(past);
   const queued = last?.queued ?? tracker?.queue.depth ?? 0;
   const oldest = last ? last.oldest_ms : tracker?.queue.oldest_ms;
   return (
     <dl class="tiles">
-      <Tile name="Queued" href="/ui/commands?status=queued" value={queued.toLocaleString('en')} values={of(samples, each => each.queued)}
+      <Tile name="Queued" href="/ui/commands?status=queued" value={queued.toLocaleString('en')}
         note={oldest ? `oldest ${lasted(oldest)}` : 'nothing waits'} isWarning={(oldest ?? 0) > 10_000} />
-      <Tile name="Handed in" href="/ui/commands" value={rated(recent(arrivals))} values={arrivals} />
-      <Tile name="Completed" value={rated(recent(ends))} values={ends} />
+      <Tile name="Handed in" href="/ui/commands" value={rated(rateOf(samples, 'registered'))} note="just now" />
+      <Tile name="Completed" value={rated(rateOf(samples, 'completed'))} note="just now" />
       <Tile name="Failed" href="/ui/failed" value={share === null ? '0 %' : `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`}
-        values={ratesOf(samples, 'failed')} isWarning={(share ?? 0) > 0.05}
-        note={share === null ? 'nothing ended just now' : 'of what ended in the last 2 minutes'} />
+        isWarning={(share ?? 0) > 0.05}
+        note={share === null ? 'nothing ended' : 'of what ended in the last 15 minutes'} />
       {last?.dispatch_p99_ms !== undefined && (
-        <Tile name="Dispatch" value={ms(last.dispatch_p99_ms)} note={`p99; half within ${ms(last.dispatch_p50_ms)}`}
-          values={of(samples, each => each.dispatch_p99_ms)} />)}
+        <Tile name="Dispatch" value={ms(last.dispatch_p99_ms)} note={`p99; half within ${ms(last.dispatch_p50_ms)}`} />)}
       {last?.journal_p99_ms !== undefined && (
-        <Tile name="Disk" value={ms(last.journal_p99_ms)} note="p99 of a write to the journal" values={of(samples, each => each.journal_p99_ms)} />)}
+        <Tile name="Disk" value={ms(last.journal_p99_ms)} note="p99 of a write to the journal" />)}
       {tracker && (
         <>
           <Tile name="Workers" href="/ui/workers" value={`${tracker.workers.connected} of ${tracker.workers.known}`}
             note="connected, of those known" isWarning={tracker.workers.connected === 0} />
           <Tile name="Sessions" href="/ui/sessions" value={tracker.sessions.toLocaleString('en')} />
-          <Tile name="In memory" value={sized(last?.payload_bytes ?? tracker.payload_bytes)} note="params and results"
-            values={samples.length > 1 ? of(samples, each => each.payload_bytes) : undefined} />
+          <Tile name="In memory" value={sized(last?.payload_bytes ?? tracker.payload_bytes)} note="params and results" />
         </>)}
     </dl>);
 }
