@@ -10,7 +10,6 @@ import { AgentSessions, RunnerProcess, scriptedAgent, until } from './support/ru
 import { Services } from './support/services.js';
 
 const run = promisify(execFile);
-const MCP_VERSION = '2026-07-28';
 
 describe('a runner with a token', { timeout: stretched(120_000) }, () => {
   let services;
@@ -88,30 +87,9 @@ describe('a runner with a token', { timeout: stretched(120_000) }, () => {
     assert.equal(await ask('/api/sessions', {}), 403);
   }));
 
-  /** A session whose agent `call`s the tool `session` with the token that it was given. */
-  async function agentWithTools() {
-    const id = await sessions.begin();
-    await sessions.say(id, [{ say_mcp: true }]);
-    await sessions.ended(id, 1);
-    const [, token] = /Bearer ([^"\\]+)/.exec(await sessions.answer(id));
-    const call = async (args) => {
-      const params = { name: 'session', arguments: args, _meta: {
-        'io.modelcontextprotocol/protocolVersion': MCP_VERSION,
-        'io.modelcontextprotocol/clientCapabilities': {} } };
-      const answer = await fetch(`${services.gatewayUrl}/mcp`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream',
-          Authorization: `Bearer ${token}`, 'MCP-Protocol-Version': MCP_VERSION,
-          'Mcp-Method': 'tools/call', 'Mcp-Name': 'session' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
-      });
-      return (await answer.json()).result.structuredContent;
-    };
-    return { id, call };
-  }
-
   test('holds an agent to its own rules, whoever does the work', () => services.step(async () => {
-    const { id, call } = await agentWithTools();
+    const id = await sessions.begin();
+    const call = await sessions.toolOf(id);
     const make = (wish) => call({ what: 'new', message: '[]', agent: 'scripted', ...wish });
     assert.equal((await make({ workspace: 'other' })).error, 'workspace_not_allowed');
     assert.equal((await make({ agent: 'shell' })).error, 'agent_not_allowed');
@@ -125,7 +103,7 @@ describe('a runner with a token', { timeout: stretched(120_000) }, () => {
   }));
 
   test('has its agents answer what their children ask, as far as a workspace leaves it to them', () => services.step(async () => {
-    const { call: session } = await agentWithTools();
+    const session = await sessions.toolOf(await sessions.begin());
     const message = JSON.stringify([{ ask: { toolCallId: 't', kind: 'edit', title: 'Edit it' } }]);
     for (const [workspace, allowed] of [['work', false], ['free', true]]) {
       const { result: made } = await session({ what: 'new', agent: 'scripted', workspace, message });

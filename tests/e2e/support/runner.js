@@ -9,6 +9,7 @@ import { binary, endWithThis } from './processes.js';
 import { Sessions } from './watcher.js';
 
 const STOP_PATIENCE_MS = stretched(20_000);
+const MCP_VERSION = '2026-07-28';
 
 /** The agent that does as it is told (tests/support/scripted_agent), as a command. */
 export function scriptedAgent(options = {}) {
@@ -86,10 +87,12 @@ export async function until(look, ms = stretched(60_000)) {
 
 /** Sessions with agents, over REST. */
 export class AgentSessions extends Sessions {
+  #services;
   #runner;
 
   constructor(services, runner) {
     super(services);
+    this.#services = services;
     this.#runner = runner;
   }
 
@@ -138,6 +141,27 @@ export class AgentSessions extends Sessions {
 
   async agent(id) {
     return (await this.call('GET', `/sessions/${id}`)).agent;
+  }
+
+  /** How its agent calls the tool `session`: with the token that it was given. Takes a turn. */
+  async toolOf(id) {
+    const before = (await this.turns(id)).length;
+    await this.say(id, [{ say_mcp: true }]);
+    await this.ended(id, before + 1);
+    const [, token] = /Bearer ([^"\\]+)/.exec(await this.answer(id));
+    return async (args) => {
+      const params = { name: 'session', arguments: args, _meta: {
+        'io.modelcontextprotocol/protocolVersion': MCP_VERSION,
+        'io.modelcontextprotocol/clientCapabilities': {} } };
+      const answer = await fetch(`${this.#services.gatewayUrl}/mcp`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream',
+          Authorization: `Bearer ${token}`, 'MCP-Protocol-Version': MCP_VERSION,
+          'Mcp-Method': 'tools/call', 'Mcp-Name': 'session' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+      });
+      return (await answer.json()).result.structuredContent;
+    };
   }
 
   control(id, action) {
