@@ -1,0 +1,155 @@
+/**
+ * Of two runners with different rules one has a session and those that its agent has made. It is cut off, frozen
+ * or killed in their turns, and comes back. No child is run by the other one's rules, unless its parent is there;
+ * each message has its turn, is brought to an agent once at most, and every turn ends once.
+ */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { until } from '../e2e/support/runner.js';
+import { stretched } from '../support/patience.js';
+import { Family } from './support/family.js';
+
+/** What happens to the runner; and how it comes back, where it has lost its sessions by then. */
+const FAULTS = {
+  'cut off': { begin: ({ links: [link] }) => link.cut(), fails: 0 },
+  frozen: {
+    begin({ runners: [runner], links: [link] }) {
+      runner.child.kill('SIGSTOP');
+      link.cut();
+    },
+    end: ({ runners: [runner] }) => runner.child.kill('SIGCONT'),
+  },
+  'killed and started again': {
+    async begin({ runners: [runner] }) {
+      await runner.kill();
+      await runner.start();
+    },
+  },
+  killed: {
+    begin: ({ runners: [runner] }) => runner.kill(),
+    async end({ services, runners: [runner] }) {
+      await restart(services);
+      await runner.start();
+    },
+  },
+  'killed with the tracker': {
+    begin: ({ services, runners: [runner] }) => Promise.all([runner.kill(), restart(services)]),
+    end: ({ runners: [runner] }) => runner.start(),
+  },
+};
+
+async function restart(services) {
+  await services.tracker.kill();
+  await services.startTracker();
+}
+
+/** The other runner has the same agent and folder, and works. */
+async function isThere({ sessions }) {
+  const id = await sessions.begin();
+  await sessions.say(id, 'hello');
+  await sessions.ended(id, 1);
+  assert.equal((await sessions.agent(id)).runner_id, 'runner-1');
+}
+
+/** No turn has failed but for its runner. */
+function judge(context, { turns: { seen, messages } }) {
+  context.diagnostic(JSON.stringify({ ...seen, messages }));
+  assert.deepEqual(Object.keys(seen.reasons).filter((reason) => reason !== 'runner_lost'), []);
+}
+
+describe('the children of a session whose runner is', { concurrency: true, timeout: stretched(60_000) }, () => {
+  for (const [name, fault] of Object.entries(FAULTS)) {
+    test(name, async (context) => {
+      const family = await Family.open(context);
+      const { turns, sessions, parent, children } = family;
+      const stop = family.talk();
+      await family.isAsked();
+      await fault.begin(family);
+      if (fault.end !== undefined) {
+        await family.wait();
+        await isThere(family);
+        for (const id of children) {
+          await assert.rejects(sessions.control(id, 'start'), ({ message }) =>
+            message.includes('"no_runner"') && message.includes('the session is for the runner \\"runner-0\\"'));
+        }
+        await family.areAt('', [parent, ...children]);
+        await fault.end(family);
+      }
+      await stop();
+      await turns.round();
+      await family.areAt('runner-0');
+      assert.deepEqual(await family.answers(), ['no by policy']);
+      assert.equal(await turns.hasAsked(1), false);
+      judge(context, family);
+      if (fault.fails !== undefined) assert.equal(turns.seen.failed, fault.fails);
+      await turns.finish();
+    });
+  }
+
+  for (const [what, move] of Object.entries({
+    'was started': ({ sessions, parent }) => sessions.control(parent, 'start'),
+    'was sent a message': ({ sessions, parent }) => sessions.say(parent, 'hello'),
+  })) {
+    test(`another one, since it ${what} there`, async (context) => {
+      const family = await Family.open(context);
+      const { turns, parent, children, runners: [first] } = family;
+      await turns.round();
+      const stop = family.talk();
+      await family.isAsked();
+      await first.kill();
+      await family.wait();
+      assert.equal(await turns.hasAsked(1), false);
+      assert.deepEqual(await family.answers(), ['no by policy']);
+      await move(family);
+      await stop();
+      // They stay there, though the first one is back and has nothing to do; and so do those that come.
+      await first.start();
+      await turns.round();
+      const more = await family.makeAgain();
+      await family.areAt('runner-1', [parent, ...children, more]);
+      assert.deepEqual(await family.answers(), ['no by policy', 'yes by policy']);
+      judge(context, family);
+      await turns.finish();
+    });
+  }
+
+  test('another one, since it had a turn when it lost its own', async (context) => {
+    const family = await Family.open(context);
+    const { turns, sessions, parent, children, runners: [first] } = family;
+    await sessions.say(parent, [{ say: 'begun' }, { sleep: 60_000 }]);
+    await until(async () => await sessions.answer(parent) === 'begun');
+    const stop = family.talk();
+    await family.isAsked();
+    await first.kill();
+    await family.come('runner-1');
+    await stop();
+    await turns.round();
+    await family.areAt('runner-1', [parent, ...children]);
+    assert.ok((await family.answers()).includes('yes by policy'));
+    const ends = (await sessions.turns(parent)).map(({ outcome, reason }) => reason ?? outcome);
+    assert.deepEqual(ends, ['completed', 'runner_lost']);
+    judge(context, family);
+    await turns.finish();
+  });
+});
+
+describe('what an agent writes to its parent', { concurrency: true, timeout: stretched(60_000) }, () => {
+  test('is read at its own runner, or not at all', async (context) => {
+    const family = await Family.open(context, { children: 0 });
+    const { sessions, parent } = family;
+    // Each goes where less runs.
+    const there = await family.adopt(parent);
+    await family.areAt('runner-1', [there]);
+    const write = async (from, to) =>
+      (await sessions.toolOf(from))({ what: 'enqueue', session_id: to, message: 'hello' });
+    assert.equal((await write(there, parent)).error, 'workspace_not_allowed');
+    const nobodys = await sessions.begin({ start: false });
+    const here = await family.adopt(nobodys);
+    await family.areAt('runner-0', [here]);
+    await family.areAt('', [nobodys]);
+    assert.equal((await write(here, nobodys)).status, 'complete');
+    await sessions.ended(nobodys, 1);
+    await family.areAt('runner-0', [nobodys]);
+    assert.equal((await sessions.turns(parent)).length, 1);
+  });
+});
