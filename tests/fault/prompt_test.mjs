@@ -1,0 +1,135 @@
+/**
+ * `callslip-runner prompt` is lost in the middle of its turn. Its session ends with it, since no other runner may
+ * have it; who resumes it has it go on with whichever suits. Its turn ends once.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { binary, endWithThis } from '../e2e/support/processes.js';
+import { Proxy } from '../e2e/support/proxy.js';
+import { AgentSessions, processesWith, RunnerProcess, scriptedAgent, until } from '../e2e/support/runner.js';
+import { Services } from '../e2e/support/services.js';
+import { stretched } from '../support/patience.js';
+
+/** A runner that has an agent and a folder, and a prompt of the same, which has begun its turn. */
+class Prompted {
+  static async open(context) {
+    const all = new Prompted();
+    all.services = await Services.open();
+    context.after(() => all.services.close());
+    all.runner = await RunnerProcess.open(all.services, { agents: {} });
+    const { folder, dir } = all.runner;
+    all.lines = join(folder, 'lines');
+    await all.runner.stop();
+    await all.runner.configure({ agents: { scripted: { command: scriptedAgent(
+      { restore: 'resume', sessions: join(folder, 'sessions'), log: all.lines }) } } });
+    await all.runner.start();
+    all.sessions = new AgentSessions(all.services, all.runner);
+    all.link = await Proxy.start(all.services.tracker.address);
+    context.after(() => all.link.stop());
+    const script = JSON.stringify([{ say: 'begun' }, { sleep: 60_000 }]);
+    all.child = endWithThis(spawn(binary('callslip-runner'), ['prompt', script, '--runner-file', all.runner.file,
+      '--tracker', all.link.address, '--agent', 'scripted', '--dir', dir], { stdio: ['ignore', 'pipe', 'ignore'] }));
+    all.exited = once(all.child, 'close');
+    await once(all.child.stdout, 'data');
+    const { sessions: [{ session_id: id }] } = await all.sessions.call('GET', '/sessions');
+    all.id = id;
+    assert.equal((await all.sessions.agent(id)).runner_id, id);
+    return all;
+  }
+
+  get session() {
+    return this.sessions.call('GET', `/sessions/${this.id}`);
+  }
+
+  /** Until the session has ended with its runner, and nobody else was asked anything. */
+  async isLost() {
+    await until(async () => (await this.session).status === 'completed');
+    assert.equal((await this.session).end_reason, 'runner_lost');
+    await this.wasAsked(1);
+    assert.deepEqual(await this.ends(), ['runner_lost']);
+  }
+
+  /** Resumes it, and has another message sent. */
+  async goOn(message) {
+    await this.sessions.call('POST', `/sessions/${this.id}/resume`);
+    await this.sessions.queue(this.id, 'resume');
+    await this.sessions.say(this.id, message);
+  }
+
+  /** How its turns have ended. */
+  async ends() {
+    return (await this.sessions.turns(this.id)).map(({ outcome, reason }) => reason ?? outcome);
+  }
+
+  /** Fails unless agents were sent so many prompts. */
+  async wasAsked(times) {
+    const lines = (await readFile(this.lines, 'utf8')).split('\n');
+    assert.equal(lines.filter((line) => line.includes('session/prompt')).length, times);
+  }
+
+  /** Fails unless the session goes on at the other runner, with what its agent knew. */
+  async goesOn() {
+    await this.sessions.ended(this.id, 2);
+    assert.equal(await this.sessions.answer(this.id), 'again');
+    assert.equal((await this.sessions.agent(this.id)).runner_id, 'runner');
+    assert.deepEqual(await this.ends(), ['runner_lost', 'completed']);
+    await this.wasAsked(2);
+    const types = (await this.sessions.events(this.id)).map(({ type }) => type);
+    assert.equal(types.filter((type) => type === 'session_end').length, 1);
+    assert.ok(!types.includes('context_lost'));
+  }
+}
+
+describe('the session of a prompt that is', { concurrency: true, timeout: stretched(60_000) }, () => {
+  test('killed is another runner\'s once somebody resumes it', async (context) => {
+    const prompted = await Prompted.open(context);
+    const { services, sessions, runner, id } = prompted;
+    prompted.child.kill('SIGKILL');
+    await prompted.isLost();
+    await until(async () => (await processesWith(`CALLSLIP_SESSION_ID=${id}`)).length === 0);
+    await prompted.goOn('again');
+    await prompted.goesOn();
+    // Which it stays over restarts.
+    await services.tracker.kill();
+    await services.startTracker();
+    await runner.kill();
+    await runner.start();
+    await until(async () => (await sessions.call('GET', '/runners')).runners[0]?.connected);
+    await sessions.say(id, 'once more');
+    await sessions.ended(id, 3);
+    assert.deepEqual(await prompted.ends(), ['runner_lost', 'completed', 'completed']);
+    assert.equal((await prompted.session).status, 'active');
+  });
+
+  test('killed with the tracker is nobody else\'s either', async (context) => {
+    const prompted = await Prompted.open(context);
+    const { services, sessions, id } = prompted;
+    prompted.child.kill('SIGKILL');
+    await services.tracker.kill();
+    await services.startTracker();
+    await prompted.isLost();
+    await sessions.call('POST', `/sessions/${id}/resume`);
+    // What is stored says nothing of the one runner any more.
+    await services.tracker.kill();
+    await services.startTracker();
+    await sessions.queue(id, 'resume');
+    await sessions.say(id, 'again');
+    await prompted.goesOn();
+  });
+
+  test('frozen has ended when it wakes, and is another runner\'s after that', async (context) => {
+    const prompted = await Prompted.open(context);
+    prompted.child.kill('SIGSTOP');
+    prompted.link.cut();
+    await prompted.isLost();
+    prompted.child.kill('SIGCONT');
+    assert.deepEqual(await prompted.exited, [1, null]);
+    assert.deepEqual(await processesWith(`CALLSLIP_SESSION_ID=${prompted.id}`), []);
+    await prompted.goOn('again');
+    await prompted.goesOn();
+  });
+});
