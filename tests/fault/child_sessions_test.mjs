@@ -131,6 +131,25 @@ describe('the children of a session whose runner is', { concurrency: true, timeo
     judge(context, family);
     await turns.finish();
   });
+
+  test('another one, since somebody there has written to it', async (context) => {
+    const family = await Family.open(context);
+    const { turns, sessions, parent, children, runners: [first] } = family;
+    const there = await family.adopt(parent);
+    await family.areAt('runner-1', [there]);
+    const tool = await sessions.toolOf(there);
+    const stop = family.talk();
+    await family.isAsked();
+    await first.kill();
+    await family.wait();
+    assert.equal((await tool({ what: 'enqueue', session_id: parent, message: 'hello' })).status, 'complete');
+    await sessions.ended(parent, 2);
+    await family.areAt('runner-1', [parent]);
+    await family.come('runner-1');
+    await stop();
+    judge(context, family);
+    await turns.finish();
+  });
 });
 
 describe('what an agent writes to its parent', { concurrency: true, timeout: stretched(60_000) }, () => {
