@@ -171,4 +171,25 @@ describe('what an agent writes to its parent', { concurrency: true, timeout: str
     await family.areAt('runner-0', [nobodys]);
     assert.equal((await sessions.turns(parent)).length, 1);
   });
+
+  test('gives it no runner that it is not for', async (context) => {
+    const family = await Family.open(context);
+    const { sessions, turns, children: [child], runners: [first], links: [, link] } = family;
+    const there = await family.adopt(child);
+    await family.areAt('runner-1', [there]);
+    const tool = await sessions.toolOf(there);
+    const stop = family.talk();
+    await family.isAsked();
+    await first.kill();
+    await family.wait();
+    await tool({ what: 'enqueue', session_id: child, message: 'hello' });
+    // Which is told of all that it has.
+    link.cut();
+    await isThere(family);
+    await family.areAt('', [child]);
+    assert.equal(await turns.hasAsked(1), false);
+    await first.start();
+    await family.come('runner-0');
+    await stop();
+  });
 });
