@@ -71,12 +71,12 @@ class Prompted {
     assert.equal(lines.filter((line) => line.includes('session/prompt')).length, times);
   }
 
-  /** Fails unless the session goes on at the other runner, with what its agent knew. */
-  async goesOn() {
+  /** Fails unless the session goes on at the other runner, with what its agent knew; `end`: of the turn before. */
+  async goesOn(end = 'runner_lost') {
     await this.sessions.ended(this.id, 2);
     assert.equal(await this.sessions.answer(this.id), 'again');
     assert.equal((await this.sessions.agent(this.id)).runner_id, 'runner');
-    assert.deepEqual(await this.ends(), ['runner_lost', 'completed']);
+    assert.deepEqual(await this.ends(), [end, 'completed']);
     await this.wasAsked(2);
     const types = (await this.sessions.events(this.id)).map(({ type }) => type);
     assert.equal(types.filter((type) => type === 'session_end').length, 1);
@@ -132,4 +132,21 @@ describe('the session of a prompt that is', { concurrency: true, timeout: stretc
     await prompted.goOn('again');
     await prompted.goesOn();
   });
+
+  for (const [what, end, lose] of [
+    ['lost', 'runner_lost', (prompted) => prompted.isLost()],
+    ['ended by a person', 'session_ended', ({ sessions, id }) => sessions.call('POST', `/sessions/${id}/end`)],
+  ]) {
+    test(`frozen is not ended when it wakes, if it was ${what} and resumed`, async (context) => {
+      const prompted = await Prompted.open(context);
+      prompted.child.kill('SIGSTOP');
+      prompted.link.cut();
+      await lose(prompted);
+      await prompted.goOn('again');
+      await prompted.goesOn(end);
+      prompted.child.kill('SIGCONT');
+      await prompted.exited;
+      assert.equal((await prompted.session).status, 'active');
+    });
+  }
 });
