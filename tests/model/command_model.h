@@ -324,6 +324,7 @@ class CommandModel {
            const char* source, absl::Time now, int reporter);
   void EnterFailedRing(ModelCommand& command, absl::Time now);
   void Remove(ModelCommand& command, absl::Time now);
+  void TakeRestoredTombstones(absl::Time now);
   void EvictTombstones(uint8_t partition);
   // Tells the watches of a command what it is like now.
   void Change(ModelCommand& command);

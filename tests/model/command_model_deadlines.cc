@@ -172,6 +172,24 @@ void CommandModel::Drain() {
   watches_.clear();
 }
 
+// Of too many, it is the newest of all that are restored, whosever they are, and then those that
+// fit: here it counts that there are no more than may be.
+void CommandModel::TakeRestoredTombstones(absl::Time now) {
+  std::map<int, size_t> removed;
+  for (const ModelCommand& command : commands_) removed[command.partition] += command.removed;
+  std::map<int, size_t> kept;
+  for (ModelCommand& command : commands_) {
+    const bool may_be_there =
+        command.removed && now < command.remove_time + clocks_.tombstone_retention;
+    if (!may_be_there || removed[command.partition] <= limits_.tombstones) continue;
+    command.tombstone = reader_(command.number) == "NOT_FOUND command_removed";
+    kept[command.partition] += command.tombstone;
+  }
+  for (const auto& [partition, count] : kept) {
+    if (count > limits_.tombstones) Disagree("more tombstones are restored than the limit says");
+  }
+}
+
 void CommandModel::Restart(absl::Time now) {
   BeginStep();
   Reach("event the table is made anew");
@@ -179,6 +197,7 @@ void CommandModel::Restart(absl::Time now) {
   draining_ = false;
   late_results_ = 0;
   absences_.clear();
+  TakeRestoredTombstones(now);
   for (ModelCommand& command : commands_) {
     // Its worker could not reach anybody.
     if (command.view.state == CommandState::kRunning) command.last_heartbeat = now;
