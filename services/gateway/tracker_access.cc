@@ -57,6 +57,9 @@ bool IsRefusal(const absl::Status& status) {
 }  // namespace
 
 struct TrackerAccess::Looking {
+  explicit Looking(const boost::asio::any_io_executor& executor)
+      : over(executor, boost::asio::steady_timer::time_point::max()) {}
+
   // Until it is cancelled.
   boost::asio::steady_timer over;
   // None where who has looked left before there was an answer.
@@ -67,14 +70,15 @@ TrackerAccess::TrackerAccess(TrackerClient* tracker, bool has_names)
     : tracker_(tracker), client_id_(has_names ? kProbe : kLocalName) {}
 
 boost::asio::awaitable<absl::Status> TrackerAccess::Look() {
-  while (const std::shared_ptr<Looking> other = looking_.lock()) {
+  const boost::asio::any_io_executor executor = co_await boost::asio::this_coro::executor;
+  while (!looking_.expired()) {
+    const std::shared_ptr<Looking> other = looking_.lock();
     boost::system::error_code woken;
     co_await other->over.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, woken));
     if (other->seen.has_value()) co_return *other->seen;
     if (looking_.lock() == other) looking_.reset();
   }
-  const auto own = std::make_shared<Looking>(Looking{boost::asio::steady_timer(
-      co_await boost::asio::this_coro::executor, boost::asio::steady_timer::time_point::max())});
+  const auto own = std::make_shared<Looking>(executor);
   looking_ = own;
   const absl::Cleanup wake = [own] { own->over.cancel(); };
   own->seen = co_await Ask();
