@@ -418,7 +418,7 @@ TEST_P(SessionTokenRoutesTest, AHeadTellsWhetherItsBodyIsRead) {
   EXPECT_TRUE(Judge("/api/things/1", token_).is_refused);
   EXPECT_TRUE(Judge("/mcp", "callslip-session-0").is_refused);
   EXPECT_FALSE(Judge("/mcp", token_).is_refused);
-  EXPECT_EQ(Judge("/mcp", token_).caller, kAlice);
+  EXPECT_EQ(Judge("/mcp", token_).caller, "alice");
   EXPECT_THAT(asked_, SizeIs(1));
   failure_ = NoSuchToken();
   clock_.Advance(absl::Seconds(5));

@@ -5,7 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "common/shell_commands.h"
-#include "nlohmann/json.hpp"
+#include "tracker/storage/json.h"
 
 namespace callslip::tracker {
 namespace {
