@@ -80,7 +80,8 @@ struct CommandLimits {
   // Of viewers and administrators who watch one client, or all: 16 of them with as many as they may
   // have.
   int64_t filters_of_others = 1024;
-  // What waits for the readers of filters, of all of them.
+  // What waits for the readers of filters, of all of them. One client has half of it at most, and
+  // of each further one half of what is left; viewers and administrators count as one.
   int64_t feed_bytes = int64_t{128} << 20;
   // Ids in each partition that still answer "removed"; beyond that the oldest answer "unknown".
   size_t tombstones = 100'000;

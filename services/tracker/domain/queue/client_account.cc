@@ -84,9 +84,7 @@ void ClientAccount::PushToFilters(const CommandPtr& command,
       continue;
     }
     // Its reader may have taken everything just now.
-    if (watch.feed->Push({watch.watch_id, nullptr, TooSlow(), true})) {
-      ready.push_back(watch.feed);
-    }
+    if (watch.feed->GiveUp(watch.watch_id, TooSlow())) ready.push_back(watch.feed);
     it = filters_.erase(it);
     --filter_count_;
   }
@@ -117,11 +115,11 @@ bool ClientAccount::Push(const FilterWatch& watch, const CommandPtr& command, bo
   if (removed && !watch.removals) return true;
   if (!watch.filter.Matches(*command)) return true;
   if (watch.only_end && !IsTerminal(command->state)) return true;
-  if (!watch.feed->HasRoom()) return false;
+  if (!watch.feed->HasRoom(*watch.room, watch.room_limit)) return false;
   if (shown == nullptr) shown = Shown(command);
   CommandUpdate update{watch.watch_id, shown};
   update.removed = removed;
-  if (watch.feed->PushShown(std::move(update))) {
+  if (watch.feed->PushShown(std::move(update), watch.room)) {
     ready.push_back(watch.feed);
   }
   return true;
@@ -131,7 +129,7 @@ std::shared_ptr<ClientAccount> ClientAccounts::Of(absl::string_view client_id) {
   MutexLock lock(&mutex_);
   if (const auto it = accounts_.find(client_id); it != accounts_.end()) return it->second;
   pruning_.BeforeAdding(accounts_, [](const auto& account) { return account.use_count() == 1; });
-  auto account = std::make_shared<ClientAccount>(std::string(client_id));
+  auto account = std::make_shared<ClientAccount>(std::string(client_id), feed_bytes_);
   accounts_.emplace(account->client_id(), account);
   return account;
 }

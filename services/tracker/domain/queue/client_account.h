@@ -45,18 +45,27 @@ struct FilterWatch {
   bool removals = false;
   // Who watches, and whose limit it counts to; empty is the client itself.
   std::string watcher;
+  // Where it counts what waits for its reader, and what of that there may be. Set by the table.
+  std::shared_ptr<CommandFeed::Room> room;
+  int64_t room_limit = 0;
 };
 
 // What all partitions know of one client: how much it has, its failed ring, and its filters.
 // Thread-safe; its locks are taken after those of a partition.
 class ClientAccount {
  public:
-  explicit ClientAccount(std::string client_id) : client_id_(std::move(client_id)) {}
+  // `feed_bytes`: what waits for the filters of all clients.
+  ClientAccount(std::string client_id, std::shared_ptr<std::atomic<int64_t>> feed_bytes =
+                                           std::make_shared<std::atomic<int64_t>>(0))
+      : feed_room(std::make_shared<CommandFeed::Room>(std::move(feed_bytes))),
+        client_id_(std::move(client_id)) {}
 
   const std::string& client_id() const { return client_id_; }
 
   Usage usage;
   std::atomic<int64_t> waits{0};
+  // Of its own filters; of those of others, see ClientAccounts::OfAll().
+  const std::shared_ptr<CommandFeed::Room> feed_room;
 
   // Adds a command to the failed ring, or to one of its own for those that the client has
   // cancelled: they would push out what nobody wanted to fail. Returns the one that it pushes out.
@@ -113,9 +122,13 @@ class ClientAccounts {
   std::vector<std::shared_ptr<ClientAccount>> All();
   // Nobody's own, with the filters of those who watch all clients.
   const std::shared_ptr<ClientAccount>& OfAll() const { return of_all_; }
+  // What waits for the readers of filters, in bytes.
+  int64_t feed_bytes() const { return *feed_bytes_; }
 
  private:
-  const std::shared_ptr<ClientAccount> of_all_ = std::make_shared<ClientAccount>("");
+  const std::shared_ptr<std::atomic<int64_t>> feed_bytes_ =
+      std::make_shared<std::atomic<int64_t>>(0);
+  const std::shared_ptr<ClientAccount> of_all_ = std::make_shared<ClientAccount>("", feed_bytes_);
   Mutex mutex_;
   absl::flat_hash_map<std::string, std::shared_ptr<ClientAccount>> accounts_
       ABSL_GUARDED_BY(mutex_);

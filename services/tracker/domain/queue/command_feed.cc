@@ -26,18 +26,15 @@ int64_t ShownBytes(const CommandPtr& command) {
 
 CommandFeed::~CommandFeed() {
   MutexLock lock(&mutex_);
-  CountLocked(-shown_bytes_);
+  for (const Waiting& update : updates_) CountLocked(update, -1);
 }
 
-void CommandFeed::SetBudget(const std::shared_ptr<std::atomic<int64_t>>& all_bytes, int64_t limit) {
-  MutexLock lock(&mutex_);
-  all_bytes_ = all_bytes;
-  limit_ = limit;
-}
-
-void CommandFeed::CountLocked(int64_t more) {
-  shown_bytes_ += more;
-  if (all_bytes_ != nullptr) *all_bytes_ += more;
+void CommandFeed::CountLocked(const Waiting& update, int64_t times) {
+  if (update.shown == nullptr) return;
+  const int64_t bytes = times * ShownBytes(update.shown);
+  shown_bytes_ += bytes;
+  update.room->own += bytes;
+  *update.room->all += bytes;
 }
 
 std::vector<CommandUpdate> CommandFeed::Take(size_t max) {
@@ -60,7 +57,7 @@ std::optional<CommandUpdate> CommandFeed::TakeOne() {
       next = std::move(updates_.front());
       updates_.pop_front();
       ++taken_;
-      CountLocked(-ShownBytes(next.shown));
+      CountLocked(next, -1);
       if (next.id == CommandId()) break;
       waiting_.erase({next.watch_id, next.id});
       command = next.shown != nullptr ? std::move(next.shown) : next.watched.lock();
@@ -91,31 +88,36 @@ void CommandFeed::Fail(int64_t watch_id, absl::Status error) {
 bool CommandFeed::Push(CommandUpdate update) {
   const CommandId id = update.command == nullptr ? CommandId() : update.command->spec->id;
   MutexLock lock(&mutex_);
-  return AddLocked({update.watch_id, id, std::move(update.command), nullptr,
-                    std::move(update.error), update.last, update.peek, update.removed});
+  return AddLocked({.watch_id = update.watch_id,
+                    .id = id,
+                    .watched = std::move(update.command),
+                    .error = std::move(update.error),
+                    .last = update.last,
+                    .peek = update.peek,
+                    .removed = update.removed});
 }
 
-bool CommandFeed::PushShown(CommandUpdate update) {
+bool CommandFeed::PushShown(CommandUpdate update, std::shared_ptr<Room> room) {
   const CommandId id = update.command->spec->id;
   MutexLock lock(&mutex_);
-  CountLocked(ShownBytes(update.command));
-  return AddLocked({update.watch_id,
-                    id,
-                    {},
-                    std::move(update.command),
-                    std::move(update.error),
-                    update.last,
-                    update.peek,
-                    update.removed});
+  return AddLocked({.watch_id = update.watch_id,
+                    .id = id,
+                    .shown = std::move(update.command),
+                    .room = std::move(room),
+                    .error = std::move(update.error),
+                    .last = update.last,
+                    .peek = update.peek,
+                    .removed = update.removed});
 }
 
 bool CommandFeed::AddLocked(Waiting update) {
+  CountLocked(update, 1);
   if (update.id != CommandId()) {
     const auto [it, added] =
         waiting_.try_emplace({update.watch_id, update.id}, taken_ + updates_.size());
     if (!added) {
       Waiting& before = updates_[it->second - taken_];
-      CountLocked(-ShownBytes(before.shown));
+      CountLocked(before, -1);
       before = std::move(update);
       return false;
     }
@@ -124,10 +126,39 @@ bool CommandFeed::AddLocked(Waiting update) {
   return updates_.size() == 1;
 }
 
-bool CommandFeed::HasRoom() {
+bool CommandFeed::HasRoom(const Room& room, int64_t limit) {
   MutexLock lock(&mutex_);
-  if (updates_.size() >= kMaxWaitingUpdates || shown_bytes_ >= kMaxWaitingBytes) return false;
-  return all_bytes_ == nullptr || shown_bytes_ < limit_ - *all_bytes_;
+  return updates_.size() < kMaxWaitingUpdates && shown_bytes_ < kMaxWaitingBytes &&
+         room.own < limit - *room.all;
+}
+
+bool CommandFeed::GiveUp(int64_t watch_id, absl::Status error) {
+  MutexLock lock(&mutex_);
+  const bool was_empty = updates_.empty();
+  DropLocked(watch_id);
+  AddLocked({.watch_id = watch_id, .error = std::move(error), .last = true});
+  return was_empty;
+}
+
+void CommandFeed::Drop(int64_t watch_id) {
+  MutexLock lock(&mutex_);
+  DropLocked(watch_id);
+}
+
+void CommandFeed::DropLocked(int64_t watch_id) {
+  std::deque<Waiting> others;
+  for (Waiting& update : updates_) {
+    if (update.watch_id == watch_id) {
+      CountLocked(update, -1);
+      waiting_.erase({watch_id, update.id});
+      continue;
+    }
+    if (update.id != CommandId()) {
+      waiting_[{update.watch_id, update.id}] = taken_ + others.size();
+    }
+    others.push_back(std::move(update));
+  }
+  updates_ = std::move(others);
 }
 
 size_t CommandFeed::waiting() {

@@ -69,6 +69,14 @@ class CommandFeed {
   // Updates that wait.
   size_t waiting();
 
+  // What waits for the readers of filters, in bytes: of all of them, and of those of one client.
+  struct Room {
+    explicit Room(std::shared_ptr<std::atomic<int64_t>> of_all) : all(std::move(of_all)) {}
+
+    const std::shared_ptr<std::atomic<int64_t>> all;
+    std::atomic<int64_t> own{0};
+  };
+
  private:
   friend class CommandPartition;
   friend class ClientAccount;
@@ -79,7 +87,8 @@ class CommandFeed {
     int64_t watch_id = 0;
     CommandId id;  // No command's where the update is about none.
     std::weak_ptr<const CommandSnapshot> watched;
-    CommandPtr shown;  // To a filter.
+    CommandPtr shown;            // To a filter,
+    std::shared_ptr<Room> room;  // in whose room it counts.
     absl::Status error;
     bool last = false;
     bool peek = false;
@@ -90,20 +99,25 @@ class CommandFeed {
   // OnReady() is to be called for it. Called with the lock of the command's partition held, which
   // is what keeps the updates of one command in order.
   bool Push(CommandUpdate update);
-  // As above of a filter's, whose `command` has no large payloads and is kept.
-  bool PushShown(CommandUpdate update);
-  // Whether a filter may add one. A feed may hold as much as is left of the room of all: so however
-  // many do not read, some of it is left for one that begins anew.
-  bool HasRoom();
+  // As above of a filter's, whose `command` has no large payloads and is kept, and counts in
+  // `room`.
+  bool PushShown(CommandUpdate update, std::shared_ptr<Room> room);
+  // Whether a filter may add one. The filters of a client may have as much waiting as is left of
+  // `limit` for all: so however many do not read, some of it is left for the next client.
+  bool HasRoom(const Room& room, int64_t limit);
+  // Ends the watch of a filter with an error, in place of all that waits for it: its reader has to
+  // list the commands anew.
+  bool GiveUp(int64_t watch_id, absl::Status error);
+  // Forgets what waits for a watch.
+  void Drop(int64_t watch_id);
+  void DropLocked(int64_t watch_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   bool AddLocked(Waiting update) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Whose commands it tells of. To be called before the first Push().
   void SetTable(CommandTable* table) { table_ = table; }
-  // What all feeds of the table have waiting for filters, and what of that there may be. To be
-  // called before the first PushShown().
-  void SetBudget(const std::shared_ptr<std::atomic<int64_t>>& all_bytes, int64_t limit);
-  void CountLocked(int64_t more) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Of an update that waits now, or does no longer.
+  void CountLocked(const Waiting& update, int64_t times) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   using Key = std::pair<int64_t, CommandId>;
 
@@ -111,8 +125,6 @@ class CommandFeed {
   Mutex mutex_;
   std::deque<Waiting> updates_ ABSL_GUARDED_BY(mutex_);
   int64_t shown_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::shared_ptr<std::atomic<int64_t>> all_bytes_ ABSL_GUARDED_BY(mutex_);  // Null: no filters.
-  int64_t limit_ ABSL_GUARDED_BY(mutex_) = 0;
   // Where the update of a watch and a command is in `updates_`, counted from the first one ever.
   absl::flat_hash_map<Key, uint64_t> waiting_ ABSL_GUARDED_BY(mutex_);
   uint64_t taken_ ABSL_GUARDED_BY(mutex_) = 0;

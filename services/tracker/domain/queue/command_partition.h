@@ -115,8 +115,6 @@ struct CommandTableShared {
   Usage usage;
   std::atomic<int64_t> waits{0};
   ClientAccounts accounts;
-  const std::shared_ptr<std::atomic<int64_t>> feed_bytes =
-      std::make_shared<std::atomic<int64_t>>(0);
   std::atomic<uint64_t> next_sequence{1};
   std::atomic<int64_t> leased{0};  // Commands that are DELIVERED or RUNNING.
   std::atomic<int64_t> late_results{0};

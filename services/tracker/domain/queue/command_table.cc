@@ -280,7 +280,8 @@ absl::StatusOr<CommandTable::Watching> CommandTable::WatchAll(FilterWatch watch)
   Watching watching;
   watching.account = watch.clients.is_all() ? shared_.accounts.OfAll()
                                             : shared_.accounts.Of(watch.clients.client_id());
-  watch.feed->SetBudget(shared_.feed_bytes, shared_.limits.feed_bytes);
+  watch.room = (watch.watcher.empty() ? watching.account : shared_.accounts.OfAll())->feed_room;
+  watch.room_limit = shared_.limits.feed_bytes;
   watching.filter = std::make_shared<const FilterWatch>(std::move(watch));
   CommandEffects effects;
   RETURN_IF_ERROR(watching.account->AddFilter(watching.filter, shared_.limits, effects.ready));
@@ -293,6 +294,7 @@ absl::StatusOr<CommandTable::Watching> CommandTable::WatchAll(FilterWatch watch)
   Run(effects, absl::InfinitePast());
   if (!fits) {
     Unwatch(watching);
+    watching.filter->feed->Drop(watching.filter->watch_id);
     return TooSlow();
   }
   return watching;

@@ -171,7 +171,7 @@ class CommandTable {
   int64_t late_results() const { return shared_.late_results; }
   // Watches and held calls at this moment.
   int64_t waits() const { return shared_.waits; }
-  int64_t feed_bytes() const { return *shared_.feed_bytes; }
+  int64_t feed_bytes() const { return shared_.accounts.feed_bytes(); }
   // Commands that a worker holds.
   int64_t leased() const { return shared_.leased; }
   int64_t commands() const { return shared_.usage.commands(); }
