@@ -261,7 +261,9 @@ void SessionService::EndSession(const CallContext& caller, const v1::EndSessionR
          [this, reason = request.reason(), by = *by, lease = request.lease()](
              Session& session, absl::Time now) -> absl::Status {
            if (by.has_value()) RETURN_IF_ERROR(CheckControls(*by, session.metadata()));
-           RETURN_IF_ERROR(CheckLease(session, lease));
+           // One that has ended stays so, whoever had it.
+           const bool is_active = session.metadata().state == SessionState::kActive;
+           if (is_active) RETURN_IF_ERROR(CheckLease(session, lease));
            return session.End(reason, now);
          });
 }
