@@ -17,6 +17,7 @@
 #include "boost/asio/write.hpp"
 #include "common/clock.h"
 #include "common/log.h"
+#include "gateway/http/address_quota.h"
 #include "gateway/http/await.h"
 #include "gateway/http/error_response.h"
 #include "gateway/http/http_codec.h"
@@ -294,8 +295,11 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
   void SetOrigin(HttpRequest& request) const {
     request.peer_names = transport_.peer_names();
     request.listener = listener_;
-    request.address =
-        all_->proxies_.ClientOf(transport_.address(), request.Header("x-forwarded-for"));
+    const std::string& forwarded_for = request.Header("x-forwarded-for");
+    request.address = all_->proxies_.ClientOf(transport_.address(), forwarded_for);
+    const std::string& peer = transport_.address();
+    const bool is_local = peer.empty() || IsLoopbackKey(peer);
+    if (is_local && !forwarded_for.empty() && all_->proxies_.is_empty()) all_->WarnOfProxy();
   }
 
   // Leaves the request to its handler, which responds at once or at any time.
@@ -615,6 +619,14 @@ void Connections::Serve(Transport transport, size_t listener) {
   std::make_shared<Connection>(std::move(transport), listener, shared_from_this())->Start();
   if (at_handshake_.size() > limits_.handshakes) at_handshake_.front()->Close();
   StartTicking();
+}
+
+void Connections::WarnOfProxy() {
+  if (std::exchange(has_warned_of_proxy_, true)) return;
+  Log(LogLevel::kWarning, "requests come by a proxy that is not trusted",
+      {{"hint",
+        "All people behind it count as one address. Name it in --trusted-proxies if it adds "
+        "the address of who asks it to X-Forwarded-For."}});
 }
 
 bool Connections::MakeRoom() {

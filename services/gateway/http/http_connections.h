@@ -65,11 +65,15 @@ class Connections : public std::enable_shared_from_this<Connections> {
   void Tick();
   void TellIfIdle();
 
+  // Once, of a proxy on this machine that is not trusted: an address is all people behind it.
+  void WarnOfProxy();
+
   const boost::asio::any_io_executor executor_;
   const HttpLimits limits_;
   const RespondingHandler handler_;
   const HeadJudge judge_;  // May be null.
   TrustedProxies proxies_;
+  bool has_warned_of_proxy_ = false;
   const std::shared_ptr<ByteBudget> bodies_;
   const std::shared_ptr<ByteBudget> strangers_bodies_;
   const std::shared_ptr<ByteBudget> unsent_;

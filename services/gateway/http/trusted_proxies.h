@@ -23,6 +23,8 @@ class TrustedProxies {
   // end, where the proxy that connects has written; behind a proxy that is not trusted, and behind
   // what is no address, anybody could have written.
   std::string ClientOf(const std::string& peer, absl::string_view forwarded_for) const;
+  // Nobody is.
+  bool is_empty() const { return networks_.empty(); }
 
  private:
   struct Network {
