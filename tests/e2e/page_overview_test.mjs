@@ -89,6 +89,20 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
     assert.deepEqual((await samplesNow()).slice(0, samples.length), samples);
   }));
 
+  test('says nothing of failures while the history is not known', () => step(async () => {
+    const failed = async (told) => {
+      const page = await open({}, told);
+      const tile = page.locator('.tile', { has: page.getByRole('link', { name: 'Failed', exact: true }) });
+      await tile.waitFor();
+      return tile;
+    };
+    const unknown = await failed({ time: new Date(NOON).toISOString(), samples: [] });
+    await unknown.getByText('–', { exact: true }).waitFor();
+    await unknown.getByText('not known yet').waitFor();
+    const known = await failed(history());
+    await known.getByText('of what ended in the last 15 minutes').waitFor();
+  }));
+
   test('tells the values at a time to whoever points at it or moves by keys', () => step(async () => {
     const page = await open({ height: 1400 }, history());
     const first = chart(page, CHARTS[0]);

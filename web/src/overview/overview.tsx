@@ -60,7 +60,7 @@ function Everything() {
       {error !== null && <Failure error={error} />}
       {health && <Readiness health={health} />}
       <Boundary what="What needs you"><Needs /></Boundary>
-      {health && <Tiles health={health} samples={samples} past={history.value?.samples ?? []} />}
+      {health && <Tiles health={health} samples={samples} past={history.error === null ? history.value?.samples ?? [] : []} />}
       {(health?.tracker || history.value) && <Boundary what="The last 15 minutes"><LastMinutes {...history} /></Boundary>}
       {health && <Versions health={health} feed={feed} />}
     </>);
@@ -128,6 +128,7 @@ function Tiles({health, samples, past}: {health: Health; samples: readonly Sampl
   const {tracker} = health;
   const last = samples.at(-1);
   const share = failedShare(past);
+  const percent = share === null ? '0 %' : `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
   const queued = last?.queued ?? tracker?.queue.depth ?? 0;
   const oldest = last ? last.oldest_ms : tracker?.queue.oldest_ms;
   return (
@@ -136,9 +137,9 @@ function Tiles({health, samples, past}: {health: Health; samples: readonly Sampl
         note={oldest ? `oldest ${lasted(oldest)}` : 'nothing waits'} isWarning={(oldest ?? 0) > 10_000} />
       <Tile name="Handed in" href="/ui/commands" value={rated(rateOf(samples, 'registered'))} note="just now" />
       <Tile name="Completed" value={rated(rateOf(samples, 'completed'))} note="just now" />
-      <Tile name="Failed" href="/ui/failed" value={share === null ? '0 %' : `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`}
+      <Tile name="Failed" href="/ui/failed" value={past.length === 0 ? '–' : percent}
         isWarning={(share ?? 0) > 0.05}
-        note={share === null ? 'nothing ended' : 'of what ended in the last 15 minutes'} />
+        note={past.length === 0 ? 'not known yet' : share === null ? 'nothing ended' : 'of what ended in the last 15 minutes'} />
       {last?.dispatch_p99_ms !== undefined && (
         <Tile name="Dispatch" value={ms(last.dispatch_p99_ms)} note={`p99; half within ${ms(last.dispatch_p50_ms)}`} />)}
       {last?.journal_p99_ms !== undefined && (
