@@ -1,0 +1,94 @@
+/** ARCHITECTURE.md stays short, and says the truth about folders, files and includes. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { test } from 'node:test';
+import { root } from './support.mjs';
+
+const MOST_BYTES = 12 << 10;
+const text = readFileSync(`${root}/ARCHITECTURE.md`, 'utf8');
+const tracked = execFileSync('git', ['-C', root, 'ls-files'], { encoding: 'utf8' }).trim().split('\n');
+const folders = new Set(tracked.flatMap((file) => {
+  const parents = [];
+  for (let folder = dirname(file); folder !== '.'; folder = dirname(folder)) parents.push(folder);
+  return parents;
+}));
+
+/** The blocks without a language: the folders, then the includes. */
+const [tree, includes] = [...text.matchAll(/\n```\n([\s\S]*?)\n```\n/g)].map(([, block]) => block.split('\n'));
+
+/** The folders of the tree, by their paths: [path, description]. */
+function listed() {
+  const parents = [];
+  return tree.map((line) => {
+    const [, indentation, name, description] = /^( *)(\S+)\/(?: +(\S.*))?$/.exec(line) ?? assert.fail(line);
+    assert.equal(indentation.length % 2, 0, line);
+    const depth = indentation.length / 2;
+    assert.ok(depth <= parents.length, `${line} has no parent`);
+    parents.splice(depth, Infinity, name);
+    return [parents.join('/'), description];
+  });
+}
+
+test('it is short enough to be read', () => {
+  assert.ok(Buffer.byteLength(text) <= MOST_BYTES, `${Buffer.byteLength(text)} bytes, of ${MOST_BYTES}`);
+});
+
+test('each folder with sources has its line', () => {
+  const known = new Map(listed());
+  const missing = new Set(tracked
+    .filter((file) => /^(services|web|extension|proto|tests|deploy|examples)\//.test(file))
+    .filter((file) => /\.(cc|h|proto|ts|tsx|css|html|js|mjs|sh)$/.test(file))
+    .map((file) => dirname(file)).filter((folder) => !known.get(folder)));
+  assert.deepEqual([...missing].sort(), []);
+});
+
+test('each line names a folder, and each folder once', () => {
+  const paths = listed().map(([path]) => path);
+  assert.deepEqual(paths.filter((path) => !folders.has(path)), []);
+  assert.equal(new Set(paths).size, paths.length);
+});
+
+test('each file and folder that the text names exists', () => {
+  const prose = text.replaceAll(/\n```[\s\S]*?\n```\n/g, '\n');
+  const paths = [...prose.matchAll(/`([\w./*-]+)`/g)].map(([, path]) => path).filter((path) => !/^\/|\/$/.test(path));
+  /** A path from the root or from services/, with any extension; `*` stands for a part of a name. */
+  const matches = (path, file) => new RegExp(`^(services/)?${
+    path.replaceAll(/[.]/g, '\\.').replaceAll('*', '[^/]*')}(\\.\\w+)?$`).test(file);
+  const known = [...tracked, ...folders];
+  const named = paths.filter((path) => path.includes('/'));
+  assert.ok(named.length > 10, `${named.length}`);
+  const short = (file) => file.replace(/^services\/(tracker|gateway|bridge|runner)\//, '');
+  assert.deepEqual(named.filter((path) =>
+    !known.some((file) => matches(path, file) || matches(path, short(file)))), []);
+});
+
+test('each class that the text names is declared', () => {
+  const headers = tracked.filter((file) => /^services\/.*\.h$/.test(file))
+    .map((file) => readFileSync(`${root}/${file}`, 'utf8')).join('\n');
+  const protos = tracked.filter((file) => /^proto\/.*\.proto$/.test(file))
+    .map((file) => readFileSync(`${root}/${file}`, 'utf8')).join('\n');
+  const names = new Set([...text.matchAll(/`([A-Z][a-z]+(?:[A-Z][a-z]+)+|Serve|Journal)`/g)].map(([, name]) => name));
+  assert.ok(names.size > 10, `${names.size}`);
+  assert.deepEqual([...names].filter((name) =>
+    !new RegExp(`(class|struct) ${name}\\b`).test(headers) && !new RegExp(`rpc ${name}\\(`).test(protos)), []);
+});
+
+test('the folders of services include what it says', () => {
+  const said = Object.fromEntries(includes.map((line) => {
+    const [, folder, others] = /^(\w+) +(\S.*)$/.exec(line) ?? assert.fail(line);
+    const names = others.replaceAll(/ \([^)]*\)/g, '');
+    return [folder, names === '-' ? [] : names.split(', ').sort()];
+  }));
+  const found = Object.fromEntries(Object.keys(said).map((folder) => [folder, new Set()]));
+  const isOfTests = /_test\.cc$|fixture|\/fake_|\/testing\//;
+  for (const file of tracked.filter((each) => /^services\/.*\.(cc|h)$/.test(each) && !isOfTests.test(each))) {
+    const [, folder] = file.split('/');
+    for (const [, other] of readFileSync(`${root}/${file}`, 'utf8').matchAll(/#include "(\w+)\/[^"]*"/g)) {
+      if (other !== folder && existsSync(`${root}/services/${other}`)) found[folder].add(other);
+    }
+  }
+  assert.deepEqual(Object.fromEntries(Object.entries(found).map(([folder, others]) => [folder, [...others].sort()])),
+    said);
+});
