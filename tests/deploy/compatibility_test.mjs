@@ -13,7 +13,7 @@ const row = (pattern) => page.split('\n').find((line) => line.startsWith('|') &&
 
 test('the revisions of MCP are those of the gateway', () => {
   const revisions = (text) => [...new Set(text.match(/\b20\d\d-\d\d-\d\d\b/g))].sort();
-  const table = read('docs/http.md').match(/\| legacy: .*/)[0];
+  const table = read('docs/mcp.md').match(/\| legacy: .*/)[0];
   assert.deepEqual(revisions(row(/^\| agents /)), revisions(table));
   for (const revision of revisions(table)) {
     assert.match(read('services/gateway/mcp/protocol.cc') + read('services/gateway/mcp/protocol.h'),

@@ -1,6 +1,6 @@
 /**
- * What agents are told of actions (tests/golden), docs/http.md, the extension's README and its table of
- * actions say the same. That the gateway takes what docs/http.md says is tested in C++.
+ * What agents are told of actions (tests/golden), docs/mcp.md, the extension's README and its table of
+ * actions say the same. That the gateway takes what docs/mcp.md says is tested in C++.
  */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { describe, test } from 'node:test';
 import { actions } from '../../extension/src/actions/index.js';
 
 const read = (path) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
-const http = await read('docs/http.md');
+const mcp = await read('docs/mcp.md');
 const readme = await read('extension/README.md');
 const lists = await Promise.all(['2025-11-25', '2026-07-28'].map(async (version) =>
   JSON.parse(await read(`tests/golden/tools_list_${version}.json`)).tools));
@@ -39,17 +39,17 @@ function table(text) {
 }
 
 const section = (text, from, to) => text.split(`\n${from}\n`)[1].split(`\n${to}\n`)[0];
-const documented = table(section(http, '### `interact`', '### `observe`'));
+const documented = table(section(mcp, '## `interact`', '## `observe`'));
 const described = table(readme);
 const FIELDS = new Set(Object.values(documented).flat());
-// Values stand in code as well; what a field is, docs/http.md knows.
+// Values stand in code as well; what a field is, docs/mcp.md knows.
 const VALUES = new Set([
   'visible', 'hidden', 'attached', 'debug', 'log', 'info', 'warn', 'error',
 ]);
 const isField = (word) => FIELDS.has(word) && !VALUES.has(word);
 const fieldsIn = (words) => new Set(words.map((word) => word.split(':')[0]).filter(isField));
 
-describe('docs/http.md', () => {
+describe('docs/mcp.md', () => {
   test('tells of the actions that the extension has, and of no others', () => {
     const { cancel, ...told } = documented;
     assert.ok(cancel);

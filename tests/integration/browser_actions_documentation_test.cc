@@ -46,7 +46,7 @@ TEST(BrowserActionsDocumentationTest, TellsOfEachAndOfItsArguments) {
     if (field == "tab_id") return action != "close_tab";
     return field == "dialog" || (field == "view" && action != "page");
   };
-  auto documented = TableIn("http.md");
+  auto documented = TableIn("mcp.md");
   for (const std::string& name : BrowserActionNames()) {
     std::set<std::string> fields;
     for (const BrowserAction::Field& field : FindBrowserAction(name)->fields) {

@@ -10,7 +10,7 @@ namespace callslip::gateway {
 
 namespace v1 = callslip::tracker::v1;
 
-// What a body of POST /draw-mode/complete asks of the tracker; the format is in docs/http.md. The
+// What a body of POST /draw-mode/complete asks of the tracker; the format: docs/workers.md. The
 // content of the drawing is {"tab_id", "url", "title", "session"?, "annotations": […], "viewport"?,
 // "screenshot"?, "crops_left_out"?: true, "screenshot_left_out"?: true}: what is known of the
 // format, with every text cut to its limit. Members that are not known are left out, since all of

@@ -8,7 +8,7 @@
 #include "gateway/http/http_message.h"
 #include "gateway/tracker_client/tracker_client.h"
 
-// The polling protocol of the browser extension. Reference: docs/http.md.
+// The polling protocol of the browser extension. Reference: docs/workers.md.
 namespace callslip::gateway {
 
 // GET
