@@ -1,0 +1,46 @@
+/** The lists of CONTRIBUTING.md, "What to edit", have the files that mention their examples, and no others. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { root } from './support.mjs';
+
+const PRODUCT = ['services', 'proto', 'web/src', 'extension/src', 'extension/README.md', 'docs'];
+const text = readFileSync(`${root}/CONTRIBUTING.md`, 'utf8');
+const files = execFileSync('git', ['-C', root, 'ls-files', '--', ...PRODUCT], { encoding: 'utf8' }).trim().split('\n')
+  .filter((file) => !/_test\.cc$|fixture|\/fake_|\/testing\/|^docs\/adr\/|\.(css|png|txt)$/.test(file));
+const read = (file) => readFileSync(`${root}/${file}`, 'utf8');
+
+const sections = text.split('\n## What to edit\n')[1].split('\n## ')[0].split('\n### ').slice(1).map((section) => {
+  const pattern = /^Example: .* Pattern: (`+)(.*?)\1$/m.exec(section)?.[2];
+  const [title] = section.split('\n');
+  return {
+    title, pattern: new RegExp(pattern ?? assert.fail(title)),
+    listed: [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, path]) => path),
+    also: section.split('\nAlso')[1] ?? '',
+  };
+});
+
+/** `*` of a list stands for a part of a name. */
+const toPattern = (path) => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`);
+
+describe('what to edit', () => {
+  test('is told for each usual change', () => assert.ok(sections.length >= 7, `${sections.length}`));
+
+  for (const { title, pattern, listed, also } of sections) {
+    test(`${title}: the list is what mentions the example`, () => {
+      const mentioned = files.filter((file) => pattern.test(read(file)));
+      const patterns = listed.map(toPattern);
+      assert.deepEqual(mentioned.filter((file) => !patterns.some((each) => each.test(file))), [], 'not listed');
+      assert.deepEqual(listed.filter((_, i) => !mentioned.some((file) => patterns[i].test(file))), [], 'listed in vain');
+      assert.equal(new Set(listed).size, listed.length);
+    });
+
+    test(`${title}: what else it names exists`, () => {
+      const named = [...also.matchAll(/`((?:services|tests|deploy|docs|web)\/[\w./*-]+)`/g)].map(([, path]) => path);
+      const all = execFileSync('git', ['-C', root, 'ls-files'], { encoding: 'utf8' }).trim().split('\n');
+      assert.deepEqual(named.filter((path) =>
+        !existsSync(`${root}/${path}`) && !all.some((file) => toPattern(path).test(file))), []);
+    });
+  }
+});
