@@ -263,7 +263,7 @@ class Bench {
     printRow('12 tabs: a POST from one more', took.toFixed(0), 'ms');
     await this.sessions.call('POST', `/sessions/${shared}/permissions`, { title: 'mark 1', wait_ms: 0,
       options: [{ option_id: 'o', name: 'Yes', kind: 'allow_once' }] });
-    for (const page of pages.slice(0, 8)) await page.getByRole('group', { name: 'Permission' }).waitFor();
+    for (const page of pages.slice(0, 8)) await page.getByRole('group', { name: 'Permission request' }).waitFor();
     await Promise.all(pages.slice(0, 8).map((page) => page.evaluate(() => {
       new MutationObserver(() => {
         if (!window.closed_at && !document.querySelector('[role=group][aria-label=Permission]')) window.closed_at = Date.now();

@@ -44,11 +44,11 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
 
   test('says what to do where there is nothing yet', () => step(async () => {
     const page = await open('commands');
-    await page.getByText('No commands. An agent hands them in').waitFor();
+    await page.getByText('No commands yet. Connect an agent').waitFor();
     await check(page, 'commands');
     await screen(page, 'commands-empty');
-    for (const [path, words] of [['failed', 'Nothing failed in the last 10 minutes'],
-      ['workers', 'Nobody works here, and nothing waits'], ['overview', 'No worker is connected']]) {
+    for (const [path, words] of [['failed', 'No failures in the last 10 minutes'],
+      ['workers', 'No workers are connected and no commands are queued'], ['overview', 'No worker is connected']]) {
       await page.goto(setting.url(path));
       await page.getByText(words).first().waitFor();
       await check(page, path);
@@ -85,7 +85,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
     const detail = page.getByRole('region', { name: 'Command', exact: true });
     await detail.getByText('A page').waitFor();
     await detail.getByText('document.title').waitFor();
-    await detail.getByText(/^Trace, \d+ steps$/).click();
+    await detail.getByText(/^Trace \(\d+ steps\)$/).click();
     const told = await call(`/commands/${first.command_id}`);
     const start = Date.parse(told.trace[0].time);
     assert.deepEqual(await detail.locator('.trace li .number').allTextContents(),
@@ -150,7 +150,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
     const targets = page.getByRole('region', { name: 'Targets' });
     const target = (name) => targets.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
     await command({ target: 'ci-runner' });
-    await target('ci-runner').getByText('nobody works for it').waitFor();
+    await target('ci-runner').getByText('no worker connected').waitFor();
     const held = tracker.lease('ci-runner', 'builder', { max_commands: 1 });
     const [lease] = await held;
     await tracker.acknowledge(lease);
@@ -190,7 +190,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
         for (const path of ['commands', 'failed', 'workers', 'overview']) {
           await page.goto(setting.url(path));
           await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });
-          if (path === 'overview') await page.getByText('Handed in', { exact: true }).waitFor();
+          if (path === 'overview') await page.getByText('Submitted', { exact: true }).waitFor();
           if (path === 'failed') await page.getByRole('list', { name: 'Failures' }).waitFor();
           if (path === 'workers') await page.getByRole('region', { name: 'Targets' }).waitFor();
           const where = `${path}-${width}-${colours}`;
@@ -206,7 +206,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
 
   test('rates move while commands come', () => step(async () => {
     const page = await open('overview');
-    const tile = page.locator('.tile').filter({ hasText: 'Handed in' }).locator('.tile-value');
+    const tile = page.locator('.tile').filter({ hasText: 'Submitted' }).locator('.tile-value');
     await tile.waitFor();
     await until(async () => {
       await command({ target: 'rates' });
@@ -242,7 +242,7 @@ describe('ten thousand targets', { timeout: stretched(180_000) }, () => {
     });
     await page.goto(setting.url('workers'));
     const region = page.getByRole('region', { name: 'Targets' });
-    await region.getByText('9,800 more: filter for them.').waitFor();
+    await region.getByText('9,800 more. Filter to find them.').waitFor();
     assert.equal(await region.getByRole('row').count(), 201);
     assert.ok(bodies.every((bytes) => bytes < 64 * 1024), String(bodies));
     const frames = page.evaluate(() => new Promise((resolve) => {
@@ -260,7 +260,7 @@ describe('ten thousand targets', { timeout: stretched(180_000) }, () => {
     await until(async () => (await region.getByRole('row').count()) === 2);
     await region.getByRole('row').filter({ hasText: 'shop-4711' }).getByText('4', { exact: true }).waitFor();
     await region.getByRole('link', { name: 'shop-4711' }).click();
-    await page.getByText('No worker of shop-4711 was heard of').waitFor();
+    await page.getByText('No worker for shop-4711 was seen').waitFor();
     await page.evaluate(() => { window.isDone = true; });
     console.log(`longest frame ${(await frames).toFixed(0)} ms, ${Math.max(...bodies)} bytes a poll`);
     await screen(page, 'workers-many');
@@ -280,7 +280,7 @@ describe('commands at a guarded page', { timeout: stretched(300_000) }, () => {
   const enter = async (name, path) => {
     const page = await (await setting.person()).open(path);
     await page.getByLabel('Token').fill(await setting.services.tokenOf(name));
-    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).click();
     return page;
   };
 
@@ -292,7 +292,7 @@ describe('commands at a guarded page', { timeout: stretched(300_000) }, () => {
     await viewer.locator(`a[data-id="${id}"]`).waitFor();
     assert.equal(await viewer.getByRole('button', { name: 'Cancel command' }).count(), 0);
     await viewer.goto(setting.url('overview'));
-    await viewer.getByText('Handed in', { exact: true }).waitFor();
+    await viewer.getByText('Submitted', { exact: true }).waitFor();
   }));
 
   test('a client sees its own, and is asked for nothing that it would be refused', () => setting.services.step(async () => {

@@ -49,7 +49,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
       const told = page.getByRole('alert').filter({ hasText: `Because of ${code}.` });
       await told.waitFor();
       assert.match(await told.textContent(), new RegExp(`Do what ${code} needs\\.`));
-      assert.equal((await told.textContent()).includes('Worth another try in 7 s.'), isBusy);
+      assert.equal((await told.textContent()).includes('Try again in 7 s.'), isBusy);
       assert.equal(await box(page).inputValue(), 'typed', code);
       await page.unroute(`**/sessions/${id}/queue`);
     }
@@ -67,7 +67,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
         ? route.fulfill({ status, json: { error: code, message: `Because of ${code}.`, hint: 'Log in.' } })
         : route.continue()));
       await queue(page).click();
-      await page.getByRole('button', { name: 'Log in' }).waitFor();
+      await page.getByRole('button', { name: 'Sign in' }).waitFor();
       // Who comes for the first time has done nothing wrong.
       if (code !== 'token_missing') await page.getByText(`Because of ${code}.`).waitFor();
       await page.unroute(`**/sessions/${id}/queue`);
@@ -132,7 +132,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
     await page.reload();
     await until(async () => (await page.getByRole('textbox', { name: 'Edit message' }).inputValue()) === 'first, changed');
     await sessions.call('DELETE', `/sessions/${id}/queue`);
-    await page.getByRole('alert').getByText('What you wrote is in the box for messages').waitFor();
+    await page.getByRole('alert').getByText('Your edit was moved to the message box').waitFor();
     assert.equal(await box(page).inputValue(), 'first, changed');
 
     await page.getByRole('button', { name: 'New session' }).click();
@@ -140,8 +140,8 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
     await page.getByLabel('Name').fill('Made meanwhile');
     await message.fill('begin');
     letGo = await hold('**/sessions');
-    await page.getByRole('button', { name: 'Begin' }).click();
-    await until(() => page.getByRole('button', { name: 'Begin' }).isDisabled());
+    await page.getByRole('button', { name: 'Create' }).click();
+    await until(() => page.getByRole('button', { name: 'Create' }).isDisabled());
     await message.pressSequentially(', and go on');
     letGo();
     await page.getByRole('heading', { name: 'Made meanwhile' }).waitFor();
@@ -161,7 +161,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
 
   test('a session that nobody knows is no dead end', () => step(async () => {
     const page = await person.open('sessions/no-such-session');
-    await page.getByRole('heading', { name: 'There is no such session' }).waitFor();
+    await page.getByRole('heading', { name: 'Session not found' }).waitFor();
     await screen(page, 'errors-unknown-session');
     await page.getByRole('link', { name: 'All sessions' }).click();
     await until(() => page.url().endsWith('/ui/sessions'));
@@ -184,7 +184,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
       await page.getByText('said after').waitFor();
       await page.getByRole('feed', { name: 'Conversation' }).press('Home');
       await page.getByText('said before').waitFor();
-      assert.equal(await page.getByText('could not be shown').count(), 0);
+      assert.equal(await page.getByText('could not be displayed').count(), 0);
     }
   }));
 
@@ -194,7 +194,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
       ? route.fulfill({ json: { messages: [null] } }) : route.continue()));
     await box(page).fill('one');
     await queue(page).click();
-    await page.getByText('The queue could not be shown.').waitFor();
+    await page.getByText('The queue could not be displayed.').waitFor();
     await screen(page, 'errors-part');
     await page.getByRole('feed', { name: 'Conversation' }).waitFor();
     assert.equal(await box(page).inputValue(), '');
@@ -202,7 +202,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
     await box(page).fill('two');
     await queue(page).click();
     await until(async () => (await box(page).inputValue()) === '');
-    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('button', { name: 'Retry' }).click();
     await page.getByRole('list', { name: 'Queue' }).getByText('two').waitFor();
   }));
 });

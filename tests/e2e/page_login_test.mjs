@@ -30,21 +30,21 @@ describe('logging in at the page', { timeout: stretched(300_000) }, () => {
 
   const logIn = async (page, name) => {
     await page.getByLabel('Token').fill(await setting.services.tokenOf(name));
-    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).click();
   };
 
   test('a wrong token is told, a right one leads to where the link led', async () => {
     const person = await setting.person();
     const page = await person.open(`sessions/${id}`);
     await page.getByLabel('Token').fill('x'.repeat(40));
-    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('The gateway does not know this token').waitFor();
     await logIn(page, 'admin');
     await page.getByText('what it has said').waitFor();
     await page.getByText('admin', { exact: true }).waitFor();
     await page.reload();
     await page.getByText('what it has said').waitFor();
-    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
     await person.close();
   });
@@ -61,7 +61,7 @@ describe('logging in at the page', { timeout: stretched(300_000) }, () => {
     assert.equal(await page.getByRole('textbox', { name: 'Message' }).count(), 0);
     await sessions.call('POST', `/sessions/${id}/permissions`, { title: 'May I?', wait_ms: 0,
       options: [{ option_id: 'yes', name: 'Yes', kind: 'allow_once' }] });
-    await page.getByRole('group', { name: 'Permission' }).waitFor();
+    await page.getByRole('group', { name: 'Permission request' }).waitFor();
     assert.equal(await page.getByRole('button', { name: 'Yes' }).count(), 0);
     await page.keyboard.press('y');
     assert.equal((await sessions.call('GET', `/sessions/${id}/permissions`)).permissions.length, 1);
@@ -112,23 +112,23 @@ describe('logging in at the page', { timeout: stretched(300_000) }, () => {
     const other = await person.open(`sessions/${id}`);
     await other.getByText('what it has said').waitFor();
     const third = await person.open('commands');
-    await third.getByText('No commands.').waitFor();
+    await third.getByText('No commands yet.').waitFor();
     // One in the background is drawn once a second.
     await page.bringToFront();
-    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
     for (const tab of [page, other, third]) await tab.getByLabel('Token').waitFor();
     // Whoever logs in somewhere is logged in in all of them, and sees nothing that is not theirs.
     await page.getByLabel('Token').fill('b'.repeat(64));
-    await page.getByRole('button', { name: 'Log in' }).click();
-    for (const tab of [page, other]) await tab.getByRole('heading', { name: 'There is no such session' }).waitFor();
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    for (const tab of [page, other]) await tab.getByRole('heading', { name: 'Session not found' }).waitFor();
     await third.getByText('bob · client').waitFor();
     for (const tab of [page, other, third]) assert.ok(!(await tab.evaluate(() => document.body.innerText)).includes('Of the agent'));
-    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
     await logIn(page, 'agent');
     await page.getByText('what it has said').waitFor();
     assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), '');
-    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
     await logIn(page, 'admin');
     await until(async () => (await page.getByRole('textbox', { name: 'Message' }).inputValue()) === 'of the admin');

@@ -94,7 +94,7 @@ describe('a long session', { timeout: stretched(300_000) }, () => {
     const before = await top();
     assert.ok(before >= 0 && before < 100, `${before}`);
     await until(async () => Number(await first.getAttribute('aria-setsize')) > EVENTS);
-    await page.getByText('Loading what lies between').waitFor({ state: 'detached' });
+    await page.getByText('Loading events in between').waitFor({ state: 'detached' });
     assert.equal(await top(), before);
     await feed().press('Shift+G');
     await page.locator('article[data-tool-call-id="n9-9"]').waitFor();

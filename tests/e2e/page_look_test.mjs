@@ -70,9 +70,9 @@ describe('the page', { timeout: stretched(300_000) }, () => {
     await check(page, 'empty');
     await screen(page, 'sessions-empty-wide-light');
     await page.goto(setting.url('nowhere'));
-    await page.getByText('There is no such page').waitFor();
+    await page.getByText('Page not found').waitFor();
     await page.goto(setting.url('sessions/s-unknown'));
-    await page.getByText('There is no such session').waitFor();
+    await page.getByText('Session not found').waitFor();
     await check(page, 'an unknown session');
   }));
 
@@ -94,7 +94,7 @@ describe('the page', { timeout: stretched(300_000) }, () => {
     await until(async () => (await sessions.answer(busy)) === 'working');
     for (const [name, options] of views) {
       const page = await (await person(options)).open(`sessions/${full}`);
-      await page.getByRole('group', { name: 'Permission' }).waitFor();
+      await page.getByRole('group', { name: 'Permission request' }).waitFor();
       await page.locator('article').first().waitFor();
       const feed = page.getByRole('feed', { name: 'Conversation' });
       // It scrolls by itself, so that only what is in sight is drawn, and begins at its end.
@@ -130,7 +130,7 @@ describe('the page', { timeout: stretched(300_000) }, () => {
       await check(page, 'playback');
       await screen(page, `playback-${colours}`);
       await one.context.setOffline(true);
-      await page.getByText('The gateway does not answer').waitFor({ timeout: stretched(60_000) });
+      await page.getByText('The gateway is not responding').waitFor({ timeout: stretched(60_000) });
       await check(page, 'lost');
       await screen(page, `lost-${colours}`);
       await one.close();
@@ -160,7 +160,7 @@ describe('the page', { timeout: stretched(300_000) }, () => {
     const page = await one.open(`sessions/${id}`);
     const alerts = [];
     page.on('dialog', (dialog) => { alerts.push(dialog.message()); void dialog.dismiss(); });
-    await page.getByRole('group', { name: 'Permission' }).waitFor();
+    await page.getByRole('group', { name: 'Permission request' }).waitFor();
     const feed = page.getByRole('feed', { name: 'Conversation' });
     await feed.focus();
     // All of it passes by.

@@ -70,7 +70,7 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     await hide();
     await sessions.say(id, 'first');
     await sessions.ended(id, 1);
-    await row(page).getByText('at work').waitFor({ state: 'detached' });
+    await row(page).getByText('working').waitFor({ state: 'detached' });
     await page.evaluate(() => window.look(true));
     const box = await help(page);
     assert.equal(await box.isChecked(), false);
@@ -85,7 +85,7 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     await hide();
     await sessions.say(id, [{ say: 'working' }, { ask: { toolCallId: 't', kind: 'execute', title: 'make clean', rawInput: { command: 'make clean' } } }]);
     const both = async () => [...await told(page), ...await told(second)];
-    await until(async () => JSON.stringify(await both()) === JSON.stringify(['Elsewhere: asks: make clean']));
+    await until(async () => JSON.stringify(await both()) === JSON.stringify(['Elsewhere: Permission request: make clean']));
     // By whichever of the two was first.
     const teller = (await told(page)).length ? page : second;
     assert.ok(await teller.evaluate(() => window.notices[0].options.tag));
@@ -100,15 +100,15 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     });
     await sessions.ended(id, 3);
     await until(async () => (await both()).length === 2);
-    assert.equal((await both()).filter((each) => each === 'Elsewhere: The turn has completed.').length, 1);
+    assert.equal((await both()).filter((each) => each === 'Elsewhere: Turn completed').length, 1);
     // What came about while nothing was heard, too.
     const before = await both();
     await one.context.setOffline(true);
-    await Promise.all([page, second].map((each) => each.getByText('The gateway does not answer').waitFor({ timeout: stretched(60_000) })));
+    await Promise.all([page, second].map((each) => each.getByText('The gateway is not responding').waitFor({ timeout: stretched(60_000) })));
     await ask(id, 'a question');
     await one.context.setOffline(false);
     await until(async () => (await both()).length === before.length + 1);
-    assert.ok((await both()).includes('Elsewhere: asks for permission'));
+    assert.ok((await both()).includes('Elsewhere: Permission request'));
     // Off again, for both.
     await teller.evaluate(() => window.look(true));
     await (await help(teller)).uncheck();
@@ -116,13 +116,13 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     await hide();
     await ask(id, 'one more');
     await until(async () => (await sessions.call('GET', `/sessions/${id}/permissions`)).permissions.length === 2);
-    await row(page).getByText('asks 2 questions').first().waitFor();
+    await row(page).getByText('2 permission requests').first().waitFor();
     await (await help(teller)).check();
     await teller.keyboard.press('Escape');
     await hide();
     await ask(id, 'after all');
-    await until(async () => (await both()).includes('Elsewhere: asks: after all'));
-    assert.ok(!(await both()).includes('Elsewhere: asks: one more'));
+    await until(async () => (await both()).includes('Elsewhere: Permission request: after all'));
+    assert.ok(!(await both()).includes('Elsewhere: Permission request: one more'));
     await one.close();
   }));
 
@@ -130,7 +130,7 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     const denied = await (await person({ permission: 'denied' })).open('sessions');
     const refusedBox = await help(denied);
     await refusedBox.click();
-    await denied.getByText('The browser refuses').waitFor();
+    await denied.getByText('The browser blocks notifications').waitFor();
     assert.equal(await refusedBox.isChecked(), false);
     await screen(denied, 'notices-refused');
     const broken = await (await person({ isBroken: true })).open('sessions');
@@ -144,13 +144,13 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     await until(async () => (await taken(broken)) === 1);
     await broken.evaluate(() => window.look(true));
     const failedBox = await help(broken);
-    await broken.getByText('This browser shows none of a page').waitFor();
+    await broken.getByText('This browser does not support notifications').waitFor();
     assert.equal(await failedBox.isChecked(), false);
     const one = await person();
     await one.context.addInitScript(() => { delete window.Notification; });
     const missing = await one.open('sessions');
     assert.ok(await (await help(missing)).isDisabled());
-    await missing.getByText('This browser has none for this address').waitFor();
+    await missing.getByText('Notifications are not available here').waitFor();
     // As this browser itself has it.
     const real = await person();
     await real.context.grantPermissions(['notifications']);
@@ -171,7 +171,7 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     for (const text of ['a', 'b']) await sessions.say(id, text);
     await page.goto(setting.url(`sessions/${id}`));
     const message = page.getByRole('textbox', { name: 'Message' });
-    const question = page.getByRole('group', { name: 'Permission', exact: true });
+    const question = page.getByRole('group', { name: 'Permission request', exact: true });
     await question.waitFor();
     const queue = page.getByRole('list', { name: 'Queue' }).getByRole('listitem');
     await until(async () => (await queue.count()) === 2);
@@ -182,11 +182,11 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     const enabled = () => controls.evaluateAll((all) => all.filter((each) => !each.matches(':disabled'))
       .map((each) => each.getAttribute('aria-label') ?? each.textContent));
     await setting.services.gateway.kill();
-    await page.getByText('The gateway does not answer').waitFor();
-    await page.getByText('what you write is kept here').waitFor();
+    await page.getByText('The gateway is not responding').waitFor();
+    await page.getByText('Your draft is kept').waitFor();
     await screen(page, 'away');
     // What is left does nothing at the gateway.
-    for (const each of await enabled()) assert.match(each, /^(Colours: .*|Help|Search)$/);
+    for (const each of await enabled()) assert.match(each, /^(Theme: .*|Help|Search)$/);
     await message.pressSequentially(' thought');
     await page.keyboard.press('Control+Enter');
     await page.keyboard.press('Control+Shift+Enter');

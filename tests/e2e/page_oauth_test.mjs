@@ -40,7 +40,7 @@ describe('logging in with an authorization server', { timeout: stretched(180_000
     context.setDefaultTimeout(60_000);
     return new Person({ url: (path) => `${services.gatewayUrl}/ui/${path}` }, context);
   };
-  const begin = (page) => page.getByRole('button', { name: `Log in with ${host}` }).click();
+  const begin = (page) => page.getByRole('button', { name: `Sign in with ${host}` }).click();
   const agree = async (page, login) => {
     await page.locator('input[name=login]').fill(login);
     await page.locator('input[name=password]').fill('any');
@@ -53,7 +53,7 @@ describe('logging in with an authorization server', { timeout: stretched(180_000
   test('leads to where the link led, and nothing of a token is left', () => services.step(async () => {
     const one = await person();
     const page = await one.open('commands?q=some');
-    await page.getByRole('button', { name: `Log in with ${host}` }).waitFor();
+    await page.getByRole('button', { name: `Sign in with ${host}` }).waitFor();
     assert.equal(await page.getByLabel('Token').count(), 0);
     await screen(page, 'login-provider');
     const sent = [];
@@ -70,7 +70,7 @@ describe('logging in with an authorization server', { timeout: stretched(180_000
     // Also after the page is loaded anew; and out again.
     await page.reload();
     await page.getByText('oauth-alice').first().waitFor();
-    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
     await begin(page);
     // The server knows them still.
     await page.getByText('oauth-alice').first().waitFor();
@@ -82,10 +82,10 @@ describe('logging in with an authorization server', { timeout: stretched(180_000
     const page = await one.open('sessions');
     await begin(page);
     await page.locator('a[href*="/abort"]').click();
-    await page.getByText(`${host} did not let you in`).waitFor();
+    await page.getByText(`${host} rejected the sign-in`).waitFor();
     await screen(page, 'login-provider-refused');
     await page.goto(`${services.gatewayUrl}/ui/login?code=stolen&state=mine`);
-    await page.getByText('This login was not begun in this tab.').waitFor();
+    await page.getByText('This sign-in was not started in this tab.').waitFor();
     assert.ok(page.url().endsWith('/ui/login'), page.url());
     assert.equal(provider.grants.authorization_code, 2);
     await one.close();
@@ -99,7 +99,7 @@ describe('logging in with an authorization server', { timeout: stretched(180_000
     await agree(page, 'bob');
     await page.getByText('oauth-bob').first().waitFor();
     provider.tokenTtl = 600;
-    await page.getByRole('button', { name: `Log in with ${host}` }).waitFor();
+    await page.getByRole('button', { name: `Sign in with ${host}` }).waitFor();
     await begin(page);
     await page.getByText('oauth-bob').first().waitFor();
     await one.close();
@@ -109,7 +109,7 @@ describe('logging in with an authorization server', { timeout: stretched(180_000
     for (const colorScheme of ['light', 'dark']) {
       const one = await person({ colorScheme, viewport: { width: 320, height: 640 } });
       const page = await one.open('sessions');
-      await page.getByRole('button', { name: `Log in with ${host}` }).waitFor();
+      await page.getByRole('button', { name: `Sign in with ${host}` }).waitFor();
       const found = await page.evaluate(`${axe}; axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] })`);
       assert.deepEqual(found.violations.map(({ id }) => id), []);
       await screen(page, `login-provider-${colorScheme}`);

@@ -9,7 +9,7 @@ import { TrackerApi } from './support/tracker_api.js';
 
 const axe = await readFile(new URL('../../web/node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const NOON = Date.parse('2026-02-01T12:00:00Z');
-const CHARTS = ['Commands per second', 'Time to delivery', 'Time to completion', 'Failures by cause, each 30 s', 'Queued commands', 'Sessions'];
+const CHARTS = ['Commands per second', 'Time to delivery', 'Time to completion', 'Failures by cause, per 30 s', 'Queued commands', 'Sessions'];
 
 /** 15 minutes with all that there is to draw: a minute in which the tracker was held up, and a while without commands. */
 function history() {
@@ -79,8 +79,8 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
     assert.equal(counted(samples, ({ completed }) => completed), 1);
     assert.equal(counted(samples, ({ failed }) => failed.other ?? 0), 1);
     assert.ok(samples.some((each) => each.delivery_p95_ms >= each.delivery_p50_ms && each.completion_p50_ms > 0), JSON.stringify(samples));
-    await until(async () => /reported by workers 1$/.test(await told(page, 'Failures by cause, each 30 s').catch(() => '')));
-    assert.match(await told(page, 'Queued commands'), /wait for a worker 1$/);
+    await until(async () => /reported by workers 1$/.test(await told(page, 'Failures by cause, per 30 s').catch(() => '')));
+    assert.match(await told(page, 'Queued commands'), /waiting for a worker 1$/);
     await check(page, 'the first minutes');
     await screen(page, 'overview-first-minutes');
 
@@ -98,9 +98,9 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
     };
     const unknown = await failed({ time: new Date(NOON).toISOString(), samples: [] });
     await unknown.getByText('–', { exact: true }).waitFor();
-    await unknown.getByText('not known yet').waitFor();
+    await unknown.getByText('no data yet').waitFor();
     const known = await failed(history());
-    await known.getByText('of what ended in the last 15 minutes').waitFor();
+    await known.getByText('of commands ended in the last 15 minutes').waitFor();
   }));
 
   test('tells the values at a time to whoever points at it or moves by keys', () => step(async () => {
@@ -109,7 +109,7 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
     await first.waitFor();
     for (const name of CHARTS) await chart(page, name).waitFor();
     const newest = await told(page, CHARTS[0]);
-    assert.match(newest, /: handed in [\d.]+\/s, completed [\d.]+\/s$/);
+    assert.match(newest, /: submitted [\d.]+\/s, completed [\d.]+\/s$/);
 
     await first.focus();
     await page.keyboard.press('ArrowLeft');
@@ -146,14 +146,14 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
 
   test('is a table, too', () => step(async () => {
     const page = await open({}, history());
-    await page.getByText('Show as table').click();
-    const table = page.getByRole('table', { name: /What the tracker did in each 10 seconds/ });
+    await page.getByText('Show as a table').click();
+    const table = page.getByRole('table', { name: /Activity in each 10-second interval/ });
     await table.waitFor();
     assert.equal(await table.getByRole('row').count(), history().samples.length + 1);
     assert.equal(await table.getByRole('columnheader').count(), 11);
     await table.getByRole('row').filter({ hasText: 'worker lost 1' }).first().waitFor();
     await check(page, 'the table');
-    await page.getByRole('region', { name: 'Last 15 minutes as table' }).scrollIntoViewIfNeeded();
+    await page.getByRole('region', { name: 'Last 15 minutes as a table' }).scrollIntoViewIfNeeded();
     await screen(page, 'overview-table');
   }));
 

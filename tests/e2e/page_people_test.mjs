@@ -41,13 +41,13 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
       };
       // The agent asks, so that what comes next waits.
       await send(JSON.stringify([{ say: 'working' }, ask()]));
-      const question = two.getByRole('group', { name: 'Permission' });
+      const question = two.getByRole('group', { name: 'Permission request' });
       await question.waitFor();
       assert.match(await question.textContent(), /make clean/);
       for (const text of ['first', 'second', 'third']) await send(text);
       await shows(two, ['first', 'second', 'third']);
       await setting.services.gateway.kill();
-      await one.getByText('The gateway does not answer').waitFor();
+      await one.getByText('The gateway is not responding').waitFor();
       await setting.services.startGateway();
       await until(async () => (await one.getByRole('status', { name: 'Connection' }).textContent()).includes('live'));
       // By keys: the third one to the front.
@@ -67,7 +67,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
         .catch(() => ({ permissions: [] }))).permissions.length === 1);
       await until(async () => (await two.getByRole('status', { name: 'Connection' }).textContent()).includes('live'));
       await question.getByRole('button', { name: 'Yes' }).click();
-      await one.getByRole('group', { name: 'Permission' }).waitFor({ state: 'detached' });
+      await one.getByRole('group', { name: 'Permission request' }).waitFor({ state: 'detached' });
       await sessions.ended(id, 4);
       const order = ['third', 'first', 'second'];
       const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=1000`);
@@ -141,7 +141,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     const page = await open(`sessions/${id}`);
     await page.getByText('event 449', { exact: true }).waitFor();
     await setting.services.gateway.kill();
-    await page.getByText('The gateway does not answer').waitFor();
+    await page.getByText('The gateway is not responding').waitFor();
     await setting.services.startGateway();
     await until(async () => (await page.getByRole('status', { name: 'Connection' }).textContent()).includes('live'));
     const feed = page.getByRole('feed', { name: 'Conversation' });
@@ -180,7 +180,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     for (const title of ['one', 'two', 'three']) await ask(title);
     // One that stands for another one is not what was read; neither is one that was not there long enough.
     // What comes later would hold back the first one anew.
-    await page.locator('summary', { hasText: '2 more questions wait' }).waitFor();
+    await page.locator('summary', { hasText: '2 more requests' }).waitFor();
     await ready(page);
     const quick = page.evaluate(() => new Promise((resolve) => {
       const press = (key) => document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
@@ -202,12 +202,12 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     assert.deepEqual(answers, ['one']);
     assert.deepEqual(await left(), ['two', 'three']);
     // The one that comes into its place from behind is counted anew, too, and so is one in a tab that is not looked at.
-    await page.locator('summary', { hasText: '1 more question waits' }).click();
-    await ready(page.getByRole('group', { name: 'Permission' }).nth(1));
-    await page.getByRole('group', { name: 'Permission' }).nth(1).getByRole('button', { name: 'No' }).click();
+    await page.locator('summary', { hasText: '1 more request' }).click();
+    await ready(page.getByRole('group', { name: 'Permission request' }).nth(1));
+    await page.getByRole('group', { name: 'Permission request' }).nth(1).getByRole('button', { name: 'No' }).click();
     await page.getByRole('heading', { name: 'three' }).waitFor({ state: 'detached' });
     // Where it stands changes with what goes: what is pressed in that moment counts for nothing.
-    const always = page.getByRole('group', { name: 'Permission' }).getByRole('button', { name: 'Always' });
+    const always = page.getByRole('group', { name: 'Permission request' }).getByRole('button', { name: 'Always' });
     await until(async () => {
       if (answers.length === 3) return true;
       if (await always.getAttribute('aria-disabled') === 'true') return false;
@@ -215,7 +215,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
       await page.keyboard.press('Enter');
       return false;
     });
-    await page.getByRole('group', { name: 'Permission' }).waitFor({ state: 'detached' });
+    await page.getByRole('group', { name: 'Permission request' }).waitFor({ state: 'detached' });
     assert.deepEqual(answers, ['one', 'three', 'two']);
     const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=100`);
     assert.deepEqual(events.filter(({ type }) => type === 'permission').map(({ data }) => [data.title, data.selected_option]),
@@ -232,7 +232,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
           { type: 'content', content: { type: 'text', text: 'said [a]: /b' } },
           { type: 'diff', path: '/gone', oldText: 'kept', newText: null, _meta: { why: 'unused' } }], locations: [{ path: '/a', line: 7 }, '/beside'] } });
     const page = await open(`sessions/${id}`);
-    const question = page.getByRole('group', { name: 'Permission' });
+    const question = page.getByRole('group', { name: 'Permission request' });
     await question.waitFor();
     const text = await question.innerText();
     for (const part of ['Edit \\u{202E}gpj.exe', 'ls\\u{2028}', 'rm -rf /', 'before', 'hidden', 'said [a]: /b', '"reason": "because"', '/a:7', 'Y\\u{200B}es (allow once)',
@@ -260,8 +260,8 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     assert.equal(beyond, 0);
     await ready(page);
     await screen(page, 'question-long');
-    await question.getByRole('region', { name: 'What is asked for' }).evaluate((box) => { box.scrollTop = box.scrollHeight; });
-    await question.getByText('That is all of it.').waitFor();
+    await question.getByRole('region', { name: 'Request details' }).evaluate((box) => { box.scrollTop = box.scrollHeight; });
+    await question.getByText('End of request').waitFor();
     await question.getByRole('button', { name: 'No' }).click();
     await question.waitFor({ state: 'detached' });
   }));
@@ -325,7 +325,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     const page = await open('sessions');
     const id = await sessions.begin({ name: 'Asks' });
     await sessions.say(id, [ask()]);
-    const row = page.getByRole('list', { name: 'Needs you' }).locator(`[data-session-id="${id}"]`);
+    const row = page.getByRole('list', { name: 'Needs attention' }).locator(`[data-session-id="${id}"]`);
     await row.waitFor();
     await until(async () => /^\(\d+\)/.test(await page.title()));
     await row.click();
@@ -340,7 +340,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     await page.getByRole('button', { name: 'New session' }).click();
     await page.getByLabel('Name').fill('By hand');
     await page.getByLabel('First message').fill('hello there');
-    await page.getByRole('button', { name: 'Begin' }).click();
+    await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name: 'By hand' }).waitFor();
     const said = page.getByRole('feed', { name: 'Conversation' }).getByText('hello', { exact: false });
     await said.first().waitFor();
@@ -356,7 +356,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     await page.getByText('Turn completed').waitFor();
     await page.getByRole('button', { name: 'Close playback' }).click();
     await page.getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('button', { name: 'Delete it' }).click();
+    await page.getByRole('button', { name: 'Delete session' }).click();
     await until(() => page.url().endsWith('/ui/sessions'));
     await assert.rejects(sessions.call('GET', `/sessions/${id}`), /unknown_session/);
   }));

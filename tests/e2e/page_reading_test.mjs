@@ -100,9 +100,9 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     assert.equal(await box.inputValue(), 'jkeE[]s');
     assert.equal(await page.getByText('came of 29').count(), 0);
     await page.getByRole('button', { name: 'Help', exact: true }).click();
-    await page.getByRole('dialog').getByText('Next and previous part').waitFor();
+    await page.getByRole('dialog').getByText('Next or previous item').waitFor();
     await page.keyboard.press('E');
-    await page.getByRole('checkbox', { name: 'Single keys' }).uncheck();
+    await page.getByRole('checkbox', { name: 'single-key shortcuts' }).uncheck();
     // The focus is where it was when the dialog is gone, and who moves it then keeps it.
     await page.evaluate(() => { window.afterwards = new Promise((resolve) => {
       new MutationObserver((_, observer) => {
@@ -130,7 +130,7 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     await sessions.say(id, [{ say: 'working' }, { sleep: 120_000 }]);
     await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
     await page.keyboard.press('s');
-    await page.getByRole('button', { name: 'Let it work' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press('g');
     await page.keyboard.press('s');
@@ -140,7 +140,7 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     await page.getByRole('button', { name: 'Stop', exact: true }).waitFor();
     await page.keyboard.press('s');
     await screen(page, 'reading-stop');
-    await page.getByRole('button', { name: 'Stop it' }).click();
+    await page.getByRole('button', { name: 'Stop agent' }).click();
     await sessions.ended(id, 1);
     const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=1000`);
     assert.equal(events.findLast(({ type }) => type === 'turn_end').data.outcome, 'cancelled');
@@ -153,12 +153,12 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
       ['tool_call', { tool_call_id: 't', title: 'make', status: 'completed', raw_output: `${'x'.repeat(50_000)}end` }]]);
     const page = await open(`sessions/${id}`);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await page.getByRole('button', { name: 'As text' }).click();
+    await page.getByRole('button', { name: 'Export' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText(/KB of markdown/).waitFor();
+    await dialog.getByText(/KB of Markdown/).waitFor();
     await screen(page, 'reading-text');
-    await dialog.getByRole('button', { name: 'Copy as markdown' }).click();
-    await dialog.getByText('Copied.').waitFor();
+    await dialog.getByRole('button', { name: 'Copy as Markdown' }).click();
+    await dialog.getByText('Copied').waitFor();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     assert.match(copied, /^# Taken along\n/);
     for (const each of ['> the first of all', '> said 0', '> said 1499', '> ```\n> not ended', 'xend\n```']) {
@@ -179,7 +179,7 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
       if (++asked === 2) await held;
       await route.continue().catch(() => {});
     });
-    await page.getByRole('button', { name: 'As text' }).click();
+    await page.getByRole('button', { name: 'Export' }).click();
     await dialog.getByText('Loading… 1,000 of 1,504 events').waitFor();
     assert.ok(await dialog.getByRole('button', { name: 'Download' }).isDisabled());
     const aborted = page.waitForEvent('requestfailed');
@@ -191,8 +191,8 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
       const response = await route.fetch();
       await route.fulfill({ response, json: { ...await response.json(), length: 1_000_000 } });
     });
-    await page.getByRole('button', { name: 'As text' }).click();
-    await dialog.getByText('The conversation is too long for this').waitFor();
+    await page.getByRole('button', { name: 'Export' }).click();
+    await dialog.getByText('The conversation is too long to export').waitFor();
     assert.ok(await dialog.getByRole('button', { name: 'Download' }).isDisabled());
     await screen(page, 'reading-too-long');
   }));
@@ -209,7 +209,7 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     await page.mouse.wheel(0, -300);
     await page.getByRole('button', { name: '↓ Latest' }).waitFor();
     const before = await atRest(page);
-    const search = page.getByRole('search', { name: 'In the conversation' });
+    const search = page.getByRole('search', { name: 'Conversation' });
     const box = search.getByRole('searchbox');
     const told = search.getByRole('status');
     const tells = (text) => until(async () => (await told.textContent()) === text);
@@ -301,8 +301,8 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
       await search.waitFor({ state: 'detached' });
       await page.keyboard.press('k');
       await check(page, `focus ${name}`);
-      await page.getByRole('button', { name: 'As text' }).click();
-      await page.getByText(/KB of markdown/).waitFor();
+      await page.getByRole('button', { name: 'Export' }).click();
+      await page.getByText(/KB of Markdown/).waitFor();
       await check(page, `text ${name}`);
       await person.close();
     }

@@ -87,9 +87,9 @@ describe('what a session left behind', { timeout: stretched(300_000) }, () => {
     const { page, part } = await openCall({ content: [{ type: 'diff', path: '/src/long.txt',
       oldText: lines.join('\n'), newText: changed.join('\n') }] });
     // What is loaded first is cut: a part of two texts is no change.
-    await part.getByText('What changed in /src/long.txt is longer than what is loaded.').waitFor();
+    await part.getByText('The diff of /src/long.txt is not fully loaded.').waitFor();
     assert.equal(await part.getByRole('figure').count(), 0);
-    await part.getByRole('button', { name: /KB that are left out/ }).click();
+    await part.getByRole('button', { name: /^Show full output/ }).click();
     const change = part.getByRole('figure');
     await change.getByText('+1').waitFor();
     assert.match(await change.locator('figcaption').textContent(), /long\.txt.*\+1.*−1/);
@@ -104,10 +104,10 @@ describe('what a session left behind', { timeout: stretched(300_000) }, () => {
 
   test('a change that is very long is shown to who asks for it', () => step(async () => {
     const { part } = await openCall({ raw_input: { file_path: '/src/huge.txt', old_string: '', new_string: 'x\n'.repeat(20_001) } });
-    await part.getByRole('button', { name: /KB that are left out/ }).click();
-    await part.getByText('The change to /src/huge.txt is large.').waitFor();
+    await part.getByRole('button', { name: /^Show full output/ }).click();
+    await part.getByText('The diff of /src/huge.txt is large.').waitFor();
     assert.equal(await part.getByRole('figure').count(), 0);
-    await part.getByRole('button', { name: 'Show it' }).click();
+    await part.getByRole('button', { name: 'Show diff' }).click();
     await part.getByRole('figure').getByText('+20,001').waitFor();
   }));
 

@@ -59,10 +59,10 @@ describe('a first visit', { timeout: stretched(180_000) }, () => {
     };
     await browser.open(`${pages.url}/shop`);
     const page = await browser.open(`${services.gatewayUrl}/ui/`);
-    await page.getByRole('heading', { name: 'Start' }).waitFor();
+    await page.getByRole('heading', { name: 'Get started' }).waitFor();
     assert.equal(new URL(page.url()).pathname, '/ui/start');
-    await step(page, 'Connect an agent').getByText('No agent has called yet.').waitFor();
-    await step(page, 'Try it').getByText('A browser is needed first.').waitFor();
+    await step(page, 'Connect an agent').getByText('No agent has connected yet.').waitFor();
+    await step(page, 'Try it').getByText('Connect a browser first.').waitFor();
     const command = await page.locator('.snippet pre').first().textContent();
     assert.equal(command, `claude mcp add --transport http callslip ${services.gatewayUrl}/mcp`);
     await lookAt(page, 'start-nothing');
@@ -81,7 +81,7 @@ describe('a first visit', { timeout: stretched(180_000) }, () => {
     await step(page, 'Connect a browser').getByText(/Chrome\/\d+/).waitFor();
     await lookAt(page, 'start-connected');
 
-    await click(page.getByRole('button', { name: 'Read its title' }));
+    await click(page.getByRole('button', { name: 'Read title' }));
     await done(page, 'Try it');
     const words = await step(page, 'Try it').textContent();
     for (const word of [/The title is “Shop”/, /queued/, /delivered/, /complete/]) assert.match(words, word);
@@ -109,7 +109,7 @@ describe('a first visit', { timeout: stretched(180_000) }, () => {
     await step(page, 'Try it').locator('strong', { hasText: 'tab_gone' }).waitFor();
     await lookAt(page, 'start-refused');
     // One radio button is one stop, whose neighbours the arrows reach.
-    await step(page, 'Connect an agent').getByText('Show how').press('Enter');
+    await step(page, 'Connect an agent').getByText('Show instructions').press('Enter');
     await page.getByRole('radio', { name: 'Claude Code' }).press('ArrowRight');
     assert.match(await page.locator('.snippet pre').first().textContent(), /^codex mcp add callslip --url http/);
   }));
@@ -124,8 +124,8 @@ test('with tokens says where one is, asks for it, and offers a viewer nothing to
       const page = await (await browser.newContext()).newPage();
       await page.goto(`${services.gatewayUrl}/ui/start`);
       await page.getByLabel('Token').fill(await services.tokenOf(name));
-      await page.getByRole('button', { name: 'Log in' }).click();
-      await page.getByRole('heading', { name: 'Start' }).waitFor();
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { name: 'Get started' }).waitFor();
       if (name === 'viewer') {
         assert.equal(await page.locator('.step button, .step pre, .step input, .step select').count(), 0);
       } else {

@@ -32,13 +32,13 @@ interface Page {
 const first = 'sessions';
 const pages: Page[] = [
   {path: 'overview', title: 'Overview', view: OverviewPage},
-  {path: 'sessions', title: 'Sessions', view: Sessions, badge: () => ({count: needing.value, says: 'need you'})},
+  {path: 'sessions', title: 'Sessions', view: Sessions, badge: () => ({count: needing.value, says: 'need attention'})},
   {path: 'commands', title: 'Commands', view: CommandsPage},
   {path: 'failed', title: 'Failed', view: FailedPage},
   {path: 'workers', title: 'Workers', view: WorkersPage},
 ];
 // Is reached from the help.
-const start: Page = {path: 'start', title: 'Start', view: StartPage};
+const start: Page = {path: 'start', title: 'Get started', view: StartPage};
 
 // Null as long as it is not known, undefined where there is none.
 function pageAt(path: string): Page | null | undefined {
@@ -51,7 +51,7 @@ function pageAt(path: string): Page | null | undefined {
 function Sessions({id}: {id: string}) {
   return (
     <div class={`sessions ${id ? 'has-session' : ''}`}>
-      <Boundary what="The list"><SessionList current={id} /></Boundary>
+      <Boundary what="The session list"><SessionList current={id} /></Boundary>
       <div class="beside">{id ? <Boundary what={`Session ${id}`}><SessionPage key={id} id={id} /></Boundary> : <Welcome />}</div>
     </div>);
 }
@@ -72,12 +72,12 @@ export function App() {
   if (page === null) return <p class="empty" aria-busy="true">Loading…</p>;
   return (
     <>
-      <Boundary what="The head of the page"><Top current={page?.path ?? ''} /></Boundary>
+      <Boundary what="The page header"><Top current={page?.path ?? ''} /></Boundary>
       <Banner />
       <main id="main">
         {page
           ? <Boundary what={page.title}><page.view id={id} /></Boundary>
-          : <div class="empty"><h1>There is no such page</h1><p><a href={base}>To the sessions</a></p></div>}
+          : <div class="empty"><h1>Page not found</h1><p><a href={base}>Go to sessions</a></p></div>}
       </main>
       <Refusal />
       <div class="sr" role="log" aria-live="polite">{announced.value}</div>
@@ -114,7 +114,7 @@ function Top({current}: {current: string}) {
   }, []);
   return (
     <header class="top">
-      <a class="skip" href="#main">To the content</a>
+      <a class="skip" href="#main">Skip to content</a>
       <a class="brand" href={base}><img src={`${base}icon.svg`} alt="" width="20" height="20" />Callslip</a>
       <nav aria-label="Pages">
         {pages.map(({path, title, badge}) => {
@@ -129,7 +129,7 @@ function Top({current}: {current: string}) {
       <span class="who">{me.value && [...new Set([me.value.name, me.value.role])].join(' · ')}</span>
       <Theme />
       <button type="button" class="quiet" aria-label="Help" onClick={() => setHelping(true)}>?</button>
-      {me.value?.tokens && <button type="button" class="quiet" onClick={() => void logOut()}>Log out</button>}
+      {me.value?.tokens && <button type="button" class="quiet" onClick={() => void logOut()}>Sign out</button>}
       {isHelping && <Help onClose={() => setHelping(false)} />}
     </header>);
 }
@@ -147,18 +147,18 @@ function Banner() {
   if (connection.value !== 'lost') return null;
   return (
     <p class="banner" role="status">
-      {`The gateway does not answer${lastHeard.value ? `; what you see is ${duration(now.value - lastHeard.value)} old` : ''}. `}
-      Trying again; what you write is kept.
+      {`The gateway is not responding${lastHeard.value ? `; the data shown is ${duration(now.value - lastHeard.value)} old` : ''}. `}
+      Reconnecting… Your drafts are kept.
     </p>);
 }
 
 function Theme() {
-  const names = {'': 'as the system', light: 'light', dark: 'dark'};
+  const names = {'': 'system', light: 'light', dark: 'dark'};
   const order = ['', 'light', 'dark'] as const;
   const [theme, setTheme] = useState(() => (stored('callslip-theme') ?? '') as keyof typeof names);
   const next = order[(order.indexOf(theme) + 1) % order.length]!;
   return (
-    <button type="button" class="quiet" aria-label={`Colours: ${names[theme]}. Change to ${names[next]}`} title={`Colours: ${names[theme]}`}
+    <button type="button" class="quiet" aria-label={`Theme: ${names[theme]}. Switch to ${names[next]}`} title={`Theme: ${names[theme]}`}
       onClick={() => {
         setTheme(next);
         keep('callslip-theme', next || null);
@@ -168,17 +168,17 @@ function Theme() {
 
 function Help({onClose}: {onClose: () => void}) {
   return (
-    <Dialog title="Keys and notifications" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts and notifications" onClose={onClose}>
       <table>
         <tbody>{shortcuts.map(({keys, does}) => <tr key={keys}><th scope="row"><kbd>{keys}</kbd></th><td>{does}</td></tr>)}</tbody>
       </table>
       <label class="check">
         <input type="checkbox" checked={singleKeys.value} onChange={event => setSingleKeys(event.currentTarget.checked)} />
-        Single keys do something
+        Enable single-key shortcuts
       </label>
       <Notifications />
       <p><a href={`${base}start`} onClick={onClose}>Connect an agent or a browser</a></p>
-      <p class="hint">{`Callslip ${me.value?.version ?? ''} · `}<a href={`${base}licenses.txt`} target="_blank">Licences of what it has in it</a></p>
+      <p class="hint">{`Callslip ${me.value?.version ?? ''} · `}<a href={`${base}licenses.txt`} target="_blank">Third-party licenses</a></p>
       <div class="actions"><button type="button" class="primary" onClick={onClose}>Done</button></div>
     </Dialog>);
 }
@@ -189,7 +189,7 @@ function Away({error, again}: {error: unknown; again: () => void}) {
     <main class="empty">
       <h1>{message}</h1>
       <p>{hint}</p>
-      <button type="button" class="primary" onClick={again}>Try again</button>
+      <button type="button" class="primary" onClick={again}>Retry</button>
     </main>);
 }
 

@@ -34,17 +34,17 @@ export function Login() {
         {error !== null && <Failure error={error} />}
         {provider && (
           <button type="button" class="primary" disabled={isBusy} onClick={() => during(goToProvider(provider))}>
-            {`Log in with ${hostOf(provider)}`}
+            {`Sign in with ${hostOf(provider)}`}
           </button>)}
         {ways?.token && (
           <>
-            <p>{`${provider ? 'Or log' : 'Log'} in with the token of a client, viewer or admin. It is in the gateway's token file, the last word of its line.`}</p>
+            <p>{`${provider ? 'Or sign' : 'Sign'} in with a client, viewer or admin token: the last word of its line in the gateway's token file.`}</p>
             <label>Token
               <input name="token" type="password" autocomplete="current-password" required ref={node => { if (!provider) node?.focus(); }} />
             </label>
-            <button type="submit" class={provider ? '' : 'primary'} disabled={isBusy}>Log in</button>
+            <button type="submit" class={provider ? '' : 'primary'} disabled={isBusy}>Sign in</button>
           </>)}
-        {ways && !ways.token && !provider && <p>The gateway has not heard of its authorization server yet. Load the page again in a moment.</p>}
+        {ways && !ways.token && !provider && <p>The gateway has not reached its authorization server yet. Reload this page in a moment.</p>}
       </form>
     </main>);
 }

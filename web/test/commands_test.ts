@@ -115,7 +115,7 @@ test('filters of the address', () => {
 
 test('status in a word', () => {
   assert.equal(stateOf(made('c1', {status: 'pending', stage: 'running'})), 'running');
-  assert.equal(stateOf(made('c1', {status: 'waiting_for_user'})), 'waits for a person');
+  assert.equal(stateOf(made('c1', {status: 'waiting_for_user'})), 'waiting for a user');
   assert.equal(stateOf(made('c1', {status: 'timeout'})), 'timed out');
 });
 

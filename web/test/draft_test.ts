@@ -79,7 +79,7 @@ test('an id that another message has is given up, and the draft stays', async ()
   void draft.send(false, gateway.deliver);
   await gateway.answer(new ApiError(409, 'prompt_id_reused', '', ''));
   assert.equal(textOf(draft), 'one');
-  assert.match((draft.error.value as ApiError).hint, /send it again/);
+  assert.match((draft.error.value as ApiError).hint, /Send it again/);
   void draft.send(false, gateway.deliver);
   await gateway.answer();
   assert.notEqual(gateway.got[0]!.prompt_id, gateway.got[1]!.prompt_id);

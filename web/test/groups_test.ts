@@ -30,9 +30,9 @@ test('a queue that a person has paused needs nobody', () => {
 });
 
 test('why is said in words', () => {
-  assert.equal(standing(session({open_permissions: 2})), 'asks 2 questions');
+  assert.equal(standing(session({open_permissions: 2})), '2 permission requests');
   assert.equal(standing(session({pause_reason: 'agent_crashed'})), 'paused: agent crashed');
-  assert.equal(standing(session({queue_length: 3})), '3 waiting');
+  assert.equal(standing(session({queue_length: 3})), '3 queued');
 });
 
 test('a filter looks at names, ids, agents, folders and clients; the newest is first', () => {

@@ -15,7 +15,7 @@ test('who waits for a person', () => {
     {target: 'ci', queued: 31, delivered: 0, running: 0, workers_connected: 0, workers_known: 2},
     {target: 'ok', queued: 5, delivered: 0, running: 0, workers_connected: 1, workers_known: 1}];
   assert.deepEqual(needsOf(sessions, targets), [
-    {href: '/ui/sessions/a', name: 'fix login', words: 'asks 1 question'},
-    {href: '/ui/sessions/b%2Fc', name: 'b/c', words: 'queue is paused: rate limited'},
-    {href: '/ui/workers?target=ci', name: 'ci', words: '31 commands queued, and nobody works for it'}]);
+    {href: '/ui/sessions/a', name: 'fix login', words: '1 permission request'},
+    {href: '/ui/sessions/b%2Fc', name: 'b/c', words: 'queue paused (rate limited)'},
+    {href: '/ui/workers?target=ci', name: 'ci', words: '31 commands queued, no worker connected'}]);
 });

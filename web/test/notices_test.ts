@@ -9,9 +9,9 @@ const list = (...all: Session[]) => new Map(all.map(each => [each.session_id, ea
 
 test('a question and a turn that ended are told, nothing else', () => {
   assert.deepEqual(noticeOf(session(), 'permission_asked', {permission_id: 'p', title: 'make'}),
-    {session: 's', title: 'Mend', tag: 'p', text: 'asks: make'});
+    {session: 's', title: 'Mend', tag: 'p', text: 'Permission request: make'});
   assert.deepEqual(noticeOf(session({name: ''}), 'turn_ended', {turn_id: 't', outcome: 'failed'}),
-    {session: 's', title: 's', tag: 't', text: 'The turn has failed.'});
+    {session: 's', title: 's', tag: 't', text: 'Turn failed'});
   for (const type of ['turn_started', 'session_activity', 'permission_answered', 'queue_updated']) {
     assert.equal(noticeOf(session(), type, {}), null);
   }

@@ -42,7 +42,7 @@ test('each part is there, as what it is', () => {
 >
 > Soon.
 
-Picture: \` a.png \`
+Image: \` a.png \`
 
 ### Thought · 2026-01-02 00:00:01
 
@@ -51,7 +51,7 @@ Picture: \` a.png \`
 ### Plan
 
 - [x] read
-- [ ] mend (at work)
+- [ ] mend (in progress)
 
 ### \` npm test \`: failed · 2026-01-02 00:00:03
 
@@ -129,8 +129,8 @@ test('no text ends what it stands in', () => {
     assert.deepEqual([found[1], found[2], found[3], found[4], found[6], found[7], found[8], found[9], found[10]],
       ['## You', '## Agent', '### Thought', '### Plan', '### ` b `: completed', '### ` c `: completed', '### Error', '### of tomorrow', '## Agent'],
       JSON.stringify(each));
-    const picture = new Lexer({gfm: true}).lex(written).find(({raw}) => raw.startsWith('Picture'));
-    assert.deepEqual(picture && 'tokens' in picture && picture.tokens?.map(({type}) => type), ['text', 'codespan'], JSON.stringify(each));
+    const image = new Lexer({gfm: true}).lex(written).find(({raw}) => raw.startsWith('Image'));
+    assert.deepEqual(image && 'tokens' in image && image.tokens?.map(({type}) => type), ['text', 'codespan'], JSON.stringify(each));
     assert.equal(new Lexer({gfm: true}).lex(written).at(-1)?.raw.trim(), '> the last', JSON.stringify(each));
   }
 });
@@ -140,7 +140,7 @@ test('what is left out is said, and what is too long is refused', () => {
   const work = transcript(session, [{...part!, omitted: 12_345}]);
   let step = work.next();
   while (!step.done) step = work.next();
-  assert.match(step.value, /\(12,345 bytes more\)/);
+  assert.match(step.value, /\(12,345 bytes omitted\)/);
   const told: [string, JsonObject][] = [['agent_message', {text: 'a'.repeat(1_000)}]];
   assert.ok(write(told, session, 2_000));
   assert.throws(() => write(told, session, 1_000), TooLong);

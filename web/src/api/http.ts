@@ -69,7 +69,7 @@ export async function call<T = Json>(
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error;
     throw new ApiError(0, 'gateway_unreachable', 'The gateway cannot be reached.',
-      'Nothing was lost: try again once it is back.');
+      'Nothing was lost. Try again once it is back.');
   }
   if (response.status === 204) return undefined as T;
   const isJson = (response.headers.get('Content-Type') ?? '').startsWith('application/json');
@@ -78,7 +78,7 @@ export async function call<T = Json>(
   const told = (answer ?? {}) as {error?: string; message?: string; hint?: string};
   const failure = new ApiError(
     response.status, told.error ?? 'http_error',
-    told.message ?? `The gateway answered with ${response.status}.`, told.hint ?? '',
+    told.message ?? `The gateway returned HTTP status ${response.status}.`, told.hint ?? '',
     Number(response.headers.get('Retry-After') ?? 0) * 1000);
   if (response.status === 401 && !path.startsWith('/login') && !isLeaving) loginNeeded.value = failure;
   throw failure;
@@ -91,7 +91,7 @@ export const post = <T>(path: string, body: unknown = {}) => call<T>('POST', pat
 // An image, which needs the key in a header and so cannot be the src of an <img>.
 export async function blob(path: string): Promise<Blob> {
   const response = await fetch(`/api${path}`, {headers: login ? {'X-Callslip-Key': login.key} : {}});
-  if (!response.ok) throw new ApiError(response.status, 'http_error', 'There is no such image.', '');
+  if (!response.ok) throw new ApiError(response.status, 'http_error', `The download failed with HTTP status ${response.status}.`, '');
   return response.blob();
 }
 
@@ -145,7 +145,7 @@ export async function findMe(): Promise<void> {
 // What to show a person, whatever was thrown.
 export function wordsOf(error: unknown): {message: string; hint: string} {
   if (error instanceof ApiError) {
-    const again = error.retryAfterMs > 0 ? `Worth another try in ${Math.ceil(error.retryAfterMs / 1000)} s.` : '';
+    const again = error.retryAfterMs > 0 ? `Try again in ${Math.ceil(error.retryAfterMs / 1000)} s.` : '';
     return {message: error.message, hint: [error.hint, again].filter(Boolean).join(' ')};
   }
   return {message: error instanceof Error ? error.message : String(error), hint: ''};

@@ -36,7 +36,7 @@ export async function challengeOf(verifier: string): Promise<string> {
 export async function goToProvider(provider: Provider): Promise<void> {
   // Browsers have crypto.subtle only there.
   if (!isSecureContext) {
-    throw new ApiError(0, 'insecure_page', 'Over plain http, a browser lets no page of another machine log in with an authorization server.',
+    throw new ApiError(0, 'insecure_page', "Over plain http, signing in with an authorization server works only on the gateway's machine.",
       "Open this page over https, or on the gateway's machine.");
   }
   const verifier = base64Url(crypto.getRandomValues(new Uint8Array(32)));
@@ -60,12 +60,12 @@ export async function finish(): Promise<string> {
   const issuer = told.get('iss');
   // Somebody else's code would log one in as them.
   if (!journey || told.get('state') !== journey.state || (issuer !== null && issuer !== journey.issuer)) {
-    throw new ApiError(0, 'login_elsewhere', 'This login was not begun in this tab.', 'Begin it here.');
+    throw new ApiError(0, 'login_elsewhere', 'This sign-in was not started in this tab.', 'Sign in again here.');
   }
   const error = told.get('error');
   if (error) {
-    throw new ApiError(0, 'login_refused', `${new URL(journey.issuer).host} did not let you in: ${told.get('error_description') ?? error}`,
-      'Log in again, or ask whoever runs it.');
+    throw new ApiError(0, 'login_refused', `${new URL(journey.issuer).host} rejected the sign-in: ${told.get('error_description') ?? error}`,
+      'Sign in again, or ask its administrator.');
   }
   await enter('/login/provider', {state: journey.state, code: told.get('code'), code_verifier: journey.verifier});
   return journey.to;

@@ -30,8 +30,8 @@ export function CommandDetailView({id, onClose}: {id: string; onClose: () => voi
       .catch((error: unknown) => {
         if (abort.signal.aborted) return;
         const isGone = error instanceof ApiError && error.status === 404;
-        setError(isGone ? new ApiError(404, error.code, 'No longer at the tracker.',
-          'What has ended is kept for a minute, or ten where it failed.') : error);
+        setError(isGone ? new ApiError(404, error.code, 'This command is no longer available.',
+          'Ended commands are kept for 1 minute, failed ones for 10 minutes.') : error);
       });
     return () => abort.abort();
   }, [id, change]);
@@ -50,7 +50,7 @@ export function CommandDetailView({id, onClose}: {id: string; onClose: () => voi
         <h2 tabIndex={-1} ref={head}>{visible(command?.command ?? 'Command')}</h2>
         <button type="button" aria-label="Close" onClick={onClose}>✕</button>
       </header>
-      <p class="command-id"><code>{id}</code> <Copy text={id} label="Copy id" /></p>
+      <p class="command-id"><code>{id}</code> <Copy text={id} label="Copy ID" /></p>
       {error !== null && <Failure error={error} />}
       {command && <Body command={command} />}
     </section>);
@@ -85,13 +85,13 @@ function Body({command}: {command: CommandDetail}) {
         {command.ordering_key && <Fact name="Ordering key">{command.ordering_key}</Fact>}
         {command.priority ? <Fact name="Priority">{command.priority}</Fact> : null}
         {command.replay_of && <Fact name="Replay of"><a href={commandPath(command.replay_of)}><code>{command.replay_of}</code></a></Fact>}
-        {command.traceparent && <Fact name="Trace id"><code>{traceIdOf(command.traceparent)}</code></Fact>}
+        {command.traceparent && <Fact name="Trace ID"><code>{traceIdOf(command.traceparent)}</code></Fact>}
       </dl>
       {isFailed(command) && (
         <div class="ended-badly">
           <strong>{command.error}</strong> {visible(command.message ?? '')}
           {command.hint && <p>{visible(command.hint)}</p>}
-          <p>{mayHaveRun(command) ? 'It may have had its effect.' : 'Nothing of it was executed.'}</p>
+          <p>{mayHaveRun(command) ? 'It may have taken effect.' : 'It was not executed.'}</p>
         </div>)}
       {phases.length > 0 && (
         <>
@@ -103,12 +103,12 @@ function Body({command}: {command: CommandDetail}) {
                 {isOpen && '…'}{worker && ` · ${worker}`}
               </li>))}
             {deadlines.map(({name, at}) => (
-              <li key={name} class="deadline">{name.replaceAll('_', ' ')} {at > now.value ? `in ${lasted(at - now.value)}` : 'is over'}</li>))}
+              <li key={name} class="deadline">{name.replaceAll('_', ' ')} {at > now.value ? `in ${lasted(at - now.value)}` : 'expired'}</li>))}
           </ol>
         </>)}
       <Spans command={command} />
       <Trace command={command} />
-      {command.params !== undefined && <Value name="Params" value={command.params} />}
+      {command.params !== undefined && <Value name="Parameters" value={command.params} />}
       <Result command={command} />
       {command.late_result !== undefined && <Value name="Late result" value={command.late_result} />}
       {command.context !== undefined && <Value name="Context" value={command.context} isOpen={false} />}
@@ -150,7 +150,7 @@ function Trace({command: {trace}}: {command: CommandDetail}) {
   const start = Date.parse(trace[0]!.time);
   return (
     <details class="trace">
-      <summary>Trace, {trace.length} steps</summary>
+      <summary>Trace ({trace.length} {trace.length === 1 ? 'step' : 'steps'})</summary>
       <ol>
         {trace.map(({stage, time, source, worker}, at) => (
           <li key={at}>
@@ -228,10 +228,10 @@ function Actions({command}: {command: CommandDetail}) {
           Replay
         </button>)}
       {isAsking && (
-        <div class="ask" role="group" aria-label="Replay what may have run">
-          <span>It may have had its effect already.</span>
+        <div class="ask" role="group" aria-label="Confirm replay">
+          <span>It may already have taken effect.</span>
           <button type="button" class="danger" ref={focused} onClick={() => void again()}>Replay anyway</button>
-          <button type="button" onClick={() => setAsking(false)}>Keep</button>
+          <button type="button" onClick={() => setAsking(false)}>Cancel</button>
         </div>)}
       {replayed && <span role="status">Replayed as <a href={commandPath(replayed)}><code>{replayed}</code></a></span>}
       {error !== null && <Failure error={error} />}

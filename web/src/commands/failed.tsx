@@ -36,8 +36,8 @@ export function FailedPage() {
       </header>
       {notListed.value !== null && <Failure error={notListed.value} />}
       {groups.length === 0
-        ? <div class="empty"><p>{isListed.value ? 'Nothing failed in the last 10 minutes, which is as long as failures are kept.' : 'Loading…'}</p></div>
-        : <ul class="groups" aria-label="Failures">{groups.map(group => <li key={group.name}><Boundary what="A group"><GroupView group={group} by={by} /></Boundary></li>)}</ul>}
+        ? <div class="empty"><p>{isListed.value ? 'No failures in the last 10 minutes. Older ones are not kept.' : 'Loading…'}</p></div>
+        : <ul class="groups" aria-label="Failures">{groups.map(group => <li key={group.name}><Boundary what="This group"><GroupView group={group} by={by} /></Boundary></li>)}</ul>}
     </div>);
 }
 
@@ -97,10 +97,10 @@ function ReplayGroup({group}: {group: Group}) {
       </button>);
   }
   return (
-    <div class="ask" role="group" aria-label="Replay what may have run">
-      <span>{group.mayHaveRun.toLocaleString('en')} may have had their effect already.</span>
+    <div class="ask" role="group" aria-label="Confirm replay">
+      <span>{group.mayHaveRun.toLocaleString('en')} may already have taken effect.</span>
       {safe.length > 0 && <button type="button" onClick={() => start(safe)}>Replay the other {safe.length.toLocaleString('en')}</button>}
       <button type="button" class="danger" onClick={() => start(group.commands)}>Replay all {group.commands.length.toLocaleString('en')}</button>
-      <button type="button" onClick={() => setAsking(false)}>Keep</button>
+      <button type="button" onClick={() => setAsking(false)}>Cancel</button>
     </div>);
 }

@@ -85,7 +85,7 @@ export function stateOf(command: Command): string {
   if (command.status === 'pending') return command.stage ?? 'pending';
   if (command.status === 'error') return 'failed';
   if (command.status === 'timeout') return 'timed out';
-  return command.status === 'waiting_for_user' ? 'waits for a person' : command.status;
+  return command.status === 'waiting_for_user' ? 'waiting for a user' : command.status;
 }
 export const stateMarks: Record<Status, string> = {
   queued: '○', waiting_for_user: '◆', pending: '●', complete: '✔', error: '✖', timeout: '✖', expired: '✖', cancelled: '–',

@@ -69,9 +69,9 @@ function Filters({filter, all, isPaused, onPause}: FiltersProps) {
           {targets.map(each => <option key={each} value={each}>{each}</option>)}
         </select>
       </label>
-      <input type="search" aria-label="Filter" placeholder="/ type, id, error…" value={filter.text} data-shortcut="/"
+      <input type="search" aria-label="Filter" placeholder="/ type, ID, error…" value={filter.text} data-shortcut="/"
         onInput={event => setQuery({q: event.currentTarget.value})} />
-      <button type="button" aria-pressed={isPaused} onClick={onPause}>{isPaused ? 'Go on' : 'Hold list'}</button>
+      <button type="button" aria-pressed={isPaused} onClick={onPause}>{isPaused ? 'Resume updates' : 'Pause updates'}</button>
     </form>);
 }
 
@@ -86,9 +86,9 @@ function Empty({all, isFiltered}: {all: number; isFiltered: boolean}) {
   if (!isListed.value) return <div class="empty"><p>Loading…</p></div>;
   return (
     <div class="empty">
-      <p>No commands. An agent hands them in once it knows this gateway:</p>
+      <p>No commands yet. Connect an agent to this gateway:</p>
       <pre tabIndex={0}>{`claude mcp add --transport http callslip ${location.origin}/mcp`}</pre>
-      <p>What has ended is shown for as long as the tracker keeps it: a minute, or ten where it failed.</p>
+      <p>Ended commands are kept for 1 minute, failed ones for 10 minutes.</p>
     </div>);
 }
 
@@ -132,7 +132,7 @@ function Table({shown, selected}: {shown: readonly Command[]; selected: string})
         <thead>
           <tr aria-rowindex={1}>
             <th scope="col">Type</th><th scope="col">Status</th><th scope="col" class="wide">Target</th>
-            <th scope="col">Age</th><th scope="col" class="wide">Timeline</th><th scope="col" class="wider">Id</th>
+            <th scope="col">Age</th><th scope="col" class="wide">Timeline</th><th scope="col" class="wider">ID</th>
           </tr>
         </thead>
         <tbody>
@@ -160,7 +160,7 @@ function Row({command, index, isSelected, isActive, onActive}: RowProps) {
   const isGone = store.isGone(id);
   return (
     <tr aria-rowindex={index + 2} aria-current={isSelected ? 'true' : undefined} data-status={command.status}
-      class={`command-row${isGone ? ' is-gone' : ''}`} title={isGone ? 'No longer at the tracker' : undefined}
+      class={`command-row${isGone ? ' is-gone' : ''}`} title={isGone ? 'No longer available' : undefined}
       onClick={event => {
         if (event.target instanceof Element && event.target.closest('a')) return;
         go(commandPath(id));

@@ -21,8 +21,8 @@ export function WorkerLog({target}: {target: string}) {
   if (!value) return error === null ? null : <Failure error={error} />;
   return (
     <section>
-      <h2>What they told <span class="count">{value.entries.length}</span></h2>
-      {value.entries.length === 0 && <p class="muted">Nothing besides results.</p>}
+      <h2>Worker log <span class="count">{value.entries.length}</span></h2>
+      {value.entries.length === 0 && <p class="muted">No entries.</p>}
       <ol class="worker-log">
         {value.entries.map(({kind, worker, time, entry, entry_bytes}) => (
           <li key={`${time} ${worker} ${kind}`}>
@@ -30,7 +30,7 @@ export function WorkerLog({target}: {target: string}) {
               <summary>
                 <time dateTime={time}>{new Date(time).toLocaleTimeString()}</time> {kind.replaceAll('_', ' ')} <span class="muted">{worker}</span>
               </summary>
-              {entry === undefined ? <p class="muted">{(entry_bytes ?? 0).toLocaleString('en')} bytes, too large to be shown.</p>
+              {entry === undefined ? <p class="muted">{(entry_bytes ?? 0).toLocaleString('en')} bytes, too large to display.</p>
                 : <JsonTree value={entry} label={kind} />}
             </details>
           </li>))}

@@ -2,6 +2,7 @@
 import {place, queryWith, setQuery} from '../router.ts';
 import {now} from '../ui/clock.ts';
 import {Boundary, Failure} from '../ui/failure.tsx';
+import {counted} from '../ui/json_value.ts';
 import {usePolled, type Polled} from '../ui/poll.ts';
 import {isSlow, needsWorker, orderWorkers, type Target, type Worker} from './targets.ts';
 import {lasted} from './timeline.ts';
@@ -33,12 +34,12 @@ export function WorkersPage() {
       {targets.value && found.length === 0 && (
         <div class="empty">
           {text
-            ? <p>No target matches.</p>
-            : <p>Nobody works here, and nothing waits. Open the browser that has the extension, and switch it on: its worker shows here at once.</p>}
+            ? <p>No matching targets.</p>
+            : <p>No workers are connected and no commands are queued. Open the browser with the extension and turn the extension on: its worker appears here immediately.</p>}
         </div>)}
       {found.length > 0 && <Targets found={found} total={targets.value?.total ?? 0} selected={target} />}
       {(text || found.length > 0) && <Workers workers={workers} target={target} />}
-      {target && <Boundary what="What they told"><WorkerLog key={target} target={target} /></Boundary>}
+      {target && <Boundary what="The worker log"><WorkerLog key={target} target={target} /></Boundary>}
     </div>);
 }
 
@@ -58,7 +59,7 @@ function Targets({found, total, selected}: {found: Target[]; total: number; sele
             <tr key={each.target} aria-current={each.target === selected ? 'true' : undefined}>
               <th scope="row">
                 <a href={queryWith({target: each.target === selected ? '' : each.target})}>{each.target}</a>
-                {needsWorker(each) && <span class="warn"> nobody works for it</span>}
+                {needsWorker(each) && <span class="warn"> no worker connected</span>}
               </th>
               <td class="number"><meter aria-hidden="true" min={0} max={most} value={each.queued} /> {each.queued.toLocaleString('en')}
                 {each.limit && each.queued > each.limit / 2 ? <span class="warn"> of {each.limit.toLocaleString('en')}</span> : null}</td>
@@ -68,7 +69,7 @@ function Targets({found, total, selected}: {found: Target[]; total: number; sele
             </tr>))}
         </tbody>
       </table>
-      {total > found.length && <p class="muted">{(total - found.length).toLocaleString('en')} more: filter for them.</p>}
+      {total > found.length && <p class="muted">{(total - found.length).toLocaleString('en')} more. Filter to find them.</p>}
     </div>);
 }
 
@@ -77,19 +78,19 @@ function Workers({workers, target}: {workers: Polled<WorkerList>; target: string
   if (!workers.value) return null;
   return (
     <section>
-      <h2>{target ? `Workers of ${target}` : 'All workers'} <span class="count">{found.length}</span></h2>
+      <h2>{target ? `Workers for ${target}` : 'All workers'} <span class="count">{found.length}</span></h2>
       {found.length === 0 && (
-        <div class="empty"><p>{target ? `No worker of ${target} was heard of in the last hour: ` : 'No worker was heard of in the last hour: '}
-          open the browser and switch the extension on, or start the runner.</p></div>)}
+        <div class="empty"><p>{target ? `No worker for ${target} was seen in the last hour. ` : 'No worker was seen in the last hour. '}
+          Open the browser and turn the extension on, or start the runner.</p></div>)}
       <ul class="worker-list">
-        {found.map(each => <li key={`${each.target} ${each.worker}`}><Boundary what="A worker"><WorkerView worker={each} /></Boundary></li>)}
+        {found.map(each => <li key={`${each.target} ${each.worker}`}><Boundary what="This worker"><WorkerView worker={each} /></Boundary></li>)}
       </ul>
     </section>);
 }
 
 function WorkerView({worker}: {worker: Worker}) {
   const doing = worker.doing ?? [];
-  const state = !worker.connected ? `last seen ${lasted(worker.last_seen_ms_ago)} ago` : worker.paused ? 'paused by its user' : 'connected';
+  const state = !worker.connected ? `last seen ${lasted(worker.last_seen_ms_ago)} ago` : worker.paused ? 'paused by user' : 'connected';
   return (
     <article class="worker" data-connected={worker.connected}>
       <h3>
@@ -108,7 +109,7 @@ function WorkerView({worker}: {worker: Worker}) {
       {(worker.doing_for_others ?? 0) > 0 && <p class="muted">{worker.doing_for_others} more for other clients</p>}
       {(worker.tabs?.length ?? 0) > 0 && (
         <details>
-          <summary>{worker.tabs!.length + (worker.more_tabs ?? 0)} tabs</summary>
+          <summary>{counted(worker.tabs!.length + (worker.more_tabs ?? 0), 'tab')}</summary>
           <ul>
             {worker.tabs!.map((tab, at) => <li key={at}>{tab.title || 'untitled'} <span class="muted url">{tab.url}</span></li>)}
           </ul>

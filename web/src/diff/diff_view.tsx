@@ -47,8 +47,8 @@ export function DiffView({source, show = visible}: {source: DiffSource; show?: S
   if (!isWanted) {
     return (
       <div class="diff-ask">
-        <span>The change to <code>{show(source.path || 'a file')}</code> is large.</span>
-        <button type="button" onClick={() => setWanted(true)}>Show it</button>
+        <span>The diff of <code>{show(source.path || 'a file')}</code> is large.</span>
+        <button type="button" onClick={() => setWanted(true)}>Show diff</button>
       </div>);
   }
   const files = madeOf(source);
@@ -95,7 +95,7 @@ function FileView({file, show}: {file: FileDiff; show: Show}) {
         <code class="diff-path">{show(name)}</code> <DiffCount added={file.added} removed={file.removed} />
       </figcaption>
       {file.added + file.removed === 0
-        ? <p class="diff-note">No line differs.</p>
+        ? <p class="diff-note">No changes</p>
         : <div class="diff-body" role="region" aria-label={`Changes in ${visible(name)}`} tabIndex={0}>{blocks}</div>}
       {hidden > 0 && (
         <button type="button" class="diff-fold" onClick={() => setShown(shown + lineStep)}>

@@ -69,7 +69,7 @@ export function Chart({title, unit, points, series, isBars, nothing, now, at, on
 
   return (
     <figure class="chart">
-      <figcaption>{title}{at === null && series[0]?.whole !== undefined && <span class="muted">in all</span>}</figcaption>
+      <figcaption>{title}{at === null && series[0]?.whole !== undefined && <span class="muted">total</span>}</figcaption>
       <ul class="legend">
         {series.map((each, index) => (
           <li key={each.name}><Swatch isBar={isBars} look={lookOf(each, index, isBars)} /> {each.name} <b>{shown(each)}</b></li>))}

@@ -15,18 +15,18 @@ function chartsOf(samples: readonly HistorySample[]): Drawn[] {
   const failures = failuresOf(samples);
   return [
     {title: 'Commands per second', unit: 'rate', points, series: [
-      {name: 'handed in', values: eachSecond(samples, 'registered')},
+      {name: 'submitted', values: eachSecond(samples, 'registered')},
       {name: 'completed', values: eachSecond(samples, 'completed'), look: 'dashed'}]},
-    {title: 'Time to delivery', unit: 'ms', points, nothing: 'Nothing was delivered', series: [
+    {title: 'Time to delivery', unit: 'ms', points, nothing: 'No deliveries', series: [
       {name: 'p50', values: latency('delivery_p50_ms')},
       {name: 'p95', values: latency('delivery_p95_ms'), look: 'dotted'}]},
-    {title: 'Time to completion', unit: 'ms', points, nothing: 'Nothing ended', series: [
+    {title: 'Time to completion', unit: 'ms', points, nothing: 'No commands ended', series: [
       {name: 'p50', values: latency('completion_p50_ms')},
       {name: 'p95', values: latency('completion_p95_ms'), look: 'dotted'}]},
-    {title: 'Failures by cause, each 30 s', unit: 'count', points: failures.points, isBars: true, nothing: 'Nothing failed',
+    {title: 'Failures by cause, per 30 s', unit: 'count', points: failures.points, isBars: true, nothing: 'No failures',
       series: failures.causes.map(({name, values, total}) => ({name, values, whole: total}))},
     {title: 'Queued commands', unit: 'count', points, series: [
-      {name: 'wait for a worker', values: samples.map(({queued}) => queued)}]},
+      {name: 'waiting for a worker', values: samples.map(({queued}) => queued)}]},
     {title: 'Sessions', unit: 'count', points, series: [
       {name: 'active', values: samples.map(({sessions}) => sessions)},
       {name: 'in a turn', values: samples.map(({sessions_in_turn: inTurn}) => inTurn), look: 'dashed'}]},
@@ -42,14 +42,14 @@ export function LastMinutes({value, error}: Polled<History>) {
     <section class="last-minutes" aria-labelledby="last-minutes">
       <h2 id="last-minutes">Last 15 minutes</h2>
       {error !== null && !value && <Failure error={error} />}
-      {error !== null && value && <p class="muted">As of {clockTime(value.time, Date.now())}; what came since is not known.</p>}
-      {value?.samples.length === 0 && <p class="muted">The tracker has just started: the first values are there after 10 seconds.</p>}
+      {error !== null && value && <p class="muted">As of {clockTime(value.time, Date.now())}. Newer data could not be loaded.</p>}
+      {value?.samples.length === 0 && <p class="muted">The tracker has just started. The first values appear after 10 seconds.</p>}
       {value && value.samples.length > 0 && (
         <>
           <Fills />
           <div class="charts">{charts.map(each => <Chart key={each.title} {...each} now={now} at={at} onAt={setAt} />)}</div>
           <details onToggle={event => setTable(event.currentTarget.open)}>
-            <summary>Show as table</summary>
+            <summary>Show as a table</summary>
             {isTable && <Table history={value} />}
           </details>
         </>)}
@@ -63,12 +63,12 @@ const ms = (value: number | undefined) => (value === undefined ? '–' : inUnit(
 function Table({history: {time, samples}}: {history: History}) {
   const now = Date.parse(time);
   return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label="Last 15 minutes as table">
+    <div class="table-scroll" tabIndex={0} role="region" aria-label="Last 15 minutes as a table">
       <table>
-        <caption>What the tracker did in each 10 seconds, and how it stood at their end; the newest first</caption>
+        <caption>Activity in each 10-second interval and state at its end, newest first</caption>
         <thead>
           <tr>
-            <th scope="col">Until</th><th scope="col">Handed in</th><th scope="col">Completed</th><th scope="col">Failed, by cause</th>
+            <th scope="col">Until</th><th scope="col">Submitted</th><th scope="col">Completed</th><th scope="col">Failed, by cause</th>
             <th scope="col">Delivery p50</th><th scope="col">Delivery p95</th><th scope="col">Completion p50</th><th scope="col">Completion p95</th>
             <th scope="col">Queued</th><th scope="col">Sessions</th><th scope="col">In a turn</th>
           </tr>

@@ -19,12 +19,12 @@ export function needsOf(sessions: readonly Session[], targets: readonly Target[]
   const needs: Need[] = [];
   for (const {session_id: id, name, open_permissions: open, pause_reason: pause, status} of sessions) {
     if (status !== 'active') continue;
-    const words = open ? `asks ${counted(open, 'question')}` : pause ? `queue is paused: ${pause.replaceAll('_', ' ')}` : '';
+    const words = open ? counted(open, 'permission request') : pause ? `queue paused (${pause.replaceAll('_', ' ')})` : '';
     if (words) needs.push({href: `/ui/sessions/${encodeURIComponent(id)}`, name: name || id, words});
   }
   for (const target of targets.filter(needsWorker)) {
     needs.push({href: `/ui/workers?target=${encodeURIComponent(target.target)}`, name: target.target,
-      words: `${counted(target.queued, 'command')} queued, and nobody works for it`});
+      words: `${counted(target.queued, 'command')} queued, no worker connected`});
   }
   return needs;
 }
@@ -39,9 +39,9 @@ export function Needs() {
   if (needs.length === 0) return null;
   return (
     <section class="needs-you" aria-labelledby="needs-you">
-      <h2 id="needs-you">Needs you</h2>
+      <h2 id="needs-you">Needs attention</h2>
       <ul>
-        {needs.slice(0, mostNeeds).map(({href, name, words}) => <li key={href}><a href={href}>{name}</a> {words}</li>)}
+        {needs.slice(0, mostNeeds).map(({href, name, words}) => <li key={href}><a href={href}>{name}</a>: {words}</li>)}
         {needs.length > mostNeeds && <li class="muted">and {needs.length - mostNeeds} more</li>}
       </ul>
     </section>);

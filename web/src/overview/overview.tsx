@@ -33,10 +33,10 @@ export interface Health {
 
 // What is meant by a reason, and what to do.
 const reasonWords: Record<string, string> = {
-  no_worker: 'No worker is connected. Open the browser that has the extension and switch it on, or start the runner.',
-  tracker_unreachable: 'The gateway cannot reach the tracker. What waits goes on once it is back; see /readyz.',
-  draining: 'The tracker is shutting down and takes no new commands.',
-  storage_failed: 'Something could not be written. Look at the disk of the tracker, and at its log.',
+  no_worker: 'No worker is connected. Open the browser with the extension and turn the extension on, or start the runner.',
+  tracker_unreachable: 'The gateway cannot reach the tracker. Waiting commands continue once it is back; see /readyz.',
+  draining: 'The tracker is shutting down and accepts no new commands.',
+  storage_failed: 'The tracker could not write to storage. Check its disk and its log.',
 };
 
 const healthEveryMs = () => 5_000;
@@ -59,9 +59,9 @@ function Everything() {
     <>
       {error !== null && <Failure error={error} />}
       {health && <Readiness health={health} />}
-      <Boundary what="What needs you"><Needs /></Boundary>
+      <Boundary what="The attention list"><Needs /></Boundary>
       {health && <Tiles health={health} samples={samples} past={history.error === null ? history.value?.samples ?? [] : []} />}
-      {(health?.tracker || history.value) && <Boundary what="The last 15 minutes"><LastMinutes {...history} /></Boundary>}
+      {(health?.tracker || history.value) && <Boundary what="The history"><LastMinutes {...history} /></Boundary>}
       {health && <Versions health={health} feed={feed} />}
     </>);
 }
@@ -100,7 +100,7 @@ function Readiness({health}: {health: Health}) {
     <section class={`readiness${health.ready ? ' is-ready' : ''}`} aria-label="Readiness">
       <strong><span aria-hidden="true">{health.ready ? '✔' : '✖'}</span> {health.ready ? 'Ready' : 'Not ready'}</strong>
       {health.reasons.length === 0
-        ? <span>Commands are accepted, and somebody works on them.</span>
+        ? <span>Commands are accepted and a worker is connected.</span>
         : <ul>{health.reasons.map(each => <li key={each}>{reasonWords[each] ?? each.replaceAll('_', ' ')}</li>)}</ul>}
     </section>);
 }
@@ -134,22 +134,22 @@ function Tiles({health, samples, past}: {health: Health; samples: readonly Sampl
   return (
     <dl class="tiles">
       <Tile name="Queued" href="/ui/commands?status=queued" value={queued.toLocaleString('en')}
-        note={oldest ? `oldest ${lasted(oldest)}` : 'nothing waits'} isWarning={(oldest ?? 0) > 10_000} />
-      <Tile name="Handed in" href="/ui/commands" value={rated(rateOf(samples, 'registered'))} note="just now" />
-      <Tile name="Completed" value={rated(rateOf(samples, 'completed'))} note="just now" />
+        note={oldest ? `oldest ${lasted(oldest)}` : 'queue is empty'} isWarning={(oldest ?? 0) > 10_000} />
+      <Tile name="Submitted" href="/ui/commands" value={rated(rateOf(samples, 'registered'))} note="current rate" />
+      <Tile name="Completed" value={rated(rateOf(samples, 'completed'))} note="current rate" />
       <Tile name="Failed" href="/ui/failed" value={past.length === 0 ? '–' : percent}
         isWarning={(share ?? 0) > 0.05}
-        note={past.length === 0 ? 'not known yet' : share === null ? 'nothing ended' : 'of what ended in the last 15 minutes'} />
+        note={past.length === 0 ? 'no data yet' : share === null ? 'no commands ended' : 'of commands ended in the last 15 minutes'} />
       {last?.dispatch_p99_ms !== undefined && (
-        <Tile name="Dispatch" value={ms(last.dispatch_p99_ms)} note={`p99; half within ${ms(last.dispatch_p50_ms)}`} />)}
+        <Tile name="Dispatch" value={ms(last.dispatch_p99_ms)} note={`p99; median ${ms(last.dispatch_p50_ms)}`} />)}
       {last?.journal_p99_ms !== undefined && (
-        <Tile name="Disk" value={ms(last.journal_p99_ms)} note="p99 of a write to the journal" />)}
+        <Tile name="Disk" value={ms(last.journal_p99_ms)} note="p99 of journal writes" />)}
       {tracker && (
         <>
           <Tile name="Workers" href="/ui/workers" value={`${tracker.workers.connected} of ${tracker.workers.known}`}
-            note="connected, of those known" isWarning={tracker.workers.connected === 0} />
+            note="connected, of all known" isWarning={tracker.workers.connected === 0} />
           <Tile name="Sessions" href="/ui/sessions" value={tracker.sessions.toLocaleString('en')} />
-          <Tile name="In memory" value={sized(last?.payload_bytes ?? tracker.payload_bytes)} note="params and results" />
+          <Tile name="In memory" value={sized(last?.payload_bytes ?? tracker.payload_bytes)} note="parameters and results" />
         </>)}
     </dl>);
 }
@@ -160,7 +160,7 @@ function Versions({health: {gateway, tracker}, feed}: {health: Health; feed: Soc
       Gateway {gateway.version}, up {lasted(gateway.uptime_s * 1000)}
       {tracker && <> · tracker {tracker.version}, up {lasted(tracker.uptime_s * 1000)}</>}
       {tracker && tracker.late_results > 0 && <> · {tracker.late_results.toLocaleString('en')} late results</>}
-      {me.value?.tokens && <> · as {me.value.name} ({me.value.role})</>}
-      {feed !== 'live' && <> · rates are {feed === 'closed' ? 'paused' : 'connecting…'}</>}
+      {me.value?.tokens && <> · signed in as {me.value.name} ({me.value.role})</>}
+      {feed !== 'live' && <> · rates {feed === 'closed' ? 'paused' : 'connecting…'}</>}
     </p>);
 }

@@ -125,7 +125,7 @@ function Controls({recording, start, onParts, onSettled, onClose}: ControlsProps
       </label>
       <label class="playback-idle">
         <input type="checkbox" checked={playing.skipsIdle}
-          onChange={event => setPlaying(skipIdle(playing, line, event.currentTarget.checked))} /> skip idle
+          onChange={event => setPlaying(skipIdle(playing, line, event.currentTarget.checked))} /> Skip idle time
       </label>
       <Close onClose={onClose} />
     </>);

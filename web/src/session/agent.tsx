@@ -13,15 +13,15 @@ export function AgentControls({store, session}: {store: SessionStore; session: S
   return (
     <>
       <button type="button" class="quiet" onClick={() => open(true)}>Agent</button>
-      {isOpen && <Boundary what="What the agent tells of itself"><AgentDialog store={store} session={session} onClose={() => open(false)} /></Boundary>}
+      {isOpen && <Boundary what="The agent dialog"><AgentDialog store={store} session={session} onClose={() => open(false)} /></Boundary>}
     </>);
 }
 
 const actions = [
-  {id: 'start', name: 'Start', says: 'Starts it, also where it was given up.'},
-  {id: 'stop', name: 'Stop', says: 'Ends its process; the next message starts it again.'},
-  {id: 'restart', name: 'Restart', says: 'Ends and starts it; it goes on with what it knew.'},
-  {id: 'fresh', name: 'Begin anew', says: 'Starts it without what it knew of the session.'},
+  {id: 'start', name: 'Start', says: 'Starts the agent, even after it has failed.'},
+  {id: 'stop', name: 'Stop', says: 'Ends the agent process. The next message starts it again.'},
+  {id: 'restart', name: 'Restart', says: 'Restarts the agent process with its previous context.'},
+  {id: 'fresh', name: 'Start fresh', says: 'Starts the agent without its previous context.'},
 ];
 
 function AgentDialog({store, session, onClose}: {store: SessionStore; session: Session; onClose: () => void}) {

@@ -36,19 +36,19 @@ export function Composer({store}: {store: SessionStore}) {
     return added && ({id: added.id, name: added.name ?? file.name} satisfies Picture);
   });
   const queue = store.queue.value;
-  const hint = !draft.isKept.value ? 'This browser keeps nothing: what you write is here until the page is closed.'
-    : isAway.value ? 'The gateway is away: what you write is kept here.' : draft.uploads.value > 0 ? 'A picture is on its way.' : isOver ? 'The session has ended.'
-    : queue?.paused ? 'The queue is paused: what you send waits.'
-      : session?.turn_id ? 'The agent is at work: what you send waits its turn.'
-        : queue && session && !queue.has_receiver && !agentStatus(session) ? 'Nobody receives messages yet: they wait.' : '';
+  const hint = !draft.isKept.value ? 'This browser stores no data. Your draft is lost when you close the page.'
+    : isAway.value ? 'Not connected. Your draft is kept.' : draft.uploads.value > 0 ? 'Uploading image…' : isOver ? 'The session has ended.'
+    : queue?.paused ? 'The queue is paused. New messages wait.'
+      : session?.turn_id ? 'The agent is working. New messages wait in the queue.'
+        : queue && session && !queue.has_receiver && !agentStatus(session) ? 'No receiver is connected yet. New messages wait.' : '';
   return (
     <form class="composer" ref={form} onSubmit={event => { event.preventDefault(); void send(false); }}>
       {error !== null && <Failure error={error} />}
       {images.length > 0 && (
         <div class="chips">
           {images.map(image => (
-            <span key={image.id} class="chip">{`Picture: ${image.name}`}
-              <button type="button" class="quiet" aria-label={`Leave out ${image.name}`}
+            <span key={image.id} class="chip">{`Image: ${image.name}`}
+              <button type="button" class="quiet" aria-label={`Remove ${image.name}`}
                 onClick={() => draft.leaveOut(image.id)}>✕</button>
             </span>))}
         </div>)}
@@ -69,14 +69,14 @@ export function Composer({store}: {store: SessionStore}) {
         }} />
       <div class="actions">
         <span class="hint">{hint}</span>
-        <label class="button quiet">Attach a picture
+        <label class="button quiet">Attach image
           <input class="sr" type="file" accept="image/png,image/jpeg,image/gif,image/webp" multiple disabled={isOver || isAway.value}
             onChange={event => { void attach([...(event.currentTarget.files ?? [])]); event.currentTarget.value = ''; }} />
         </label>
         <button type="button" disabled={isOff} onClick={() => void send(true)}
-          title="Past all others, and at once (Ctrl+Shift+Enter)">Send now</button>
+          title="Skip the queue (Ctrl+Shift+Enter)">Send now</button>
         <button type="submit" class="primary" disabled={isOff}
-          title="Behind those that wait (Ctrl+Enter)">Queue</button>
+          title="Add to the queue (Ctrl+Enter)">Queue</button>
       </div>
     </form>);
 }

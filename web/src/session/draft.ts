@@ -145,7 +145,7 @@ export class Draft {
       if (told?.code === 'duplicate_prompt') this.takeSent();
       else if (told?.code === 'prompt_id_reused') {
         this.change({nonce: newId()});
-        this.error.value = new ApiError(told.status, told.code, told.message, `${told.hint} It has another id now: send it again.`.trim());
+        this.error.value = new ApiError(told.status, told.code, told.message, `${told.hint} It has a new ID now. Send it again.`.trim());
       } else this.error.value = failure;
     } finally {
       this.sending = null;

@@ -29,26 +29,26 @@ export function SessionPage({id}: {id: string}) {
   if (store.isGone.value) {
     return (
       <div class="empty">
-        <h1>There is no such session</h1>
-        <p>It was deleted, or is somebody else's. <a href="/ui/sessions">All sessions</a></p>
+        <h1>Session not found</h1>
+        <p>It was deleted, or it belongs to another client. <a href="/ui/sessions">All sessions</a></p>
       </div>);
   }
   return (
     <div class="session">
-      <Boundary what="The head of the session"><Head store={store} /></Boundary>
+      <Boundary what="The session header"><Head store={store} /></Boundary>
       <div class="conversation">
         {store.error.value !== null && store.loadError.value === null && <Failure error={store.error.value} />}
         {played === null ? (
           <>
             <Boundary what="The conversation"><Conversation store={store} /></Boundary>
-            <Boundary what="The question"><Permissions store={store} /></Boundary>
-            <Boundary what="The box for messages"><Composer key={id} store={store} /></Boundary>
+            <Boundary what="The permission request"><Permissions store={store} /></Boundary>
+            <Boundary what="The message box"><Composer key={id} store={store} /></Boundary>
           </>) : <Boundary what="The recording"><Played store={store} from={played} /></Boundary>}
       </div>
       <aside aria-label="Queue and plan">
         <Boundary what="The queue"><QueuePane store={store} /></Boundary>
         <Boundary what="The plan"><PlanPane store={store} /></Boundary>
-        <Boundary what="The list of files"><FilesPane store={store} /></Boundary>
+        <Boundary what="The file list"><FilesPane store={store} /></Boundary>
       </aside>
     </div>);
 }
@@ -95,14 +95,14 @@ function Head({store}: {store: SessionStore}) {
         <p class="hint">{[session.acp_server, session.working_dir, session.client_id].filter(Boolean).join(' · ')}</p>
       </div>
       <p class="standing" role="status" aria-label="Agent">
-        {session.turn_id ? `at work, ${duration(now.value - begun)}` : standing(session) || agentStatus(session)}
+        {session.turn_id ? `working for ${duration(now.value - begun)}` : standing(session) || agentStatus(session)}
         {session.agent?.message ? `: ${session.agent.message}` : ''}
       </p>
       {!place.value.query.has('play') && session.max_seq > 0 && (
         <div class="actions">
           <button type="button" class="quiet" onClick={() => { store.isSearching.value = true; }}>Search</button>
           <fieldset class="actions" disabled={isAway.value}>
-            <button type="button" class="quiet" onClick={() => setTaking(true)}>As text</button>
+            <button type="button" class="quiet" onClick={() => setTaking(true)}>Export</button>
             <button type="button" class="quiet" onClick={() => setQuery({play: '0'})}>Play back</button>
           </fieldset>
         </div>)}
@@ -112,14 +112,14 @@ function Head({store}: {store: SessionStore}) {
           <AgentControls store={store} session={session} />
           {session.status === 'active'
             ? <button type="button" class="quiet" onClick={() => void act('/end')}>End</button>
-            : <button type="button" class="quiet" onClick={() => void act('/resume')}>Take up again</button>}
+            : <button type="button" class="quiet" onClick={() => void act('/resume')}>Resume</button>}
           <button type="button" class="quiet" onClick={() => setDeleting(true)}>Delete</button>
         </fieldset>)}
       {isTaking && <TranscriptDialog session={session} onClose={() => setTaking(false)} />}
-      {isStopping && <Confirm title="Stop the agent?" text="Its turn ends where it is; the queue is paused." action="Stop it" keep="Let it work"
+      {isStopping && <Confirm title="Stop the agent?" text="Its turn ends immediately, and the queue is paused." action="Stop agent"
         onNo={() => setStopping(false)} onYes={() => { setStopping(false); void act('/stop'); }} />}
-      {isDeleting && <Confirm title="Delete the session?" text={`${nameOf(session)} and all that was said in it would be gone.`}
-        action="Delete it" onNo={() => setDeleting(false)}
+      {isDeleting && <Confirm title="Delete the session?" text={`${nameOf(session)} and its whole conversation will be deleted. This cannot be undone.`}
+        action="Delete session" onNo={() => setDeleting(false)}
         onYes={() => {
           setDeleting(false);
           void store.change('DELETE', '').then(isDone => { if (isDone) go('/ui/sessions'); });
@@ -149,10 +149,10 @@ function Conversation({store}: {store: SessionStore}) {
   useSearchKeys(store);
   const fresh = parts.filter(({seq}) => seq > read).length;
   const unloaded = store.loadError.value !== null && (
-    <Failure error={store.loadError.value}><span>What is missing of the conversation is asked for again.</span></Failure>);
-  if (!store.isLoaded.value) return <div class="empty" aria-busy="true">{unloaded || 'Loading the conversation…'}</div>;
+    <Failure error={store.loadError.value}><span>Retrying to load missing events…</span></Failure>);
+  if (!store.isLoaded.value) return <div class="empty" aria-busy="true">{unloaded || 'Loading conversation…'}</div>;
   if (parts.length === 0) {
-    return <div class="empty"><h2>Nothing was said yet</h2><p>{canAct() ? 'Write the first message below.' : 'The first event will be shown here.'}</p></div>;
+    return <div class="empty"><h2>No messages yet</h2><p>{canAct() ? 'Write the first message below.' : 'Events will appear here.'}</p></div>;
   }
   return (
     <div class="feed">
@@ -161,7 +161,7 @@ function Conversation({store}: {store: SessionStore}) {
       <VirtualList items={parts} keyOf={part => part.key} handle={list} label="Conversation"
         busy={!store.isLoaded.value} onStart={() => store.loadOlder()} onAtEnd={is => { setAtEnd(is); store.isReadAtEnd = is; if (is) store.goOn(); }} onHome={() => store.loadFirst()}
         row={(part, at) => <PartView part={part} store={store} position={at + 1} count={parts.length} />} />
-      {store.gathered.value && <p class="pill" role="status">{`Loading what lies between: ${store.gathered.value.length.toLocaleString('en')}…`}</p>}
+      {store.gathered.value && <p class="pill" role="status">{`Loading events in between: ${store.gathered.value.length.toLocaleString('en')}…`}</p>}
       {!isAtEnd && !store.gathered.value && (
         <button type="button" class="pill" onClick={() => list.current?.toEnd()}>
           {fresh > 0 ? `↓ ${fresh} new` : '↓ Latest'}

@@ -49,7 +49,7 @@ export class PartView extends Component<Props> {
 function Rest({part, store}: {part: Part; store: SessionStore}) {
   return (
     <button type="button" class="quiet" disabled={isAway.value} onClick={() => void store.loadWhole(...part.cut ?? [])}>
-      {`Load the ${Math.ceil((part.omitted ?? 0) / 1024)} KB that are left out`}
+      {`Show full output (${Math.ceil((part.omitted ?? 0) / 1024)} KB more)`}
     </button>);
 }
 
@@ -60,7 +60,7 @@ function labelOf(part: Part): string {
     case 'thought': return 'Thought';
     case 'tool': return `${visible(part.title || part.id)}, ${part.status}`;
     case 'plan': return 'Plan';
-    case 'gap': return 'What is not loaded yet';
+    case 'gap': return 'Events not loaded yet';
     default: return words(part.kind === 'unknown' ? part.type : part.kind);
   }
 }
@@ -88,7 +88,7 @@ function Prompt({part}: {part: PromptPart}) {
     <>
       <header><span class="who">You</span><Time time={part.time} /></header>
       <Markdown text={part.text} />
-      {part.images.map(({id, name}) => <span key={id} class="chip">{`Picture: ${name || id}`}</span>)}
+      {part.images.map(({id, name}) => <span key={id} class="chip">{`Image: ${name || id}`}</span>)}
     </>);
 }
 
@@ -101,7 +101,7 @@ function Said({part}: {part: TextPart}) {
 }
 
 const Gap = ({store}: {store: SessionStore}) => (
-  <p class="rule">{store.isFull.value ? 'What lies between is too much to be here, too. Go to the end, and read upwards from there.' : 'What lies between is being loaded…'}</p>);
+  <p class="rule">{store.isFull.value ? 'Too many events in between to load here. Go to the end and scroll up to read them.' : 'Loading events in between…'}</p>);
 
 // A part of which only the title is there until it is opened, by mouse or by key.
 function Folded({part, folds, title, children}:
@@ -159,14 +159,14 @@ function ToolBody({part}: {part: ToolPart}) {
       {part.locations.map((each, at) => <div key={at} class="place">{placeOf(each)}</div>)}
       {/* A part of two texts would show changes that nobody made. */}
       {diffs.map((each, at) => (part.omitted
-        ? <p key={at} class="hint">{`What changed in ${each.path || 'a file'} is longer than what is loaded.`}</p>
+        ? <p key={at} class="hint">{`The diff of ${each.path || 'a file'} is not fully loaded.`}</p>
         : <Boundary key={at} of={each} plain={() => (each.kind === 'patch' ? each.patch : each.after)}><DiffView source={each} /></Boundary>))}
       {part.rawInput !== undefined && (diffs.length === 0 || part.content.length > 0) && <Value name="Input" value={part.rawInput} />}
       {part.content.filter(({type}) => type !== 'diff').map((each, at) => <Content key={at} value={each} />)}
       {part.rawOutput !== undefined && <Value name="Output" value={part.rawOutput} />}
       {part.decisions.map((each, at) => (
         <p key={at} class="hint">
-          {`${words(textOf(each.outcome))}: ${textOf(each.selected_option) || 'none'}, by ${textOf(each.decided_by) || 'a person'}`}
+          {`${words(textOf(each.outcome))}: ${textOf(each.selected_option) || 'none'}, by ${textOf(each.decided_by) || 'a user'}`}
         </p>))}
     </div>);
 }
@@ -206,13 +206,13 @@ function Other({part, folds}: {part: OtherPart; folds: Folds}) {
         </p>);
     case 'session_start': {
       const [agent, place] = [textOf(data.acp_server), textOf(data.working_dir)];
-      return <p class="rule">{`Session begun${agent && ` · ${agent}`}${place && ` in ${place}`}`}</p>;
+      return <p class="rule">{`Session started${agent && ` · ${agent}`}${place && ` in ${place}`}`}</p>;
     }
     case 'session_end': return <p class="rule">{`Session ended${data.reason ? `: ${words(textOf(data.reason))}` : ''}`}</p>;
     case 'file':
       return <p class="place">{`${part.type === 'file_write' ? 'Wrote' : 'Read'} ${textOf(data.path)} · ${textOf(data.size)} bytes`}</p>;
     case 'permission':
-      return <p class="hint">{`${visible(textOf(data.title))}: ${textOf(data.selected_option) || words(textOf(data.outcome))}, by ${textOf(data.decided_by) || 'a person'}`}</p>;
+      return <p class="hint">{`${visible(textOf(data.title))}: ${textOf(data.selected_option) || words(textOf(data.outcome))}, by ${textOf(data.decided_by) || 'a user'}`}</p>;
     default:
       return (
         <Folded part={part} folds={folds} title={words(part.type)}>

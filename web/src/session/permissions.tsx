@@ -33,12 +33,12 @@ export function Permissions({store}: {store: SessionStore}) {
   const [first, ...rest] = store.permissions.value;
   if (!first) return null;
   return (
-    <section class="permissions" aria-label="Permissions">
-      <Boundary key={first.permission_id} what="This question"><Question permission={first} store={store} isFirst /></Boundary>
+    <section class="permissions" aria-label="Permission requests">
+      <Boundary key={first.permission_id} what="This permission request"><Question permission={first} store={store} isFirst /></Boundary>
       {rest.length > 0 && (
         <details>
-          <summary>{`${rest.length} more ${rest.length === 1 ? 'question waits' : 'questions wait'}`}</summary>
-          {rest.map(each => <Boundary key={each.permission_id} what="This question"><Question permission={each} store={store} /></Boundary>)}
+          <summary>{`${rest.length} more ${rest.length === 1 ? 'request' : 'requests'}`}</summary>
+          {rest.map(each => <Boundary key={each.permission_id} what="This permission request"><Question permission={each} store={store} /></Boundary>)}
         </details>)}
     </section>);
 }
@@ -63,7 +63,7 @@ function Question({permission, store, isFirst = false}: {permission: Permission;
     pick(option);
   });
   return (
-    <div role="group" aria-label="Permission" class="question" data-permission-id={permission.permission_id}>
+    <div role="group" aria-label="Permission request" class="question" data-permission-id={permission.permission_id}>
       <Whole>
         <h3>{isolated(permission.title)}</h3>
         <Boundary of={asked} plain={() => visible(asked)}><Asked permission={permission} /></Boundary>
@@ -78,7 +78,7 @@ function Question({permission, store, isFirst = false}: {permission: Permission;
                 {isolated(nameOf(option))}{key && <kbd aria-hidden="true">{key}</kbd>}
               </button>);
           })}
-        </fieldset>) : <p class="hint">You may look, but not answer: your role is viewer.</p>}
+        </fieldset>) : <p class="hint">Viewers cannot answer permission requests.</p>}
     </div>);
 }
 
@@ -101,12 +101,12 @@ function Whole({children}: {children: ComponentChildren}) {
   }, []);
   return (
     <>
-      <div class="asked" ref={box} onScroll={look} tabIndex={0} role="region" aria-label="What is asked for"><div>{children}</div></div>
+      <div class="asked" ref={box} onScroll={look} tabIndex={0} role="region" aria-label="Request details"><div>{children}</div></div>
       {/* It keeps its place at the end: what is below it does not move. */}
       {isLong && (
         <button type="button" class={`asked-more${below > 0 ? '' : ' is-over'}`} tabIndex={-1}
           onClick={() => box.current?.scrollBy({top: box.current.clientHeight * 0.8})}>
-          {below > 0 ? `↓ ${below.toLocaleString('en')} more ${below === 1 ? 'line' : 'lines'} to read` : 'That is all of it.'}
+          {below > 0 ? `↓ ${below.toLocaleString('en')} more ${below === 1 ? 'line' : 'lines'} to read` : 'End of request'}
         </button>)}
     </>);
 }
@@ -121,7 +121,7 @@ function Asked({permission}: {permission: Permission}) {
       {places.map((each, at) => <div key={at} class="place">{isolated(placeOf(each))}</div>)}
       {diffs.map((each, at) => <DiffView key={at} source={each} show={isolated} />)}
       {texts.map((each, at) => <Code key={at} text={each} show={isolated} />)}
-      {leftOut !== undefined && <p class="error-text">Too long to be shown, and left out: {isolated(pretty(leftOut))}</p>}
+      {leftOut !== undefined && <p class="error-text">Too long to display, omitted: {isolated(pretty(leftOut))}</p>}
     </>);
 }
 

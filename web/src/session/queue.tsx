@@ -25,7 +25,7 @@ export function QueuePane({store}: {store: SessionStore}) {
   });
   useEffect(() => {
     if (queue && draftOf(store.id).keepEdits(new Set(messages.map(({id}) => id)))) {
-      refuse(new Error('A message that you were changing waits no more. What you wrote is in the box for messages.'));
+      refuse(new Error('The message you were editing is no longer queued. Your edit was moved to the message box.'));
     }
   }, [messages, queue]);
   const session = store.session.value;
@@ -54,18 +54,18 @@ export function QueuePane({store}: {store: SessionStore}) {
               <button type="button" onClick={() => void control('skip')}>Skip</button>
             </fieldset>)}
         </div>)}
-      {messages.length === 0 && <p class="hint">{`Nothing waits.${isNext ? ' What you send now goes to the agent at once.' : ''}`}</p>}
+      {messages.length === 0 && <p class="hint">{`The queue is empty.${isNext ? ' Your next message goes to the agent immediately.' : ''}`}</p>}
       <ol aria-label="Queue">
         {messages.map((message, at) => (
-          <Boundary key={message.id} what="A message">
+          <Boundary key={message.id} what="This message">
             <Waiting message={message} at={at} store={store} move={move}
               onDrag={() => { dragged.current = message.id; }}
               onDrop={() => { if (dragged.current && dragged.current !== message.id) move(dragged.current, at); dragged.current = ''; }} />
           </Boundary>))}
       </ol>
-      {queue && queue.delay_seconds > 0 && <p class="hint">{`Each waits ${queue.delay_seconds} s after a turn.`}</p>}
-      {isClearing && <Confirm title="Clear the queue?" text={`${messages.length} messages would be deleted without having been sent.`}
-        action="Delete them" onNo={() => setClearing(false)}
+      {queue && queue.delay_seconds > 0 && <p class="hint">{`Each message is sent ${queue.delay_seconds} s after the previous turn.`}</p>}
+      {isClearing && <Confirm title="Clear the queue?" text={`${messages.length} unsent messages will be deleted.`}
+        action="Clear queue" onNo={() => setClearing(false)}
         onYes={() => { setClearing(false); void store.change('DELETE', '/queue'); }} />}
     </section>);
 }
@@ -108,7 +108,7 @@ function Waiting({message, at, store, move, onDrag, onDrop}: WaitingProps) {
             if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && canActNow()) void save();
           }} />
         <div class="actions">
-          <button type="button" onClick={() => setEdited(null)}>Leave it</button>
+          <button type="button" onClick={() => setEdited(null)}>Cancel</button>
           <button type="button" class="primary" disabled={isAway.value} onClick={() => void save()}>Save</button>
         </div>
       </li>);
@@ -124,8 +124,8 @@ function Waiting({message, at, store, move, onDrag, onDrop}: WaitingProps) {
         if (event.key === 'Enter') begin();
       }}>
       <span class="text">{visible(message.message)}</span>
-      {message.image_ids.length > 0 && <span class="chip">{message.image_ids.length === 1 ? '1 picture' : `${message.image_ids.length} pictures`}</span>}
-      {isSending ? <span class="hint">is being sent</span> : canAct() && (
+      {message.image_ids.length > 0 && <span class="chip">{message.image_ids.length === 1 ? '1 image' : `${message.image_ids.length} images`}</span>}
+      {isSending ? <span class="hint">sending…</span> : canAct() && (
         <fieldset class="tools" disabled={isAway.value}>
           <Tool name="Move up" sign="↑" isOff={at === 0} act={() => move(message.id, at - 1)} />
           <Tool name="Move down" sign="↓" act={() => move(message.id, at + 1)} />

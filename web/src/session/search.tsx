@@ -91,7 +91,7 @@ export function Search({store, parts, list}: {store: SessionStore; parts: Part[]
     back?.focus({preventScroll: true});
   };
   return (
-    <form class="search" role="search" aria-label="In the conversation" onSubmit={event => { event.preventDefault(); go(1); }}
+    <form class="search" role="search" aria-label="Conversation" onSubmit={event => { event.preventDefault(); go(1); }}
       onKeyDown={event => {
         if (event.key === 'Escape') {
           event.preventDefault();
@@ -110,7 +110,7 @@ export function Search({store, parts, list}: {store: SessionStore; parts: Part[]
       <span class="hint" role="status">{words && told(store, found, one)}</span>
       <button type="button" class="quiet" aria-label="Previous" title="Previous (Shift+Enter)" disabled={found.length === 0} onClick={() => go(-1)}>↑</button>
       <button type="button" class="quiet" aria-label="Next" title="Next (Enter)" disabled={found.length === 0} onClick={() => go(1)}>↓</button>
-      <button type="button" class="quiet" aria-label="Close the search and stay here" title="Close and stay here (Escape goes back)" onClick={() => close(false)}>✕</button>
+      <button type="button" class="quiet" aria-label="Close search and stay here" title="Close and stay here (Escape: close and go back)" onClick={() => close(false)}>✕</button>
     </form>);
 }
 
@@ -122,7 +122,7 @@ function told(store: SessionStore, found: Found[], one: Found | null): string {
   const count = found.length.toLocaleString('en');
   const hits = at < 0 ? `${count} found` : `${(at + 1).toLocaleString('en')} of ${count}`;
   if (!store.hasOlder.value && !store.log.hole) {
-    return store.log.parts.some(({omitted}) => omitted) ? `${hits}, long outputs by their beginning` : hits;
+    return store.log.parts.some(({omitted}) => omitted) ? `${hits} (long outputs: beginning only)` : hits;
   }
   const {length} = store.log.events;
   const all = Math.max(length, store.session.value?.event_count ?? 0);

@@ -263,7 +263,7 @@ export class SessionStore {
     const {events, has_more: hasMore} = page;
     const [first, last] = [events[0]?.seq ?? 0, events.at(-1)?.seq ?? 0];
     // To be asked for once more, but not for ever without a pause.
-    if (hasMore && events.length === 0) return this.fail({message: 'A page of events was empty.'});
+    if (hasMore && events.length === 0) return this.fail({message: 'The gateway returned an empty page of events.'});
     this.loading = null;
     this.failures = 0;
     this.loadError.value = null;

@@ -43,22 +43,22 @@ export function TranscriptDialog({session, onClose}: {session: Session; onClose:
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text!);
-      setProgress('Copied.');
+      setProgress('Copied');
     } catch {
-      setProgress('This browser does not let the page copy: download it instead.');
+      setProgress('This browser blocked copying. Download the file instead.');
     }
   };
   return (
-    <Dialog title="The conversation as text" onClose={onClose}>
+    <Dialog title="Export conversation" onClose={onClose}>
       {error !== null && (
         <Failure error={error}>
-          {error instanceof TooLong && <span>{`All of it is at /api/sessions/${session.session_id}/events, page by page.`}</span>}
+          {error instanceof TooLong && <span>{`Read it page by page at /api/sessions/${session.session_id}/events.`}</span>}
         </Failure>)}
-      {error === null && <p role="status">{text !== null && progress === 'Writing…' ? `${size(text)} of markdown.` : progress}</p>}
+      {error === null && <p role="status">{text !== null && progress === 'Writing…' ? `${size(text)} of Markdown` : progress}</p>}
       <div class="actions">
         <button type="button" onClick={onClose}>{text === null && error === null ? 'Cancel' : 'Close'}</button>
         <button type="button" disabled={text === null} onClick={() => save(text!, fileName(session))}>Download</button>
-        <button type="button" class="primary" disabled={text === null} onClick={() => void copy()}>Copy as markdown</button>
+        <button type="button" class="primary" disabled={text === null} onClick={() => void copy()}>Copy as Markdown</button>
       </div>
     </Dialog>);
 }

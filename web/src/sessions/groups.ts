@@ -4,7 +4,7 @@ import {visible} from '../ui/visible.ts';
 // How a session stands for who looks at the list: what needs a person first.
 export type Group = 'needs' | 'running' | 'unread' | 'idle' | 'ended';
 export const groups: {id: Group; title: string}[] = [
-  {id: 'needs', title: 'Needs you'}, {id: 'running', title: 'Running'}, {id: 'unread', title: 'Unread'},
+  {id: 'needs', title: 'Needs attention'}, {id: 'running', title: 'Running'}, {id: 'unread', title: 'Unread'},
   {id: 'idle', title: 'Idle'}, {id: 'ended', title: 'Ended'},
 ];
 
@@ -26,14 +26,14 @@ export const agentStatus = ({agent}: Session): string => (!agent || agent.status
 
 export function standing(session: Session): string {
   if (session.open_permissions) {
-    return session.open_permissions === 1 ? 'asks for permission' : `asks ${session.open_permissions} questions`;
+    return session.open_permissions === 1 ? '1 permission request' : `${session.open_permissions} permission requests`;
   }
-  if (session.agent?.status === 'failed') return words(session.agent.reason || 'its agent has failed');
+  if (session.agent?.status === 'failed') return words(session.agent.reason || 'agent failed');
   if (session.pause_reason) return `paused: ${words(session.pause_reason)}`;
-  if (session.turn_id) return 'at work';
+  if (session.turn_id) return 'working';
   if (session.status !== 'active') return 'ended';
   if (session.agent && busy.has(session.agent.status)) return session.agent.status;
-  if (session.queue_length) return `${session.queue_length} waiting`;
+  if (session.queue_length) return `${session.queue_length} queued`;
   return '';
 }
 

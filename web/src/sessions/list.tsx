@@ -25,12 +25,12 @@ export function SessionList({current}: {current: string}) {
           onInput={event => setQuery({filter: event.currentTarget.value})} data-shortcut="/" />
         {canAct() && <button type="button" class="primary" disabled={isAway.value} onClick={() => setMaking(true)}>New session</button>}
       </div>
-      {listError.value !== null && <Failure error={listError.value}><button type="button" onClick={retryList}>Try again</button></Failure>}
+      {listError.value !== null && <Failure error={listError.value}><button type="button" onClick={retryList}>Retry</button></Failure>}
       {!listed.value && listError.value === null && <p class="hint" aria-busy="true">Loading…</p>}
       {listed.value && sessions.value.size === 0 && <NoSessions />}
       {listed.value && sessions.value.size > 0 && found === 0 && (
-        <p class="hint">{`0 of ${sessions.value.size}. `}
-          <button type="button" class="quiet" onClick={() => setQuery({filter: ''})}>Clear the filter</button>
+        <p class="hint">{`0 of ${sessions.value.size} sessions match. `}
+          <button type="button" class="quiet" onClick={() => setQuery({filter: ''})}>Clear filter</button>
         </p>)}
       <div class="scroll" role="list" aria-label="Sessions">
         {groups.map(({id, title}) => <GroupView key={id} group={id} title={title} list={byGroup.get(id)!} current={current} />)}
@@ -43,7 +43,7 @@ function GroupView({group, title, list, current}: {group: Group; title: string; 
   if (list.length === 0) return null;
   const rows = list.slice(0, mostShown).map(each => (
     <div role="listitem" key={each.session_id}>
-      <Boundary what="A session"><Row session={each} group={group} isCurrent={each.session_id === current} /></Boundary>
+      <Boundary what="This session"><Row session={each} group={group} isCurrent={each.session_id === current} /></Boundary>
     </div>));
   const rest = list.length - mostShown;
   const heading = `${title} ${list.length}`;
@@ -52,7 +52,7 @@ function GroupView({group, title, list, current}: {group: Group; title: string; 
       {group === 'ended' && !list.some(each => each.session_id === current)
         ? <details><summary>{heading}</summary><div role="list" aria-label={title}>{rows}</div></details>
         : <><h2>{heading}</h2><div role="list" aria-label={title}>{rows}</div></>}
-      {rest > 0 && <p class="hint">{`${rest} more: narrow the filter.`}</p>}
+      {rest > 0 && <p class="hint">{`${rest} more. Filter to find them.`}</p>}
     </div>);
 }
 
@@ -83,9 +83,9 @@ function NoSessions() {
   return (
     <div class="empty">
       <h2>No sessions yet</h2>
-      <p>A session records what an agent says and does. {canAct()
-        ? 'Begin one with New session, or have an agent record its own:'
-        : 'They appear here as soon as somebody begins one.'}</p>
+      <p>A session records the messages and actions of an agent. {canAct()
+        ? 'Start one with New session, or let an agent record its own:'
+        : 'Sessions appear here as soon as they start.'}</p>
       {canAct() && <pre>{`curl -X POST ${location.origin}/api/sessions \\\n  -H 'Content-Type: application/json' -d '{"name": "first"}'`}</pre>}
     </div>);
 }
@@ -96,6 +96,6 @@ export function Welcome() {
   return (
     <div class="empty">
       <h1>Sessions</h1>
-      <p>{count === 0 ? 'What agents say and do is shown here.' : 'Choose a session to read it, to answer its agent, and to say what it is to do next.'}</p>
+      <p>{count === 0 ? 'Agent messages and actions appear here.' : 'Select a session to read it, answer its agent, and send it messages.'}</p>
     </div>);
 }

@@ -77,8 +77,8 @@ export function NewSession({onClose}: {onClose: () => void}) {
       <form onSubmit={event => { event.preventDefault(); void make(); }}>
         {error !== null && <Failure error={error} />}
         {agents?.length === 0 && (
-          <p class="hint">No runner is connected, so no agent will be started: start <code>callslip-runner</code>, or begin the
-            session for an agent that records itself.</p>)}
+          <p class="hint">No runner is connected, so no agent can be started. Start <code>callslip-runner</code>, or create the
+            session for an agent that records its own.</p>)}
         {agents && agents.length > 0 && (
           <label>Agent
             <select value={agent} disabled={isBusy} onChange={event => choose({agent: event.currentTarget.value})}>
@@ -92,7 +92,7 @@ export function NewSession({onClose}: {onClose: () => void}) {
             <datalist id="workspaces">{fitting.map(({name: title, dir}) => <option key={title} value={dir}>{title}</option>)}</datalist>
           </label>)}
         <label>Name
-          <input value={name} maxLength={256} disabled={isBusy} placeholder="The agent's own title, unless you give one"
+          <input value={name} maxLength={256} disabled={isBusy} placeholder="Default: the agent's title"
             onInput={event => choose({name: event.currentTarget.value})} />
         </label>
         <label>First message
@@ -100,7 +100,7 @@ export function NewSession({onClose}: {onClose: () => void}) {
         </label>
         <div class="actions">
           <button type="button" onClick={onClose}>Cancel</button>
-          <button type="submit" class="primary" disabled={isBusy || isAway.value}>Begin</button>
+          <button type="submit" class="primary" disabled={isBusy || isAway.value}>Create</button>
         </div>
       </form>
     </Dialog>);

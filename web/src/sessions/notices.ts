@@ -14,8 +14,8 @@ export interface Notice {
 export function noticeOf(session: Session, type: string, data: Record<string, unknown>): Notice | null {
   const of = {session: session.session_id, title: nameOf(session)};
   switch (type) {
-    case 'permission_asked': return {...of, tag: String(data.permission_id), text: `asks: ${visible(String(data.title))}`};
-    case 'turn_ended': return {...of, tag: String(data.turn_id), text: `The turn has ${String(data.outcome)}.`};
+    case 'permission_asked': return {...of, tag: String(data.permission_id), text: `Permission request: ${visible(String(data.title))}`};
+    case 'turn_ended': return {...of, tag: String(data.turn_id), text: `Turn ${String(data.outcome)}`};
     default: return null;
   }
 }
@@ -28,9 +28,9 @@ export function missedNotices(before: ReadonlyMap<string, Session>, after: Reado
     if (!known) continue;
     const of = {session: session.session_id, title: nameOf(session)};
     if ((session.open_permissions ?? 0) > (known.open_permissions ?? 0)) {
-      missed.push({...of, tag: `${session.session_id}-asks-${session.max_seq}`, text: 'asks for permission'});
+      missed.push({...of, tag: `${session.session_id}-asks-${session.max_seq}`, text: 'Permission request'});
     }
-    if (known.turn_id && known.turn_id !== session.turn_id) missed.push({...of, tag: known.turn_id, text: 'The turn has ended.'});
+    if (known.turn_id && known.turn_id !== session.turn_id) missed.push({...of, tag: known.turn_id, text: 'Turn ended'});
   }
   return missed;
 }

@@ -54,8 +54,8 @@ export function follow(): void {
   socket = new ReconnectingSocket(() => `/events/ws${query()}`, {
     onMessage: take,
     onState: state => {
-      if (state === 'lost' && connection.value === 'live') announce('The connection is lost.');
-      if (state === 'live' && connection.value === 'lost') announce('The connection is back.');
+      if (state === 'lost' && connection.value === 'live') announce('Connection lost.');
+      if (state === 'live' && connection.value === 'lost') announce('Connection restored.');
       // Trying again is not yet better than lost.
       if (state !== 'connecting' || connection.value !== 'lost') connection.value = state;
       isAway.value = connection.value === 'lost';
@@ -126,8 +126,8 @@ function apply({type, data}: Told): void {
   if (after === null) next.delete(id);
   else next.set(id, after);
   sessions.value = next;
-  if (after && type === 'permission_asked') announce(`${nameOf(after)} asks: ${visible(String(data.title))}`);
-  if (after && type === 'turn_ended') announce(`${nameOf(after)}: the turn has ${String(data.outcome)}.`);
+  if (after && type === 'permission_asked') announce(`${nameOf(after)}: permission request: ${visible(String(data.title))}`);
+  if (after && type === 'turn_ended') announce(`${nameOf(after)}: turn ${String(data.outcome)}`);
   const notice = after && noticeOf(after, type, data);
   if (notice) tell(notice, type === 'permission_asked');
 }

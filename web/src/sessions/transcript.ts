@@ -13,7 +13,7 @@ export const mostLength = 32 << 20;
 
 export class TooLong extends Error {
   constructor() {
-    super(`The conversation is too long for this: more than ${mostLength >> 20} MiB, or 50,000 events.`);
+    super(`The conversation is too long to export: more than ${mostLength >> 20} MiB or 50,000 events.`);
   }
 }
 
@@ -77,14 +77,14 @@ function* tool(part: ToolPart): Generator<void, string[]> {
 }
 
 const decision = (data: {[name: string]: Json}): string =>
-  `Permission: ${plain(text(data.title) || words(text(data.outcome)))}, ${plain(text(data.selected_option) || 'none')}, by ${plain(text(data.decided_by) || 'a person')}`;
+  `Permission: ${plain(text(data.title) || words(text(data.outcome)))}, ${plain(text(data.selected_option) || 'none')}, by ${plain(text(data.decided_by) || 'a user')}`;
 
 function other(part: OtherPart): string[] {
   const {data} = part;
   const reason = data.reason ? `: ${plain(words(text(data.reason)))}` : '';
   switch (part.kind) {
     case 'turn_end': return ['---', `Turn ${plain(text(data.outcome))}${reason}${when(part.time)}`];
-    case 'session_start': return [`Session begun${when(part.time)}`];
+    case 'session_start': return [`Session started${when(part.time)}`];
     case 'session_end': return ['---', `Session ended${reason}${when(part.time)}`];
     case 'file': return [`${part.type === 'file_write' ? 'Wrote' : 'Read'} ${inline(text(data.path))}`];
     case 'error': return ['### Error', quote(text(data.message))];
@@ -96,11 +96,11 @@ function other(part: OtherPart): string[] {
 function* partOf(part: Part): Generator<void, string[]> {
   switch (part.kind) {
     case 'prompt':
-      return [`## You${when(part.time)}`, quote(part.text), ...part.images.map(({id, name}) => `Picture: ${inline(name || id)}`)];
+      return [`## You${when(part.time)}`, quote(part.text), ...part.images.map(({id, name}) => `Image: ${inline(name || id)}`)];
     case 'message': return [`## Agent${when(part.time)}`, quote(part.text)];
     case 'thought': return [`### Thought${when(part.time)}`, quote(part.text)];
     case 'plan': return ['### Plan', part.entries.map(({content, status}) =>
-      `- [${status === 'completed' ? 'x' : ' '}] ${plain(content)}${status === 'in_progress' ? ' (at work)' : ''}`).join('\n')];
+      `- [${status === 'completed' ? 'x' : ' '}] ${plain(content)}${status === 'in_progress' ? ' (in progress)' : ''}`).join('\n')];
     case 'tool': return yield* tool(part);
     case 'gap': return ['…'];
     default: return other(part);
@@ -115,7 +115,7 @@ export function* transcript(session: Pick<Session, 'name' | 'session_id' | 'acp_
   let length = 0;
   for (const part of parts) {
     const pieces = yield* partOf(part);
-    if (part.omitted) pieces.push(`(${part.omitted.toLocaleString('en')} bytes more)`);
+    if (part.omitted) pieces.push(`(${part.omitted.toLocaleString('en')} bytes omitted)`);
     for (const each of pieces) length += each.length + 2;
     if (length > most) throw new TooLong();
     out.push(...pieces);

@@ -41,6 +41,6 @@ export const agentGuides: readonly AgentGuide[] = [
   {id: 'claude-desktop', name: 'Claude Desktop', where: 'In claude_desktop_config.json, with the full path of callslip-bridge:',
     text: place => json({mcpServers: {callslip: {command: '/path/to/callslip-bridge',
       args: ['--gateway', place.origin, ...(place.tokens ? ['--token-file', '/path/to/token'] : [])]}}})},
-  {id: 'other', name: 'Another', where: 'MCP over HTTP (Streamable HTTP) at this address; for MCP over stdio, callslip-bridge as Claude Desktop has it:',
+  {id: 'other', name: 'Other', where: 'MCP over Streamable HTTP at this address; for MCP over stdio, use callslip-bridge as shown for Claude Desktop:',
     text: place => `${url(place)}${place.tokens ? `\n${header}` : ''}`},
 ];

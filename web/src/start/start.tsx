@@ -43,20 +43,20 @@ export function StartPage() {
   const error = clients.error ?? workers.error;
   return (
     <div class="start page">
-      <header class="page-head"><h1>Start</h1></header>
-      <p>Three steps to the first answer from a browser.</p>
+      <header class="page-head"><h1>Get started</h1></header>
+      <p>Three steps to the first result from a browser.</p>
       {error !== null && <Failure error={error} />}
       <ol class="steps">
         <Step title="Connect an agent" isDone={found.length > 0}
-          state={found.length > 0 ? <Clients clients={found} /> : 'No agent has called yet.'} how={<ConnectAgent />} />
+          state={found.length > 0 ? <Clients clients={found} /> : 'No agent has connected yet.'} how={<ConnectAgent />} />
         <Step title="Connect a browser" isDone={browsers.length > 0}
           state={browsers.length > 0 ? <Browsers browsers={browsers} /> : 'No browser is connected.'} how={<ConnectBrowser />} />
-        <Boundary what="The trial">
+        <Boundary what="This step">
           <Trial tabs={tabsOf(workers.value?.workers ?? [], location.origin)} hasBrowser={browsers.length > 0} onDone={setDone} />
         </Boundary>
       </ol>
-      <Boundary what="Agents in sessions"><BeginSession /></Boundary>
-      <p><button type="button" onClick={finish}>Go to the sessions</button> <span class="muted">This page stays under Help.</span></p>
+      <Boundary what="The agent list"><BeginSession /></Boundary>
+      <p><button type="button" onClick={finish}>Go to sessions</button> <span class="muted">This page stays available under Help.</span></p>
     </div>);
 }
 
@@ -68,7 +68,7 @@ function Clients({clients}: {clients: McpClient[]}) {
   return (
     <>
       {clients.slice(0, mostNamed).map(({name, client}) =>
-        <b key={`${client} ${name}`} class="named">{visible(name) || 'An agent without a name'}</b>)}
+        <b key={`${client} ${name}`} class="named">{visible(name) || 'Unnamed agent'}</b>)}
       {rest > 0 && <span class="named">{rest} more</span>}
     </>);
 }
@@ -80,7 +80,7 @@ function Browsers({browsers}: {browsers: Worker[]}) {
         const tab = tabs?.find(each => each.active) ?? tabs?.[0];
         return (
           <span key={`${target} ${worker}`} class="named"><b>{visible(name || browser || worker)}</b>
-            {[name && browser, paused ? 'paused by its user' : '', tab && `shows “${tab.title || tab.url}”`].filter(Boolean).map(each => ` · ${visible(each!)}`)}
+            {[name && browser, paused ? 'paused by user' : '', tab && `showing “${tab.title || tab.url}”`].filter(Boolean).map(each => ` · ${visible(each!)}`)}
           </span>);
       })}
     </>);
@@ -94,7 +94,7 @@ function ConnectAgent() {
   return (
     <>
       <fieldset class="tabs">
-        <legend class="sr">Which agent</legend>
+        <legend class="sr">Agent</legend>
         {agentGuides.map(each => (
           <label key={each.id}>
             <input type="radio" name="agent" checked={each.id === id} onChange={() => setId(each.id)} />{each.name}
@@ -103,13 +103,13 @@ function ConnectAgent() {
       <p class="hint">{guide.where}</p>
       <Snippet text={text} label="Copy" />
       {tokens && (
-        <p class="hint">TOKEN is that of a line of the role <code>client</code> in the gateway’s token file:
-          {' '}<code>callslip-gateway token list</code>, or <code>token add</code> for one of its own.</p>)}
+        <p class="hint">Replace TOKEN with the token of a <code>client</code> line in the gateway’s token file. See
+          {' '}<code>callslip-gateway token list</code>, or add a line with <code>token add</code>.</p>)}
     </>);
 }
 
 const Snippet = ({text, label}: {text: string; label: string}) =>
-  <div class="snippet"><pre tabIndex={0} aria-label="What to enter">{text}</pre><Copy text={text} label={label} /></div>;
+  <div class="snippet"><pre tabIndex={0} aria-label="Text to copy">{text}</pre><Copy text={text} label={label} /></div>;
 
 // The extension offers itself to pages of its own machine alone.
 const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostname);
@@ -118,20 +118,20 @@ function ConnectBrowser() {
   const tokens = me.value?.tokens ?? false;
   return (
     <ol class="how">
-      <li>Open <code>chrome://extensions</code>, switch on <b>Developer mode</b>, choose <b>Load unpacked</b> and the extension’s folder:
+      <li>Open <code>chrome://extensions</code>, turn on <b>Developer mode</b>, choose <b>Load unpacked</b>, and select the extension folder:
         <ul>
-          <li><code>extension/</code> in the sources,</li>
-          <li><code>/usr/share/callslip/extension</code> of the Debian package,</li>
-          <li>what <code>npx callslip extension-path</code> prints.</li>
+          <li><code>extension/</code> in the source tree,</li>
+          <li><code>/usr/share/callslip/extension</code> from the Debian package, or</li>
+          <li>the path printed by <code>npx callslip extension-path</code>.</li>
         </ul>
       </li>
       <li>{isHere
-        ? <>With this page in front, click its icon and <b>Pair with {location.host}</b>.</>
-        : <>Click its icon and <b>Pair with a gateway</b>, which is at the address below.</>}
-        {tokens && <> The token is that of a line of the role <code>worker</code> in the gateway’s token file.</>}
+        ? <>With this page in the active tab, click the extension’s icon, then <b>Pair with {location.host}</b>.</>
+        : <>Click the extension’s icon, then <b>Pair with a gateway</b>, and enter the address below.</>}
+        {tokens && <> Use the token of a <code>worker</code> line in the gateway’s token file.</>}
       </li>
-      <li>In another browser, or where the page is not at hand, enter the address:
-        <Snippet text={location.origin} label="Copy the address" />
+      <li>If this page is not open in that browser, enter the gateway’s address:
+        <Snippet text={location.origin} label="Copy address" />
       </li>
     </ol>);
 }
@@ -151,10 +151,10 @@ function BeginSession() {
   };
   return (
     <section class="agents-here">
-      <h2>Agents that live in sessions</h2>
-      <p>A runner offers {ready.slice(0, mostNamed).map(({name, title}) => title || name).join(', ')}{ready.length > mostNamed && ' and more'}:
-        {' '}you say what to do here, and watch.</p>
-      <button type="button" onClick={begin}>Begin a session</button>
+      <h2>Agents started by a runner</h2>
+      <p>A runner can start {ready.slice(0, mostNamed).map(({name, title}) => title || name).join(', ')}{ready.length > mostNamed && ' and more'}.
+        {' '}Send it instructions here and follow its work.</p>
+      <button type="button" onClick={begin}>Start a session</button>
       {isMaking && <NewSession onClose={() => setMaking(false)} />}
     </section>);
 }

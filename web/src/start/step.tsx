@@ -11,7 +11,7 @@ export function Step({title, isDone, state, how, children}:
         <span aria-hidden="true">{isDone ? '✔' : '○'}</span><span class="sr">{isDone ? 'Done: ' : 'To do: '}</span> {state}
       </div>
       {/* Who looks on is shown how it stands. */}
-      {canAct() && how && (isDone ? <details><summary>Show how</summary>{how}</details> : how)}
+      {canAct() && how && (isDone ? <details><summary>Show instructions</summary>{how}</details> : how)}
       {children}
     </li>);
 }

@@ -64,8 +64,8 @@ export function Trial({tabs, hasBrowser, onDone}: {tabs: Tab[]; hasBrowser: bool
   };
   const title = command && titleOf(command);
   const state = title !== null ? <>The title is <b>“{visible(title)}”</b>.</>
-    : tab ? 'Nothing was tried yet.'
-      : hasBrowser ? 'The browser has no page open that an agent may act in: open one.' : 'A browser is needed first.';
+    : tab ? 'Not tried yet.'
+      : hasBrowser ? 'No open tab is available to agents. Open a web page in the browser.' : 'Connect a browser first.';
   return (
     <Step title="Try it" isDone={title !== null} state={state}>
       {canAct() && tab && (
@@ -75,7 +75,7 @@ export function Trial({tabs, hasBrowser, onDone}: {tabs: Tab[]; hasBrowser: bool
               {tabs.map(each => <option key={nameOf(each)} value={nameOf(each)}>{visible(each.title)}</option>)}
             </select>
           </label>
-          <button type="submit" class="primary" disabled={isBusy || isAway.value || (command !== null && !isOver)}>Read its title</button>
+          <button type="submit" class="primary" disabled={isBusy || isAway.value || (command !== null && !isOver)}>Read title</button>
         </form>)}
       {error !== null && <Failure error={error} />}
       {command && <Watched command={command} />}

@@ -20,14 +20,14 @@ export function Dialog({title, onClose, children}: {title: string; onClose: () =
     </dialog>);
 }
 
-// Something that can't be taken back.
-export function Confirm({title, text, action, keep = 'Keep', onYes, onNo}:
-{title: string; text: string; action: string; keep?: string; onYes: () => void; onNo: () => void}) {
+// Confirms an action that cannot be undone.
+export function Confirm({title, text, action, onYes, onNo}:
+{title: string; text: string; action: string; onYes: () => void; onNo: () => void}) {
   return (
     <Dialog title={title} onClose={onNo}>
       <p>{text}</p>
       <div class="actions">
-        <button type="button" onClick={onNo}>{keep}</button>
+        <button type="button" onClick={onNo}>Cancel</button>
         <button type="button" class="danger" disabled={isAway.value} onClick={onYes}>{action}</button>
       </div>
     </Dialog>);

@@ -74,9 +74,9 @@ export class Boundary extends Component<BoundaryProps, {error: unknown}> {
     }
     return (
       <div class="failure" role="alert">
-        <strong>{what} could not be shown.</strong>
+        <strong>{what} could not be displayed.</strong>
         <span class="hint">{wordsOf(this.state.error).message}</span>
-        <button type="button" onClick={() => this.setState({error: null})}>Try again</button>
+        <button type="button" onClick={() => this.setState({error: null})}>Retry</button>
       </div>);
   }
 }

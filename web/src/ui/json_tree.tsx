@@ -81,7 +81,7 @@ function Row({row}: {row: TreeRow}) {
 }
 
 function Value({row: {value, picture, isParsed, isOpen}}: {row: TreeRow}) {
-  if (picture) return <img class="json-picture" src={picture} alt="Picture in the value" loading="lazy" />;
+  if (picture) return <img class="json-picture" src={picture} alt="Image in the value" loading="lazy" />;
   if (typeof value !== 'string') {
     return (
       <span class={`json-${value === null ? 'null' : typeof value}`}>

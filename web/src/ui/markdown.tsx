@@ -63,7 +63,7 @@ function inlineOf(token: Token, at: number, level: number): ComponentChildren {
     case 'codespan': return <code key={at}>{(token as Tokens.Codespan).text}</code>;
     case 'br': return <br key={at} />;
     case 'link': return linkOf(token as Tokens.Link, inline(token.tokens, level), at);
-    case 'image': return linkOf(token as Tokens.Image, `Picture: ${token.text || token.href}`, at);
+    case 'image': return linkOf(token as Tokens.Image, `Image: ${token.text || token.href}`, at);
     default: return token.raw;
   }
 }

@@ -2,9 +2,9 @@ import {isNotifying, refused, setNotifying} from './notify.ts';
 
 const reasons = {
   '': '',
-  missing: 'This browser has none for this address: it needs https, or the address of this machine itself.',
-  denied: 'The browser refuses: allow notifications of this address in its settings, and switch it on again.',
-  failed: 'This browser shows none of a page.',
+  missing: 'Notifications are not available here: they require https, or a gateway on this machine.',
+  denied: 'The browser blocks notifications. Allow them for this address in the browser settings, then turn this on again.',
+  failed: 'This browser does not support notifications.',
 };
 
 // The switch, and why it cannot be switched.
@@ -19,7 +19,7 @@ export function Notifications() {
             // It is on once the browser has agreed.
             void setNotifying(box.checked).then(() => { box.checked = isNotifying(); });
           }} />
-        Notify me of questions and of turns that end, while I do not look
+        Notify me about permission requests and ended turns while no Callslip tab is visible
       </label>
       <p class="hint" role="status">{reasons[why]}</p>
     </>);

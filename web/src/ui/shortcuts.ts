@@ -23,17 +23,17 @@ export interface Shortcut {
 }
 // As the help shows them.
 export const shortcuts: Shortcut[] = [
-  {keys: '?', does: 'Show this'}, {keys: '/', does: 'Filter the list'}, {keys: 'g o s c f w', does: 'g, then the letter of a page: go there'},
+  {keys: '?', does: 'Show this help'}, {keys: '/', does: 'Filter the list'}, {keys: 'g o s c f w', does: 'g, then a letter: go to that page'},
   {keys: 'm', does: 'Write a message'}, {keys: 'Ctrl+Enter', does: 'Queue the message'},
   {keys: 'Ctrl+Shift+Enter', does: 'Send the message now'},
-  {keys: 'y n', does: 'Allow once, reject what is asked first, once it is read'},
-  {keys: 'j k', does: 'Next and previous part; on a part, the arrows do the same'},
-  {keys: '[ ]', does: 'Previous and next prompt'}, {keys: 'Home, End G', does: 'To the first, to the latest'},
-  {keys: 'f', does: 'Search the conversation, as Ctrl+F; Enter and Shift+Enter go on, Escape goes back'},
-  {keys: 'e E', does: 'Open or close this part, all parts'}, {keys: 's', does: 'Stop the agent, after asking'},
+  {keys: 'y n', does: 'Allow or reject the first permission request, once'},
+  {keys: 'j k', does: 'Next or previous item; on an item, also the arrow keys'},
+  {keys: '[ ]', does: 'Previous or next prompt'}, {keys: 'Home, End G', does: 'Go to the first or the latest item'},
+  {keys: 'f', does: 'Search the conversation, like Ctrl+F; Enter and Shift+Enter: next and previous; Escape: go back'},
+  {keys: 'e E', does: 'Expand or collapse this item, or all items'}, {keys: 's', does: 'Stop the agent, after confirmation'},
   {keys: 'p', does: 'Pause or resume the queue'},
-  {keys: 'Alt+Up, Alt+Down', does: 'Move a message of the queue'},
-  {keys: 'x r', does: 'Cancel, replay the command that is open'},
-  {keys: 'Space, Left, Right', does: 'Play, previous and next event of a recording; ten with Shift'},
-  {keys: ', .', does: 'Slower, faster'},
+  {keys: 'Alt+Up, Alt+Down', does: 'Move a queued message'},
+  {keys: 'x r', does: 'Cancel or replay the open command'},
+  {keys: 'Space, Left, Right', does: 'Playback: play or pause, previous event, next event; with Shift, ten events'},
+  {keys: ', .', does: 'Playback: slower, faster'},
 ];
