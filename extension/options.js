@@ -53,7 +53,7 @@ field('openGateway').addEventListener('change', ({ target }) => {
 field('test').addEventListener('click', async () => {
   const settings = entered();
   if (!settings) return;
-  say('Asking the gateway …');
+  say('Testing the connection…');
   field('test').disabled = true;
   const serverUrl = settings.serverUrl || DEFAULT_SERVER_URL;
   const fetchIt = (...args) => fetch(...args);
@@ -70,7 +70,7 @@ form.addEventListener('paste', (event) => {
   field('token').value = pairing.token;
   field('openGateway').checked = pairing.token === '';
   warn();
-  say('Address and token are filled in. Save them to pair this browser.');
+  say('Address and token filled in. Save to pair this browser.');
 });
 
 const stored = await chrome.storage.local.get([...FIELDS, 'openGateway']);

@@ -56,8 +56,8 @@ function show() {
   part('pairing').hidden = isPaired;
   part('drawing').hidden = !isPaired;
   const { running = [], recent = [] } = status ?? {};
-  fill(part('running'), running.map((run) => line(describeRunning(run, now))), 'Nothing');
-  fill(part('recent'), recent.map((end) => line(describeEnd(end, now))), 'Nothing yet');
+  fill(part('running'), running.map((run) => line(describeRunning(run, now))), 'No commands');
+  fill(part('recent'), recent.map((end) => line(describeEnd(end, now))), 'No commands yet');
 }
 
 async function ask(what, details = {}) {

@@ -2,9 +2,9 @@
 const BADGES = {
   connecting: { text: '…', color: '#6b7280', title: 'Callslip: connecting' },
   connected: { text: 'on', color: '#15803d', title: 'Callslip: connected' },
-  disconnected: { text: '!', color: '#b91c1c', title: 'Callslip: the gateway does not answer' },
-  impostor: { text: '!!', color: '#b91c1c', title: 'Callslip: something else answers there' },
-  unpaired: { text: '?', color: '#b45309', title: 'Callslip: not paired with a gateway yet' },
+  disconnected: { text: '!', color: '#b91c1c', title: 'Callslip: gateway not responding' },
+  impostor: { text: '!!', color: '#b91c1c', title: 'Callslip: gateway not verified' },
+  unpaired: { text: '?', color: '#b45309', title: 'Callslip: not paired with a gateway' },
   paused: { text: 'II', color: '#b45309', title: 'Callslip: paused' },
 };
 

@@ -3,11 +3,11 @@ import { createProvenFetch, GatewayImpostor } from './proven_fetch.js';
 
 /** What the gateway calls the reasons for which it does not serve someone. */
 const REFUSALS = {
-  token_missing: 'The gateway asks for a token, and none is entered.',
+  token_missing: 'The gateway requires a token. Enter one.',
   token_unknown: 'The gateway does not know this token.',
-  role_not_allowed: 'This is not the token of a worker: take the one named extension.',
-  origin_not_allowed: 'The gateway does not accept this extension: see its --allowed-origins.',
-  host_not_allowed: 'The gateway does not accept this address: see its --allowed-hosts.',
+  role_not_allowed: 'This is not a worker token. Use the one named “extension”.',
+  origin_not_allowed: 'The gateway does not accept this extension. Check its --allowed-origins.',
+  host_not_allowed: 'The gateway does not accept this address. Check its --allowed-hosts.',
 };
 
 /** What a refusal of the gateway means, as a sentence; undefined for any other text. */
@@ -39,19 +39,19 @@ export async function testConnection({ serverUrl, token, fetch, wallNow }) {
     report = await ask('/query-result', { method: 'POST', headers, body: '{}' });
   } catch (error) {
     if (error instanceof GatewayImpostor) {
-      return problem(`What answers at ${root} does not know this token. Take the one of the line `
-        + '“worker extension” in the token file of your gateway, and see that nothing else '
+      return problem(`The program at ${root} does not know this token. Use the token of the line `
+        + '“worker extension” in the token file of your gateway, and check that no other program '
         + 'listens there.');
     }
-    return problem(`Nothing answers at ${root}. Is the gateway running there?`);
+    return problem(`No response from ${root}. Is the gateway running there?`);
   }
   const refusal = refusalIn(report.text);
   if (refusal) return problem(refusal, { asksForToken: report.text.includes('"token_missing"') });
   if (!report.text.includes(`"${LET_IN}"`)) {
-    return problem(`What answers at ${root} is no Callslip gateway.`);
+    return problem(`The program at ${root} is not a Callslip gateway.`);
   }
   if (ready.status !== 200) {
-    return problem('The gateway knows this browser, but it cannot reach its tracker.');
+    return problem('The gateway accepts this browser, but cannot reach its tracker.');
   }
   return { ok: true, sentence: 'Connected: the gateway accepts this browser.' };
 }

@@ -61,7 +61,7 @@ export function noActiveTab() {
 export function restrictedPage(url, reason) {
   return new CommandError({
     code: 'restricted_page',
-    message: `The browser lets no extension act on this page: ${reason}`,
+    message: `Browser extensions cannot act on this page: ${reason}`,
     hint: 'Use navigate to go to an http or https page first.',
     mayHaveExecuted: false,
     url,

@@ -29,7 +29,7 @@ export function createMessages({ drawMode, standIns, tabs }) {
     const isOwnPage = sender.url?.startsWith(`${sender.origin}/`)
       && sender.origin?.startsWith('chrome-extension:');
     if (message?.about !== 'popup' || !isOwnPage || !Object.hasOwn(popup, message.what)) {
-      throw new Error('Nobody answers this message.');
+      throw new Error('There is no handler for this message.');
     }
     return popup[message.what](message);
   }

@@ -19,10 +19,10 @@ export function serverUrlProblem(text) {
   if (text === '') return null;
   const url = parsed(text);
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
-    return 'The address must begin with http:// or https://.';
+    return 'The address must start with http:// or https://.';
   }
   if (url.username || url.password || url.search || url.hash) {
-    return 'The address must be a plain one, without a name, a question mark or a #.';
+    return 'The address must not contain a user name, a password, a ? or a #.';
   }
   return null;
 }
@@ -47,21 +47,21 @@ export function serverUrlWarning(text) {
   const { protocol, hostname } = new URL(text);
   const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
   if (protocol === 'https:' || isHere) return null;
-  return 'What this browser sees can be read on its way to that address, though not the token. '
-    + 'Use https:// unless the network is all yours.';
+  return 'Without https://, others on the network can read what this browser sends to that '
+    + 'address, though not the token. Use https:// unless you control the whole network.';
 }
 
 /** A token is visible ASCII, in token files and in headers. */
 export function tokenProblem(text) {
   if (text.length > TOKEN_CHARS) return `The token is longer than ${TOKEN_CHARS} characters.`;
-  if (!/^[\x21-\x7e]*$/.test(text)) return 'The token must not contain blanks or special letters.';
+  if (!/^[\x21-\x7e]*$/.test(text)) return 'The token must not contain spaces or non-ASCII characters.';
   return null;
 }
 
 export function targetProblem(text) {
   if (text.length > SETTING_CHARS) return `The target is longer than ${SETTING_CHARS} characters.`;
   if (!/^[\w.-]*$/.test(text)) {
-    return 'The target may consist of letters, digits, dots, hyphens and underscores.';
+    return 'The target can contain only letters, digits, dots, hyphens and underscores.';
   }
   return null;
 }
@@ -73,7 +73,7 @@ export function nameProblem(text) {
 /** Whose word counts as the gateway's has to be said, one way or the other. */
 function pairingProblem({ token, openGateway }) {
   if (token || openGateway) return null;
-  return 'Enter the token, or tick that the gateway asks for none.';
+  return 'Enter the token, or select “This gateway requires no token”.';
 }
 
 /**

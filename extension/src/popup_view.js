@@ -11,8 +11,8 @@ const WORDS = {
   connecting: { text: 'Connecting', look: 'wait' },
   disconnected: { text: 'Not connected', look: 'bad' },
   paused: { text: 'Paused', look: 'wait' },
-  impostor: { text: 'Something else answers there', look: 'bad' },
-  unpaired: { text: 'Not paired yet', look: 'wait' },
+  impostor: { text: 'Gateway not verified', look: 'bad' },
+  unpaired: { text: 'Not paired', look: 'wait' },
 };
 
 /**
@@ -26,19 +26,20 @@ export function describeConnection(status, now) {
   const words = WORDS[lost ? 'disconnected' : connection];
   const at = lost ? polledAt : since;
   if (connection === 'unpaired') return { ...words, since: '', error: HOW_TO_PAIR };
-  const problem = lost ? 'The gateway is silent.' : error && describeProblem(connection, error);
+  const problem = lost ? 'The gateway is not responding.' : error && describeProblem(connection, error);
   return { ...words, since: `for ${age(now - at)}`, error: problem };
 }
 
-const HOW_TO_PAIR = 'This browser does nothing until you have told it which gateway is yours.';
-const IMPOSTOR = 'It does not know your token. Nothing is sent to it, and it cannot use this '
-  + 'browser. If it is your gateway, enter a token that is in its token file now.';
+const HOW_TO_PAIR = 'This browser runs no commands until you pair it with your gateway.';
+const IMPOSTOR = 'The program at this address does not know your token. It cannot control this '
+  + 'browser, and no data is sent to it. If it is your gateway, enter a current token from its '
+  + 'token file.';
 
 /** The error of a poll, for a person: the address is shown beside it. */
 function describeProblem(connection, error) {
   if (connection === 'impostor') return IMPOSTOR;
   const silent = error.includes('got no answer');
-  return silent ? 'Nothing answers there. Is the gateway running?' : refusalIn(error) ?? error;
+  return silent ? 'No response. Is the gateway running?' : refusalIn(error) ?? error;
 }
 
 export function describeTarget({ target, name }) {
@@ -81,7 +82,7 @@ function inTab(tabId) {
 
 export function describeDrawing({ title, url, count, state, error }) {
   const marks = count === 1 ? '1 mark' : `${count} marks`;
-  const sending = 'is being sent';
-  const states = { finishing: sending, sending, refused: `was refused: ${error}` };
+  const sending = 'sending';
+  const states = { finishing: sending, sending, refused: `rejected: ${error}` };
   return { what: `${title || url}: ${marks}`, hint: states[state] };
 }

@@ -39,8 +39,8 @@ describe('a program at the default address', () => {
     context.after(() => impostor.stop());
     const browser = await startBrowser({ defaultUrl: impostor.url });
     context.after(() => browser.stop());
-    const popup = await untilPopupSays(browser, 'Not paired yet');
-    await popup.locator('#error', { hasText: 'until you have told it' }).waitFor();
+    const popup = await untilPopupSays(browser, 'Not paired');
+    await popup.locator('#error', { hasText: 'until you pair it' }).waitFor();
     await popup.getByRole('button', { name: 'Pair with a gateway' }).waitFor();
     assert.equal(await popup.isVisible('#gateway'), false);
     assert.equal(await browser.worker.evaluate(() => chrome.action.getBadgeText({})), '?');
@@ -50,7 +50,7 @@ describe('a program at the default address', () => {
     assert.deepEqual(impostor.requests, []);
     // Whoever says that no token is asked for has chosen to believe it.
     const asked = impostor.asked();
-    await options.getByRole('checkbox', { name: 'asks for no token' }).check();
+    await options.getByRole('checkbox', { name: 'requires no token' }).check();
     await options.getByRole('button', { name: 'Save' }).click();
     await asked;
   });
@@ -91,7 +91,7 @@ describe('a program that takes over from a gateway', () => {
 
     // Twice more, so that what it answered to the first request has been dealt with.
     await impostor.asked(2);
-    const popup = await untilPopupSays(house.browser, 'Something else answers there');
+    const popup = await untilPopupSays(house.browser, 'Gateway not verified');
     await popup.locator('#error', { hasText: 'does not know your token' }).waitFor();
     assert.equal(await house.browser.currentWorker().evaluate(() =>
       chrome.action.getBadgeText({})), '!!');
@@ -176,7 +176,7 @@ describe('a program that relays', () => {
         serverUrl: impostor.url, token: await services.tokenOf('extension'),
       });
       context.after(() => browser.stop());
-      await untilPopupSays(browser, 'Something else answers there');
+      await untilPopupSays(browser, 'Gateway not verified');
       assert.deepEqual(impostor.paths.sort(), ['/healthz', '/mcp']);
       await assertHeardNoSecret(impostor, services);
       assert.equal(await commands(), 0);

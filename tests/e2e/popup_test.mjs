@@ -70,7 +70,7 @@ describe('the popup', () => {
     await gateway.finalOf(running);
     await says('#recent', 'element not found');
     await says('#recent', 'script blocked');
-    await says('#running', 'Nothing');
+    await says('#running', 'No commands');
     await untilBadge('on');
     await keepPictures('popup');
   });
@@ -83,7 +83,7 @@ describe('the popup', () => {
     await says('#running', 'execute_js on 127.0.0.1');
     await free.evaluate(() => window.release(1));
     await gateway.finalOf(command);
-    await says('#running', 'Nothing');
+    await says('#running', 'No commands');
     await says('#recent', 'complete');
     await free.close();
   });
@@ -113,7 +113,7 @@ describe('the popup', () => {
     await openPopup();
     await gateway.down();
     await says('#state', 'Not connected');
-    await says('#error', 'Nothing answers there.');
+    await says('#error', 'No response.');
     await untilBadge('!');
     await keepPictures('popup_away');
     await gateway.up();
@@ -136,7 +136,7 @@ describe('the popup', () => {
     const own = await browser.open('chrome://version/');
     await openPopup();
     await popup.getByRole('button', { name: 'Draw on this page' }).click();
-    await says('[role=alert]', 'lets no extension act on this page');
+    await says('[role=alert]', 'extensions cannot act on this page');
     await own.close();
   });
 
@@ -225,8 +225,8 @@ describe('the options page', () => {
   });
 
   const problems = [
-    ['serverUrl', '127.0.0.1:7890', 'must begin with http'],
-    ['token', 'two words', 'must not contain blanks'],
+    ['serverUrl', '127.0.0.1:7890', 'must start with http'],
+    ['token', 'two words', 'must not contain spaces'],
     ['target', 'my browser', 'letters, digits'],
   ];
   for (const [field, text, sentence] of problems) {
@@ -254,7 +254,7 @@ describe('the options page', () => {
     await openOptions();
     await popup.fill('[name=serverUrl]', 'http://127.0.0.1:9');
     await popup.getByRole('button', { name: 'Test connection' }).click();
-    await says('output', 'Nothing answers at http://127.0.0.1:9.');
+    await says('output', 'No response from http://127.0.0.1:9.');
     await keepPictures('options_problem');
   });
 });

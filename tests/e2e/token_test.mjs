@@ -62,7 +62,7 @@ describe('a gateway with a token file', () => {
     const options = await house.browser.openExtensionPage('/options.html');
     const outcomes = [
       [await house.tokenOf('extension'), 'Connected: the gateway accepts this browser.'],
-      [await house.tokenOf('agent'), 'not the token of a worker'],
+      [await house.tokenOf('agent'), 'not a worker token'],
       ['0'.repeat(64), 'does not know this token'],
       ['', 'Enter the token'],
     ];
@@ -74,8 +74,8 @@ describe('a gateway with a token file', () => {
       await options.fill('[name=token]', token);
       await testConnection(sentence);
     }
-    await options.getByRole('checkbox', { name: 'asks for no token' }).check();
-    await testConnection('asks for a token');
+    await options.getByRole('checkbox', { name: 'requires no token' }).check();
+    await testConnection('requires a token');
     await options.close();
   });
 

@@ -75,10 +75,10 @@ describe('settings', () => {
 
   const problems = [
     ['serverUrl', '127.0.0.1:7890', /http:\/\/ or https/],
-    ['serverUrl', 'http://127.0.0.1:7890/#abc', /plain/],
-    ['serverUrl', 'http://127.0.0.1:7890/?token=abc', /plain/],
-    ['token', 'a b', /blanks/],
-    ['token', 'schlüssel', /special/],
+    ['serverUrl', 'http://127.0.0.1:7890/#abc', /must not contain/],
+    ['serverUrl', 'http://127.0.0.1:7890/?token=abc', /must not contain/],
+    ['token', 'a b', /spaces/],
+    ['token', 'schlüssel', /non-ASCII/],
     ['token', 'x'.repeat(513), /512/],
     ['target', 'my browser', /letters/],
     ['target', 'x'.repeat(65), /64/],
@@ -136,13 +136,13 @@ describe('test of the connection', () => {
   const outcomes = [
     ['ok', {}, /^Connected/],
     ['ok without tokens', { token: '' }, /^Connected/],
-    ['nobody', { report: null }, /Nothing answers at http:\/\/127\.0\.0\.1:7890\./],
-    ['no token', { report: [401, 'token_missing'], token: '' }, /asks for a token/],
+    ['nobody', { report: null }, /No response from http:\/\/127\.0\.0\.1:7890\./],
+    ['no token', { report: [401, 'token_missing'], token: '' }, /requires a token/],
     ['who does not know the token', { knows: '' }, /does not know this token/],
     ['who knows another', { knows: 'other' }, /does not know this token/],
-    ['an agent’s token', { report: [403, 'role_not_allowed'] }, /not the token of a worker/],
+    ['an agent’s token', { report: [403, 'role_not_allowed'] }, /not a worker token/],
     ['a foreign origin', { report: [403, 'origin_not_allowed'] }, /--allowed-origins/],
-    ['another server', { report: [200], token: '' }, /no Callslip gateway/],
+    ['another server', { report: [200], token: '' }, /not a Callslip gateway/],
     ['no tracker', { ready: 503 }, /tracker/],
   ];
   for (const [what, given, sentence] of outcomes) {

@@ -137,18 +137,18 @@ describe('words of the popup', () => {
 
   test('who is not paired is told what to do, and whom an impostor answers, what to think', () => {
     const unpaired = describeConnection({ connection: 'unpaired', since: at }, at);
-    assert.equal(unpaired.text, 'Not paired yet');
-    assert.match(unpaired.error, /which gateway is yours/);
+    assert.equal(unpaired.text, 'Not paired');
+    assert.match(unpaired.error, /pair it with your gateway/);
     const given = { connection: 'impostor', since: at, error: 'What answers …' };
     const { text, look, error } = describeConnection(given, at);
-    assert.deepEqual({ text, look }, { text: 'Something else answers there', look: 'bad' });
+    assert.deepEqual({ text, look }, { text: 'Gateway not verified', look: 'bad' });
     assert.match(error, /does not know your token/);
   });
 
   test('a problem is told in a sentence', () => {
     const given = { connection: 'disconnected', since: at };
     const told = (error) => describeConnection({ ...given, error }, at).error;
-    assert.match(told('/pending-queries?wait=5 got no answer: Failed to fetch'), /Nothing answers/);
+    assert.match(told('/pending-queries?wait=5 got no answer: Failed to fetch'), /No response/);
     assert.match(told('answered 401: {"error":"token_unknown"}'), /does not know this token/);
     assert.equal(told('/pending-queries answered 503'), '/pending-queries answered 503');
     assert.equal(told(undefined), undefined);
@@ -172,7 +172,7 @@ describe('words of the popup', () => {
     const drawing = { title: 'Shop', count: 1, state: 'drawing' };
     assert.deepEqual(describeDrawing(drawing), { what: 'Shop: 1 mark', hint: undefined });
     const refused = { title: '', url: 'http://page/', count: 2, state: 'refused', error: '403' };
-    const expected = { what: 'http://page/: 2 marks', hint: 'was refused: 403' };
+    const expected = { what: 'http://page/: 2 marks', hint: 'rejected: 403' };
     assert.deepEqual(describeDrawing(refused), expected);
   });
 });

@@ -121,7 +121,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
     const store = await drawings();
     const drawing = store.get(id);
     if (drawing?.tabId !== tabId) {
-      throw new Error('This drawing was sent or discarded from the popup.');
+      throw new Error('This drawing was already sent or discarded from the popup.');
     }
     if (what === 'cancel') return store.remove(id);
     if (drawing.state === 'drawing') {

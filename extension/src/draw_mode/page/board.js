@@ -31,7 +31,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 
   function reasonOf(error) {
     const gone = /context invalidated|receiving end|undefined/i.test(error.message);
-    return gone ? 'The extension was restarted: reload the page to draw again.' : error.message;
+    return gone ? 'The extension was restarted. Reload the page to draw again.' : error.message;
   }
 
   /**
@@ -120,7 +120,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
       mayDraw() {
         note.keep();
         const full = marks.all.length >= limits.annotations;
-        bar.say(full ? `A drawing has room for ${limits.annotations} marks.` : '');
+        bar.say(full ? `A drawing can have at most ${limits.annotations} marks.` : '');
         return !full;
       },
 

@@ -36,6 +36,6 @@ export function closeBoardHere(id) {
 /** Makes the page ready for a picture; answers what the picture will show. */
 export async function holdBoardHere(id, markId) {
   const board = Object.hasOwn(globalThis, 'callslipDraw') ? callslipDraw.board : undefined;
-  if (board?.id !== id) throw new Error('The drawing is no longer there.');
+  if (board?.id !== id) throw new Error('The drawing no longer exists.');
   return { url: location.href, data: await board.hold(markId) };
 }

@@ -8,9 +8,9 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 
   /** `closed(mark)` is called when the note of a mark is as the person wants it. */
   function createNoteField({ noteChars, closed }) {
-    const hint = 'What about it?  Enter keeps, Esc leaves it out';
+    const hint = 'Add a note (Enter: save, Esc: cancel)';
     const field = html('textarea', {
-      rows: 2, maxlength: noteChars, placeholder: hint, 'aria-label': 'Note on the mark',
+      rows: 2, maxlength: noteChars, placeholder: hint, 'aria-label': 'Note for the mark',
     });
     const node = html('div', { class: 'note', hidden: '' }, field);
     let open = null;

@@ -13,9 +13,9 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
   ];
 
   const HINTS = {
-    rectangle: 'Drag a box around what you mean.',
-    arrow: 'Drag an arrow to what you mean.',
-    text: 'Click where the note belongs.',
+    rectangle: 'Drag to draw a box around an area.',
+    arrow: 'Drag to draw an arrow to an item.',
+    text: 'Click where you want the note.',
   };
 
   function button(name, text, key, icon, className = '') {
