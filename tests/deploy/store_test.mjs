@@ -40,13 +40,13 @@ describe('the listing', () => {
   test('tells of each action that agents can ask for', () => {
     // Words of the description, by action: what is added has to be told of.
     const words = {
-      execute_js: 'run a script', navigate: 'follow addresses', back: 'go back', forward: 'go back',
-      reload: 'reload', click: 'click', type: 'type', select: 'choose', scroll: 'scroll',
+      execute_js: 'run a script', navigate: 'follow links and addresses', back: 'go back', forward: 'go back',
+      reload: 'reload', click: 'click', type: 'type', select: 'select options', scroll: 'scroll',
       press: 'press keys', hover: 'click', wait_for: 'wait for', get_page: 'read a page',
-      query: 'look for elements', screenshot: 'screenshots', list_tabs: 'find tabs',
+      query: 'text or elements', screenshot: 'screenshots', list_tabs: 'find tabs',
       open_tab: 'open', close_tab: 'close', console: 'console', network: 'requests',
-      draw_mode: 'Draw', page: 'outline', find: 'look for text', fill: 'fill forms', drag: 'drag',
-      upload: 'hand over files', select_text: 'select text', batch: 'several of these at once',
+      draw_mode: 'Draw', page: 'outline', find: 'find text', fill: 'fill forms', drag: 'drag',
+      upload: 'upload files', select_text: 'select text', batch: 'several of these in one command',
     };
     const actions = [...read('extension/README.md').split('## What it does with a command')[1]
       .split('\n\n')[1].matchAll(/^\| (`[^|]+`) \|/gm)]
