@@ -10,8 +10,8 @@ const axe = await readFile(new URL('../../web/node_modules/axe-core/axe.min.js',
 
 /** A morning's work, as an agent's runner records it. */
 const WORK = [
-  ['user_prompt', { message: 'The login forgets me whenever the server is restarted. Please mend that.' }],
-  ['agent_thought', { text: 'The login forgets its token. I look at the code first.\nThen I mend it.' }],
+  ['user_prompt', { message: 'Users are signed out whenever the server restarts. Please fix that.' }],
+  ['agent_thought', { text: 'The login forgets its token. I look at the code first.\nThen I fix it.' }],
   ['plan', { entries: [
     { content: 'Read the code', status: 'completed', priority: 'high' },
     { content: 'Store the token', status: 'in_progress', priority: 'high' },
@@ -27,7 +27,7 @@ const WORK = [
       newText: 'function auth(ok, now) {\n  if (!ok) return Retry(now);\n  go();\n}\n' }] }],
   ['tool_call', { tool_call_id: 't', title: 'npm test', kind: 'execute', status: 'failed',
     raw_output: { exit: 1, failed: ['login survives a restart'] } }],
-  ['agent_message', { text: 'One test still fails, since it has an old build. May I remove that?' }],
+  ['agent_message', { text: 'One test still fails because of an old build. May I remove the build?' }],
 ].map(([type, data]) => ({ type, data }));
 
 /** Would do something in a page that makes HTML of a text, or follows any link. */
@@ -79,7 +79,7 @@ describe('the page', { timeout: stretched(300_000) }, () => {
   test('is seen and heard, wide and narrow, light and dark', () => step(async () => {
     const make = async (name, acp_server, working_dir) => (await sessions.call('POST', '/sessions',
       { name, acp_server, working_dir, start: false })).session_id;
-    full = await make('Mend the login', 'claude-code', '/src/web');
+    full = await make('Fix the login', 'claude-code', '/src/web');
     await sessions.call('POST', `/sessions/${full}/events`, { events: WORK });
     for (const text of ['Also update the docs', 'Run all tests once more, please']) await sessions.say(full, text);
     await sessions.call('POST', `/sessions/${full}/permissions`, { title: 'Remove the build and test again', wait_ms: 0,
@@ -88,7 +88,7 @@ describe('the page', { timeout: stretched(300_000) }, () => {
         { option_id: 'always', name: 'Always allow', kind: 'allow_always' },
         { option_id: 'no', name: 'Reject', kind: 'reject_once' }] });
     const other = await make('Write the docs', 'opencode', '/src/docs');
-    await sessions.append(other, 'The first chapter is there.');
+    await sessions.append(other, 'The first chapter is done.');
     const busy = await sessions.begin({ name: 'Try the scripted agent' });
     await sessions.say(busy, [{ say: 'working' }, { sleep: 120_000 }]);
     await until(async () => (await sessions.answer(busy)) === 'working');
