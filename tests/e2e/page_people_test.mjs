@@ -353,7 +353,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     await page.getByRole('button', { name: 'Next event' }).click();
     await until(async () => (await page.locator('article').count()) === 1);
     await position.fill(await position.getAttribute('max'));
-    await page.getByText('Turn completed').waitFor();
+    await page.locator('.rule').getByText('Turn completed').waitFor();
     await page.getByRole('button', { name: 'Close playback' }).click();
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete session' }).click();
