@@ -9,8 +9,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "bridge/json_scan.h"
 #include "bridge/limits.h"
+#include "common/json_scan.h"
 #include "nlohmann/json.hpp"
 
 namespace callslip::bridge {

@@ -6,10 +6,10 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "bridge/json_scan.h"
-#include "bridge/json_string.h"
 #include "bridge/timeout_policy.h"
 #include "common/call_verdict.h"
+#include "common/json_scan.h"
+#include "common/json_string.h"
 #include "common/text_scan.h"
 #include "nlohmann/json.hpp"
 

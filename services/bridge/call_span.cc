@@ -5,8 +5,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "bridge/gateway_answer.h"
-#include "bridge/json_scan.h"
 #include "bridge/mcp_headers.h"
+#include "common/json_scan.h"
 #include "common/trace_companions.h"
 #include "common/trace_context.h"
 

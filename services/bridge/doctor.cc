@@ -13,8 +13,8 @@
 #include "bridge/far_links.h"
 #include "bridge/gateway_answer.h"
 #include "bridge/json_rpc.h"
-#include "bridge/json_scan.h"
-#include "bridge/json_string.h"
+#include "common/json_scan.h"
+#include "common/json_string.h"
 #include "common/version.h"
 #include "nlohmann/json.hpp"
 

@@ -6,8 +6,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "bridge/json_scan.h"
-#include "bridge/json_string.h"
+#include "common/json_scan.h"
+#include "common/json_string.h"
 #include "common/text_scan.h"
 #include "nlohmann/json.hpp"
 

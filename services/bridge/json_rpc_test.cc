@@ -3,7 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "bridge/json_scan.h"
+#include "common/json_scan.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

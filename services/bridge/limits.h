@@ -32,10 +32,6 @@ inline constexpr size_t kMaxTokenBytes = 512;
 // What is read of a token file; the gateway's own may not be larger.
 inline constexpr size_t kMaxTokenFileBytes = size_t{64} * 1024;
 
-// How deep arrays and objects may nest. Real calls stay below 20; whoever needs more than this
-// is attacking a recursive parser behind us.
-inline constexpr int kMaxJsonDepth = 200;
-
 // Calls that were read and not yet answered, on the wire or waiting for their turn. A burst of an
 // agent is some hundred calls; a call costs its bytes and about 1 KB.
 inline constexpr size_t kMaxUnfinishedCalls = 1024;

@@ -9,7 +9,7 @@
 namespace callslip::bridge {
 namespace {
 
-constexpr size_t kUsualHeadBytes = 128;
+constexpr size_t kUsualMcpHeadersBytes = 128;
 
 constexpr absl::string_view kEncodedPrefix = "=?base64?";
 constexpr absl::string_view kEncodedSuffix = "?=";
@@ -36,7 +36,7 @@ void AddHeader(std::string& head, absl::string_view name, absl::string_view valu
 
 std::string MirroredHeaders(const Message& message) {
   std::string headers;
-  headers.reserve(kUsualHeadBytes);
+  headers.reserve(kUsualMcpHeadersBytes);
   AddHeader(headers, "MCP-Protocol-Version", EncodeHeaderValue(message.protocol_version));
   AddHeader(headers, "Mcp-Method", EncodeHeaderValue(message.method));
   if (message.name) AddHeader(headers, "Mcp-Name", EncodeHeaderValue(*message.name));

@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "bridge/call_span.h"
 #include "bridge/gateway_answer.h"
-#include "bridge/json_scan.h"
 #include "bridge/limits.h"
 #include "bridge/skipped_line.h"
+#include "common/json_scan.h"
 #include "common/log.h"
 #include "common/random.h"
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "bridge/json_scan.h"
+#include "common/json_scan.h"
 #include "common/random.h"
 
 namespace callslip::bridge {

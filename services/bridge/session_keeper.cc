@@ -6,8 +6,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "bridge/gateway_answer.h"
-#include "bridge/json_scan.h"
 #include "bridge/mcp_headers.h"
+#include "common/json_scan.h"
 #include "common/log.h"
 
 namespace callslip::bridge {

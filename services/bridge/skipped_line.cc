@@ -2,7 +2,7 @@
 
 #include "absl/strings/ascii.h"
 #include "bridge/json_rpc.h"
-#include "bridge/json_scan.h"
+#include "common/json_scan.h"
 
 namespace callslip::bridge {
 namespace {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "bridge/clients/text_reader.h"
-#include "bridge/json_string.h"
+#include "common/json_string.h"
 #include "common/status_macros.h"
 
 namespace callslip::bridge {

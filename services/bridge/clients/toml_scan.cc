@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "bridge/clients/jsonc.h"
 #include "bridge/clients/text_reader.h"
-#include "bridge/json_string.h"
+#include "common/json_string.h"
 #include "common/status_macros.h"
 
 namespace callslip::bridge {

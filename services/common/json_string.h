@@ -1,12 +1,12 @@
-#ifndef CALLSLIP_BRIDGE_JSON_STRING_H_
-#define CALLSLIP_BRIDGE_JSON_STRING_H_
+#ifndef CALLSLIP_COMMON_JSON_STRING_H_
+#define CALLSLIP_COMMON_JSON_STRING_H_
 
 #include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
 
-namespace callslip::bridge {
+namespace callslip {
 
 // `at` is behind the opening quote of a JSON string; returns the place behind the closing one, or
 // nullptr where there is no valid string in UTF-8 before `end`.
@@ -17,6 +17,6 @@ bool IsJsonString(absl::string_view value);
 // The text that a valid JSON string stands for; nullopt for any other value.
 std::optional<std::string> DecodeJsonString(absl::string_view value);
 
-}  // namespace callslip::bridge
+}  // namespace callslip
 
-#endif  // CALLSLIP_BRIDGE_JSON_STRING_H_
+#endif  // CALLSLIP_COMMON_JSON_STRING_H_

@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_BRIDGE_JSON_SCAN_H_
-#define CALLSLIP_BRIDGE_JSON_SCAN_H_
+#ifndef CALLSLIP_COMMON_JSON_SCAN_H_
+#define CALLSLIP_COMMON_JSON_SCAN_H_
 
 #include <cstddef>
 #include <optional>
@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
-namespace callslip::bridge {
+namespace callslip {
 
 // Looks into JSON text without building a tree, so that values keep the very bytes in which they
 // stood on the wire. Nothing here throws, or recurses beyond the few objects that are looked into.
@@ -25,8 +25,12 @@ struct JsonMember {
 // The members of an object in their order, duplicates included, each with those within it.
 using JsonMembers = absl::Span<const JsonMember>;
 
+// How deep arrays and objects may nest. Real calls stay below 20; whoever needs more than this is
+// attacking a recursive parser.
+inline constexpr int kMaxScannedDepth = 200;
+
 struct JsonScan {
-  // Empty for one valid JSON value in UTF-8 that nests at most kMaxJsonDepth deep; otherwise the
+  // Empty for one valid JSON value in UTF-8 that nests at most `max_depth` deep; otherwise the
   // sentence that says what is wrong, and `members` is incomplete.
   absl::string_view error;
   // Those of the text, if it is an object; else there are none.
@@ -35,7 +39,9 @@ struct JsonScan {
 
 // Checks the text and finds its members, in one pass. Of the values only the one named `into` is
 // looked into: its members are found and, where they are objects, theirs.
-JsonScan ScanJson(absl::string_view text, absl::string_view into = {});
+// `max_depth` is kMaxScannedDepth at most.
+JsonScan ScanJson(absl::string_view text, absl::string_view into = {},
+                  int max_depth = kMaxScannedDepth);
 
 // The value of the first member named `key`, or nullopt.
 std::optional<absl::string_view> FindMember(JsonMembers members, absl::string_view key);
@@ -56,6 +62,6 @@ bool IsJsonInteger(absl::string_view value);
 // outside of strings.
 std::string OnOneLine(std::string text);
 
-}  // namespace callslip::bridge
+}  // namespace callslip
 
-#endif  // CALLSLIP_BRIDGE_JSON_SCAN_H_
+#endif  // CALLSLIP_COMMON_JSON_SCAN_H_

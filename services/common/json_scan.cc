@@ -1,4 +1,4 @@
-#include "bridge/json_scan.h"
+#include "common/json_scan.h"
 
 #include <array>
 #include <forward_list>
@@ -9,10 +9,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "bridge/json_string.h"
-#include "bridge/limits.h"
+#include "common/json_string.h"
 
-namespace callslip::bridge {
+namespace callslip {
 
 bool StandsFor(absl::string_view value, absl::string_view text) {
   if (!IsJsonString(value)) return false;
@@ -28,8 +27,7 @@ namespace {
 constexpr int kMaxKeptDepth = 3;
 
 constexpr absl::string_view kInvalid = "the text is no valid JSON in UTF-8";
-constexpr absl::string_view kTooDeep = "the JSON nests more than 200 levels deep";
-static_assert(kMaxJsonDepth == 200);
+constexpr absl::string_view kTooDeep = "the JSON is nested too deeply";
 
 bool IsSpace(char c) {
   return c <= ' ' && (c == ' ' || c == '\t' || c == '\n' || c == '\r');  // Mostly it is none.
@@ -101,8 +99,12 @@ const char* SkipColon(const char* at, const char* end) {
 
 class Scanner {
  public:
-  Scanner(absl::string_view text, absl::string_view into, JsonScan& scan)
-      : text_(text), end_(text.data() + text.size()), into_(into), scan_(scan) {}
+  Scanner(absl::string_view text, absl::string_view into, int max_depth, JsonScan& scan)
+      : text_(text),
+        end_(text.data() + text.size()),
+        into_(into),
+        max_depth_(max_depth),
+        scan_(scan) {}
 
   void Run() {
     const char* at = SkipSpace(text_.data(), end_);
@@ -147,12 +149,12 @@ class Scanner {
   }
 
   const char* SkipUnkept(const char* at, const int outer_depth) {
-    std::array<char, kMaxJsonDepth + 1> closings;  // Of what is open, by depth.
+    std::array<char, kMaxScannedDepth + 1> closings;  // Of what is open, by depth.
     int depth = outer_depth;
     while (true) {
       // Here begins a value.
       if (at != end_ && (*at == '{' || *at == '[')) {
-        if (depth == kMaxJsonDepth) {
+        if (depth == max_depth_) {
           scan_.error = kTooDeep;
           return nullptr;
         }
@@ -195,14 +197,15 @@ class Scanner {
   const absl::string_view text_;
   const char* const end_;
   const absl::string_view into_;
+  const int max_depth_;
   JsonScan& scan_;
 };
 
 }  // namespace
 
-JsonScan ScanJson(absl::string_view text, absl::string_view into) {
+JsonScan ScanJson(absl::string_view text, absl::string_view into, int max_depth) {
   JsonScan scan;
-  Scanner(text, into, scan).Run();
+  Scanner(text, into, max_depth, scan).Run();
   return scan;
 }
 
@@ -253,4 +256,4 @@ std::string OnOneLine(std::string text) {
   return line;
 }
 
-}  // namespace callslip::bridge
+}  // namespace callslip

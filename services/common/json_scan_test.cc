@@ -1,15 +1,14 @@
-#include "bridge/json_scan.h"
+#include "common/json_scan.h"
 
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "bridge/json_string.h"
-#include "bridge/limits.h"
+#include "common/json_string.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 
-namespace callslip::bridge {
+namespace callslip {
 namespace {
 
 using ::testing::HasSubstr;
@@ -56,8 +55,10 @@ TEST(ScanJsonTest, AgreesWithAnotherParser) {
 }
 
 TEST(ScanJsonTest, LimitsTheDepth) {
-  EXPECT_TRUE(IsValid(Nested(kMaxJsonDepth)));
-  EXPECT_THAT(std::string(ScanJson(Nested(kMaxJsonDepth + 1)).error), HasSubstr("deep"));
+  EXPECT_TRUE(IsValid(Nested(kMaxScannedDepth)));
+  EXPECT_THAT(std::string(ScanJson(Nested(kMaxScannedDepth + 1)).error), HasSubstr("deep"));
+  EXPECT_TRUE(ScanJson(Nested(3), {}, /*max_depth=*/3).error.empty());
+  EXPECT_FALSE(ScanJson(Nested(4), {}, /*max_depth=*/3).error.empty());
   EXPECT_FALSE(IsValid(Nested(1'000'000)));
   EXPECT_TRUE(IsValid(absl::StrCat("\"", std::string(1000, '['), "\"")));
 }
@@ -135,4 +136,4 @@ TEST(OnOneLineTest, DropsSpaceOutsideOfStringsOnly) {
 }
 
 }  // namespace
-}  // namespace callslip::bridge
+}  // namespace callslip

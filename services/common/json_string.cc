@@ -1,4 +1,4 @@
-#include "bridge/json_string.h"
+#include "common/json_string.h"
 
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 #include "common/text_scan.h"
 #include "nlohmann/json.hpp"
 
-namespace callslip::bridge {
+namespace callslip {
 namespace {
 
 constexpr uint32_t kFirstSurrogate = 0xD800;
@@ -75,4 +75,4 @@ std::optional<std::string> DecodeJsonString(absl::string_view value) {
   return decoded.get<std::string>();
 }
 
-}  // namespace callslip::bridge
+}  // namespace callslip
