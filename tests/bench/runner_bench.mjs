@@ -113,7 +113,7 @@ class Bench {
       const appended = watcher.find(({ type }) => type === 'agent_message').then(now);
       const sent = now();
       await this.tracker.call('AppendEvents',
-        { session_id: id, events: [{ agent_message: { text: data.text } }] }, this.tracker.sessions);
+        { session_id: id, events: [{ type: 'agent_message', data: Buffer.from(JSON.stringify({ text: data.text })) }] }, this.tracker.sessions);
       const took = (await appended) - sent;
       watcher.messages.length = 0;
       // The first ones warm up.

@@ -60,11 +60,11 @@ class MoveTest : public testing::Test {
         {.session_id = "with-images", .owner = "a", .created_at = absl::FromUnixSeconds(1000)});
     ASSERT_OK(made);
     ASSERT_OK(made->record->PutImage(kPng, "a \"picture\"", 10));
-    std::vector<EventPayload> payloads;
+    std::vector<NewEvent> events;
     for (int i = 0; i < 30; ++i) {
-      payloads.emplace_back(ErrorEvent{.message = std::string(100'000, 'x'), .code = "some"});
+      events.emplace_back(ErrorEvent{.message = std::string(100'000, 'x'), .code = "some"});
     }
-    ASSERT_OK(made->record->AppendAll(std::move(payloads), absl::FromUnixSeconds(2000)));
+    ASSERT_OK(made->record->AppendAll(std::move(events), absl::FromUnixSeconds(2000)));
     ASSERT_OK(made->record->SyncLog());
     // So that seqs are missing.
     ASSERT_OK(made->record->Prune({.max_events = 20}));
@@ -148,7 +148,7 @@ class MoveTest : public testing::Test {
     ASSERT_OK(image);
     EXPECT_EQ(image->data, kPng);
     EXPECT_EQ(image->ref.name, "a \"picture\"");
-    std::vector<EventPayload> more;
+    std::vector<NewEvent> more;
     more.emplace_back(ErrorEvent{.message = "more"});
     EXPECT_OK(loaded->record->AppendAll(std::move(more), now));
     EXPECT_OK(loaded->record->SyncLog());

@@ -12,6 +12,7 @@
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 #include "support/mcp_client.h"
+#include "support/session_events.h"
 #include "support/test_services.h"
 
 namespace callslip {
@@ -198,7 +199,7 @@ TEST_P(SessionTokenTest, AnAgentHasAnotherOneDoSomething) {
     v1::AppendEventsRequest append;
     append.set_client_id("alice");
     append.set_session_id(child);
-    append.add_events()->mutable_agent_message()->set_text("one, two");
+    *append.add_events() = v1::MakeMessage("one, two");
     v1::AppendEventsResponse appended;
     ASSERT_TRUE(sessions_->AppendEvents(&context, append, &appended).ok());
   }

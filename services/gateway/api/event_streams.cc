@@ -14,6 +14,7 @@
 #include "gateway/http/event_stream.h"
 #include "gateway/http/page_check.h"
 #include "gateway/json/event_cut.h"
+#include "gateway/json/event_text.h"
 #include "gateway/json/tracker_error.h"
 
 namespace callslip::gateway {
@@ -47,7 +48,7 @@ boost::asio::awaitable<absl::Status> SendRecorded(SessionClient* sessions,
     stream->SetKept(page->ByteSizeLong());
     for (const v1::SessionEvent& event : page->events()) {
       if (event.seq() > last) co_return absl::OkStatus();
-      std::string text = ServerSentEvent(Dump(ToJson(event)), event.seq());
+      std::string text = ServerSentEvent(EventText(event), event.seq());
       co_await stream->Send(std::move(text));
     }
     has_more = page->has_more() && page->events_size() > 0;
@@ -84,15 +85,21 @@ boost::asio::awaitable<void> SendSession(SessionClient* sessions,
   co_await stream->Send(std::move(failure));
 }
 
+std::string TextOf(const v1::SessionEvent& event) {
+  return ServerSentEvent(EventText(event), event.seq());
+}
+std::string TextOf(const v1::ReceivedMessage& message) {
+  return ServerSentEvent(Dump(ToJson(message)));
+}
+
 // Sends the messages of a call until its end.
 template <typename Message>
 boost::asio::awaitable<void> SendMessages(std::shared_ptr<MessageStream<Message>> messages,
-                                          int64_t (*id)(const Message&), StreamPtr stream) {
+                                          StreamPtr stream) {
   while (true) {
     const auto message = co_await messages->Next();
     if (message.ok() && !message->has_value()) co_return;
-    std::string text = message.ok() ? ServerSentEvent(Dump(ToJson(**message)), id(**message))
-                                    : FailureEvent(message.status());
+    std::string text = message.ok() ? TextOf(**message) : FailureEvent(message.status());
     co_await stream->Send(std::move(text));
     if (!message.ok()) co_return;
   }
@@ -111,7 +118,7 @@ SessionApi::Answer SessionApi::ReadOrWatchEvents(Request request) const {
     if (!read.ok()) co_return ErrorResponse(read.status());
     const auto page = co_await sessions_->Call(*std::move(read));
     if (!page.ok()) co_return ErrorResponse(page.status());
-    co_return HttpResponse{.body = Dump(PageJson(*page, max_event_bytes))};
+    co_return HttpResponse{.body = PageText(*page, max_event_bytes)};
   }
   auto joined = co_await hub_->Join(OnBehalfOf(request->principal), request->Parameter("id"));
   if (!joined.ok()) co_return ErrorResponse(joined.status());
@@ -140,9 +147,7 @@ SessionApi::Answer SessionApi::ReceiveMessages(Request request) const {
   const auto executor = co_await boost::asio::this_coro::executor;
   EventStream::Producer producer = [sessions = sessions_, receive](StreamPtr stream) {
     std::shared_ptr<MessageStream<v1::ReceivedMessage>> messages = sessions->Open(receive);
-    return SendMessages<v1::ReceivedMessage>(
-        std::move(messages), [](const v1::ReceivedMessage&) { return int64_t{0}; },
-        std::move(stream));
+    return SendMessages(std::move(messages), std::move(stream));
   };
   co_return EventStream::Response(executor, std::move(producer));
 }
@@ -160,9 +165,7 @@ SessionApi::Answer SessionApi::Play(Request request) const {
   const auto executor = co_await boost::asio::this_coro::executor;
   EventStream::Producer producer = [sessions = sessions_, play = *play](StreamPtr stream) {
     std::shared_ptr<MessageStream<v1::SessionEvent>> events = sessions->Open(play);
-    return SendMessages<v1::SessionEvent>(
-        std::move(events), [](const v1::SessionEvent& event) { return int64_t{event.seq()}; },
-        std::move(stream));
+    return SendMessages(std::move(events), std::move(stream));
   };
   co_return EventStream::Response(executor, std::move(producer));
 }

@@ -23,6 +23,7 @@
 #include "gateway/json/parse.h"
 #include "gtest/gtest.h"
 #include "support/fake_session_client.h"
+#include "support/session_events.h"
 
 // SessionApi behind its router, with a tracker and peers that the test plays.
 namespace callslip::gateway {
@@ -33,8 +34,8 @@ inline absl::Status Failure(absl::StatusCode code, const std::string& reason) {
 
 inline v1::SessionUpdate EventUpdate(int64_t seq, const std::string& text = "x") {
   v1::SessionUpdate update;
+  *update.mutable_event() = v1::MakeMessage(text);
   update.mutable_event()->set_seq(seq);
-  update.mutable_event()->mutable_agent_message()->set_text(text);
   return update;
 }
 

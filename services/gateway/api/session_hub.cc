@@ -13,6 +13,7 @@
 #include "gateway/api/streamed_text.h"
 #include "gateway/http/await.h"
 #include "gateway/http/companion.h"
+#include "gateway/json/event_text.h"
 #include "gateway/json/session_json.h"
 
 namespace callslip::gateway {
@@ -65,11 +66,14 @@ struct SessionObserver::Watched {
     place.SetCaller(key.client_id);
   }
 
-  void Push(const Json& message, int64_t seq) {
-    if (message.is_null()) return;
+  void Push(const Json& notice) {
+    if (!notice.is_null()) Push(notice.value("type", std::string()), Dump(notice), 0);
+  }
+
+  void Push(std::string type, std::string message, int64_t seq) {
     waiting.push_back({.seq = seq,
-                       .type = message.value("type", std::string()),
-                       .message = std::make_shared<const std::string>(Dump(message))});
+                       .type = std::move(type),
+                       .message = std::make_shared<const std::string>(std::move(message))});
     bytes += BytesOf(waiting.back());
     if (seq > 0) max_seq = seq;
     DropSeen();
@@ -122,9 +126,9 @@ struct SessionObserver::Watched {
   // From here on nothing is missed, the first time or again.
   void Open() {
     if (std::exchange(is_open, true)) {
-      Push({{"type", "notices_missed"}, {"data", Json::object()}}, 0);
+      Push({{"type", "notices_missed"}, {"data", Json::object()}});
       const Json said = text.ToJson();
-      if (!said.is_null()) Push({{"type", "agent_text"}, {"data", said}}, 0);
+      if (!said.is_null()) Push({{"type", "agent_text"}, {"data", said}});
     }
     Wake();
   }
@@ -281,7 +285,12 @@ asio::awaitable<absl::Status> SessionHub::FollowOne(std::shared_ptr<Watched> wat
     watched->Note(**update);
     if (!is_open) watched->Open();
     is_open = true;
-    watched->Push(ToMessage(**update), (*update)->event().seq());
+    if ((*update)->has_event()) {
+      const v1::SessionEvent& event = (*update)->event();
+      watched->Push(event.type(), EventText(event), event.seq());
+    } else {
+      watched->Push(ToMessage(**update));
+    }
   }
 }
 
@@ -297,7 +306,7 @@ asio::awaitable<absl::Status> SessionHub::FollowAll(std::shared_ptr<Watched> wat
     if (!notice->has_value()) co_return absl::OkStatus();
     if (!is_open) watched->Open();
     is_open = true;
-    watched->Push(ToMessage(**notice), 0);
+    watched->Push(ToMessage(**notice));
   }
 }
 

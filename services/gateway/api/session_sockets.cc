@@ -13,6 +13,7 @@
 #include "gateway/api/socket_messages.h"
 #include "gateway/http/companion.h"
 #include "gateway/json/event_cut.h"
+#include "gateway/json/event_text.h"
 #include "gateway/json/session_json.h"
 #include "gateway/json/tracker_error.h"
 
@@ -123,7 +124,8 @@ class SessionPeer {
     const int64_t joined_seq = observer_->joined_seq();
     if (!backwards && after_seq <= joined_seq) CutAfter(joined_seq, *page);
     CutTo(kMaxPageBytes, backwards, max_event_bytes, *page);
-    Answer("events_loaded", PageJson(*page, max_event_bytes), request_id);
+    socket_->Send(absl::StrCat("{\"type\":\"events_loaded\",\"data\":",
+                               PageText(*page, max_event_bytes, request_id), "}"));
     co_return absl::OkStatus();
   }
 

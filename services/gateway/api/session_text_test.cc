@@ -25,7 +25,7 @@ v1::SessionUpdate Piece(int64_t iteration, int64_t offset, const std::string& te
 
 v1::SessionUpdate Said(int64_t seq, int64_t iteration, const std::string& text) {
   v1::SessionUpdate update = EventUpdate(seq, text);
-  update.mutable_event()->mutable_agent_message()->set_iteration(iteration);
+  update.mutable_event()->set_data(Dump({{"text", text}, {"iteration", iteration}}));
   return update;
 }
 
@@ -58,7 +58,7 @@ TEST(StreamedTextTest, GoesWithItsEventAndWithTheSession) {
   EXPECT_TRUE(text.ToJson().is_null());
   text.Note(Piece(3, 0, "b"));
   v1::SessionUpdate end;
-  end.mutable_event()->mutable_session_end();
+  end.mutable_event()->set_type("session_end");
   text.Note(end);
   EXPECT_TRUE(text.ToJson().is_null());
   text.Note(Piece(4, 0, "c"));
@@ -155,7 +155,7 @@ class CutEventsTest : public SessionApiTest {
         [this](const auto& request) -> absl::StatusOr<v1::ReadEventsResponse> {
           v1::ReadEventsResponse page = Page(request);
           for (v1::SessionEvent& event : *page.mutable_events()) {
-            event.mutable_agent_message()->set_text(std::string(100'000, 'x'));
+            event.set_data(Dump({{"text", std::string(100'000, 'x')}}));
           }
           return page;
         });

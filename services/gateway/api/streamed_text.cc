@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "absl/strings/numbers.h"
+#include "common/json_scan.h"
 #include "gateway/json/session_json.h"
 
 namespace callslip::gateway {
@@ -9,10 +11,17 @@ namespace callslip::gateway {
 void StreamedText::Note(const v1::SessionUpdate& update) {
   if (update.has_snapshot()) text_ = update.snapshot().agent_text();
   if (update.has_agent_text()) Add(update.agent_text());
-  const v1::SessionEvent& event = update.event();
-  const bool has_come = event.agent_message().has_iteration() &&
-                        event.agent_message().iteration() >= text_.iteration();
-  if (has_come || event.has_session_end()) text_.Clear();
+  if (!text_.text().empty() && update.has_event() && Ends(update.event())) text_.Clear();
+}
+
+// An answer that has ended is an agent_message.
+bool StreamedText::Ends(const v1::SessionEvent& event) const {
+  if (event.type() == "session_end") return true;
+  if (event.type() != "agent_message") return false;
+  const JsonScan scan = ScanJson(event.data());
+  int64_t iteration = 0;
+  return absl::SimpleAtoi(FindMember(scan.members, "iteration").value_or(""), &iteration) &&
+         iteration >= text_.iteration();
 }
 
 void StreamedText::Add(const Piece& piece) {

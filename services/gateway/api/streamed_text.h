@@ -26,6 +26,7 @@ class StreamedText {
   using Piece = callslip::tracker::v1::SessionUpdate::AgentText;
 
   void Add(const Piece& piece);
+  bool Ends(const callslip::tracker::v1::SessionEvent& event) const;
 
   Piece text_;  // Without text: none.
 };

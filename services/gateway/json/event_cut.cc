@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "gateway/json/session_json.h"
-
 namespace callslip::gateway {
 namespace {
 
@@ -124,13 +122,6 @@ size_t CutEvent(size_t max_bytes, Json& event) {
 size_t ReadMaxEventBytes(JsonFields& fields) {
   const auto bytes = fields.Integer("max_event_bytes", kMaxCutEventBytes, kMinCutEventBytes);
   return static_cast<size_t>(bytes.value_or(0));
-}
-
-Json PageJson(const v1::ReadEventsResponse& page, size_t max_event_bytes) {
-  Json json = ToJson(page);
-  if (max_event_bytes == 0) return json;
-  for (Json& event : json["events"]) CutEvent(max_event_bytes, event);
-  return json;
 }
 
 }  // namespace callslip::gateway

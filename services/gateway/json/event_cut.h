@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "callslip/tracker/v1/session_service.pb.h"
 #include "gateway/json/json_fields.h"
 #include "gateway/json/parse.h"
 
@@ -25,9 +24,6 @@ size_t CutEvent(size_t max_bytes, Json& event);
 // `max_event_bytes` of a query or a message; 0 where it is absent. What is wrong with it is in
 // `fields.status()`.
 size_t ReadMaxEventBytes(JsonFields& fields);
-
-// A page whose events are cut to so many bytes each; 0: as they are.
-Json PageJson(const callslip::tracker::v1::ReadEventsResponse& page, size_t max_event_bytes);
 
 }  // namespace callslip::gateway
 

@@ -10,7 +10,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "gateway/json/command_json.h"
-#include "gateway/json/event_payload.h"
 
 namespace callslip::gateway {
 namespace {
@@ -28,11 +27,6 @@ Json ListOf(const Messages& messages) {
 // Members that are left out where they are empty.
 void AddText(const std::string& text, const char* name, Json& json) {
   if (!text.empty()) json[name] = text;
-}
-
-const google::protobuf::FieldDescriptor* PayloadField(const v1::SessionEvent& event) {
-  const auto* oneof = v1::SessionEvent::descriptor()->FindOneofByName("payload");
-  return event.GetReflection()->GetOneofFieldDescriptor(event, oneof);
 }
 
 double SecondsOf(const google::protobuf::Duration& duration) {
@@ -159,9 +153,8 @@ Json ToJson(const v1::AppendEventsResponse& appended) {
   return {{"first_seq", appended.first_seq()}, {"last_seq", appended.last_seq()}};
 }
 
-Json ToJson(const v1::ReadEventsResponse& page) {
-  return {{"events", ListOf(page.events())},
-          {"has_more", page.has_more()},
+Json PlaceJson(const v1::ReadEventsResponse& page) {
+  return {{"has_more", page.has_more()},
           {"first_seq", page.first_seq()},
           {"last_seq", page.last_seq()},
           {"max_seq", page.max_seq()},
@@ -171,21 +164,10 @@ Json ToJson(const v1::ReadEventsResponse& page) {
 }
 
 Json ToJson(const v1::SessionEvent& event) {
-  Json json = {{"seq", event.seq()}, {"timestamp", WireTime(event.time())}};
-  if (event.has_other()) {
-    json["type"] = event.other().type();
-    json["data"] = JsonOrText(event.other().data());
-    return json;
-  }
-  const auto* field = PayloadField(event);
-  if (field == nullptr) {
-    json["type"] = "";
-    json["data"] = Json::object();
-    return json;
-  }
-  json["type"] = field->name();
-  json["data"] = PayloadJson(event.GetReflection()->GetMessage(event, field));
-  return json;
+  return {{"seq", event.seq()},
+          {"timestamp", WireTime(event.time())},
+          {"type", event.type()},
+          {"data", JsonOrText(event.data())}};
 }
 
 Json ToJson(const v1::Player& player) {
@@ -299,8 +281,6 @@ Json QueuedJson(const v1::QueuedMessage& message) {
 
 Json ToMessage(const v1::SessionUpdate& update) {
   switch (update.update_case()) {
-    case v1::SessionUpdate::kEvent:
-      return ToJson(update.event());
     case v1::SessionUpdate::kSession:
       return MessageOf("session_updated", ToJson(update.session()));
     case v1::SessionUpdate::kQueue:
@@ -346,14 +326,8 @@ absl::StatusOr<v1::SessionEvent> EventOf(Json json) {
   if (!fields.status().ok()) return fields.status();
 
   v1::SessionEvent event;
-  const auto* oneof = v1::SessionEvent::descriptor()->FindOneofByName("payload");
-  const auto* field = v1::SessionEvent::descriptor()->FindFieldByName(type);
-  const bool is_known = field != nullptr && field->containing_oneof() == oneof && type != "other" &&
-                        ReadPayload(data, *event.GetReflection()->MutableMessage(&event, field));
-  if (!is_known) {
-    event.mutable_other()->set_type(type);
-    event.mutable_other()->set_data(Dump(data));
-  }
+  event.set_type(type);
+  event.set_data(Dump(data));
   return event;
 }
 
@@ -504,16 +478,13 @@ void ReadFields(JsonFields& fields, v1::ResumeQueueRequest& request) {
 void ReadFields(JsonFields& fields, v1::StartTurnRequest& request) {
   // A turn of a message that was received has its prompt already.
   if (!request.turn_id().empty()) return;
-  v1::UserPromptEvent* prompt = request.mutable_prompt();
+  v1::StartTurnRequest::Prompt* prompt = request.mutable_prompt();
   prompt->set_message(fields.Text("message"));
   prompt->set_prompt_id(fields.Text("prompt_id"));
   for (const Json& json : fields.Objects("images")) {
     JsonFields members = JsonFields::OfObject(json);
-    v1::ImageRef* image = prompt->add_images();
-    image->set_id(members.Text("id"));
-    image->set_name(members.Text("name"));
-    image->set_mime_type(members.Text("mime_type"));
-    if (!members.status().ok()) fields.Fail("the members of an image must be strings");
+    prompt->add_image_ids(members.Text("id"));
+    if (!members.status().ok()) fields.Fail("the id of an image must be a string");
   }
 }
 

@@ -22,8 +22,10 @@ Json ToJson(const v1::AgentState& agent);
 Json ToJson(const v1::ImageRef& image);
 Json ToJson(const v1::ListSessionsResponse& listed);
 Json ToJson(const v1::AppendEventsResponse& appended);
-Json ToJson(const v1::ReadEventsResponse& page);
-// {"type", "data", "seq", "timestamp"}: a line of events.jsonl.
+// Where a page lies in its log: the members of the page but for its `events`, which EventText()
+// writes.
+Json PlaceJson(const v1::ReadEventsResponse& page);
+// {"seq", "timestamp", "type", "data"}: EventText(), parsed.
 Json ToJson(const v1::SessionEvent& event);
 Json ToJson(const v1::Player& player);
 Json ToJson(const v1::MovePlayerResponse& moved);
@@ -42,7 +44,7 @@ Json QueuedJson(const v1::QueuedMessage& message);
 // What changes while somebody watches, as messages {"type", "data"}: `session_updated`,
 // `queue_updated`, `queue_message_sending`, `queue_message_sent`, `permission_asked`,
 // `permission_answered`, `permission_cancelled`, `turn_started`, `turn_ended`, `agent_updated`,
-// `agent_text`; an event as above. Null for what tells nothing.
+// `agent_text`. Null for an event, which EventText() writes, and for what tells nothing.
 Json ToMessage(const v1::SessionUpdate& update);
 // The same for all sessions of a client: `session_created`, `session_updated`, `session_ended`,
 // `session_resumed`, `session_deleted`, `session_agent`, `session_activity`, and those of queues,
@@ -55,8 +57,7 @@ Json ToMessage(const v1::SessionNotice& notice);
 Json FailureMessage(const TrackerError& error, const std::string& request = "",
                     const std::string& request_id = "");
 
-// An event of the body {"type", "data"}. Of another type, or with other data than its type has, it
-// becomes an OtherEvent, which is kept as it is. INVALID_ARGUMENT, reason `invalid_field`.
+// An event of the body {"type", "data"}. INVALID_ARGUMENT, reason `invalid_field`.
 absl::StatusOr<v1::SessionEvent> EventOf(Json json);
 
 // What a body or a query says, put into the request to the tracker. What is wrong with it is in

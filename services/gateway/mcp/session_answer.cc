@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,11 +24,13 @@ bool ChangesFiles(const std::string& kind) {
   return kind == "edit" || kind == "delete" || kind == "move";
 }
 
-// The paths in a list of places, as the Agent Client Protocol has them.
-void AddPaths(const std::string& locations, std::set<std::string>& files) {
-  const Json json = Json::parse(locations, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_array()) return;
-  for (const Json& place : json) {
+bool IsPrompt(const v1::SessionEvent& event) { return event.type() == "user_prompt"; }
+
+// The paths of the places that a tool call is about, as the Agent Client Protocol has them.
+void AddPaths(const Json& call, std::set<std::string>& files) {
+  const Json places = call.value("locations", Json());
+  if (!places.is_array()) return;
+  for (const Json& place : places) {
     const std::string path = TextOf(place, "path");
     if (!path.empty() && files.size() < kMaxFiles) files.insert(path);
   }
@@ -42,33 +45,32 @@ size_t CharacterFrom(const std::string& text, size_t at) {
 }  // namespace
 
 Json LastAnswerJson(const std::vector<v1::SessionEvent>& events, size_t max_bytes) {
-  const auto prompt = std::find_if(events.rbegin(), events.rend(),
-                                   [](const auto& event) { return event.has_user_prompt(); });
+  const auto prompt = std::find_if(events.rbegin(), events.rend(), IsPrompt);
   std::string text;
   std::set<std::string> files;
-  const v1::AgentMessageEvent* before = nullptr;  // The piece that this one may go on from.
+  std::optional<std::string> message_id;  // Of the piece that this one may continue.
   Json json = Json::object();
   // From behind the prompt; from the first one where there is none.
   for (auto event = prompt.base(); event != events.end(); ++event) {
-    if (event->has_agent_message()) {
-      const v1::AgentMessageEvent& piece = event->agent_message();
-      const bool goes_on = before != nullptr && before->message_id() == piece.message_id();
-      if (!text.empty() && !goes_on) text += "\n\n";
-      text += piece.text();
-      before = &piece;
+    const std::string& type = event->type();
+    if (type != "agent_message" && type != "file_write" && type != "tool_call" &&
+        type != "turn_end") {
       continue;
     }
-    if (event->has_file_write() && files.size() < kMaxFiles) {
-      files.insert(event->file_write().path());
-    }
-    if (event->has_tool_call()) {
-      if (ChangesFiles(event->tool_call().kind())) AddPaths(event->tool_call().locations(), files);
-      before = nullptr;
-    }
-    if (event->has_other() && event->other().type() == "turn_end") {
-      const Json end = Json::parse(event->other().data(), nullptr, /*allow_exceptions=*/false);
+    const Json data = JsonOrText(event->data());
+    if (type == "agent_message") {
+      const std::string id = TextOf(data, "message_id");
+      if (!text.empty() && message_id != id) text += "\n\n";
+      text += TextOf(data, "text");
+      message_id = id;
+    } else if (type == "file_write") {
+      if (files.size() < kMaxFiles) files.insert(TextOf(data, "path"));
+    } else if (type == "tool_call") {
+      if (ChangesFiles(TextOf(data, "kind"))) AddPaths(data, files);
+      message_id.reset();
+    } else {
       for (const char* member : {"outcome", "reason"}) {
-        const std::string said = TextOf(end, member);
+        const std::string said = TextOf(data, member);
         if (!said.empty()) json[member] = said;
       }
     }
@@ -98,8 +100,7 @@ boost::asio::awaitable<absl::StatusOr<std::vector<v1::SessionEvent>>> ReadLastTu
     auto& events = *page->mutable_events();
     if (events.empty()) break;
     before = events[0].seq();
-    const bool begins = absl::c_any_of(
-        events, [](const v1::SessionEvent& event) { return event.has_user_prompt(); });
+    const bool begins = absl::c_any_of(events, IsPrompt);
     turn.insert(turn.begin(), std::make_move_iterator(events.begin()),
                 std::make_move_iterator(events.end()));
     if (begins || !page->has_more()) break;

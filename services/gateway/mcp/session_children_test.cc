@@ -15,6 +15,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "support/fake_session_client.h"
+#include "support/session_events.h"
 
 namespace callslip::gateway {
 namespace {
@@ -46,23 +47,15 @@ class AgentContext final : public CallContext {
 };
 
 v1::SessionEvent Said(const std::string& text, const std::string& message_id) {
-  v1::SessionEvent event;
-  event.mutable_agent_message()->set_text(text);
-  event.mutable_agent_message()->set_message_id(message_id);
-  return event;
+  return v1::MakeEvent("agent_message", {{"text", text}, {"message_id", message_id}});
 }
 
 v1::SessionEvent Asked(const std::string& text) {
-  v1::SessionEvent event;
-  event.mutable_user_prompt()->set_message(text);
-  return event;
+  return v1::MakeEvent("user_prompt", {{"message", text}});
 }
 
 v1::SessionEvent TurnEnd(const std::string& data) {
-  v1::SessionEvent event;
-  event.mutable_other()->set_type("turn_end");
-  event.mutable_other()->set_data(data);
-  return event;
+  return v1::MakeEvent("turn_end", Json::parse(data));
 }
 
 class SessionChildrenTest : public testing::Test {
@@ -338,14 +331,12 @@ TEST_F(SessionChildrenTest, AnAnswerThatIsUnderWayTellsWhatIsAsked) {
 }
 
 TEST(LastAnswerTest, IsOfTheLastTurnOnly) {
-  v1::SessionEvent edit;
-  edit.mutable_tool_call()->set_kind("edit");
-  edit.mutable_tool_call()->set_locations(R"([{"path":"/web/b"},{"line":1}])");
-  v1::SessionEvent look = edit;
-  look.mutable_tool_call()->set_kind("read");
-  look.mutable_tool_call()->set_locations(R"([{"path":"/web/c"}])");
-  v1::SessionEvent write;
-  write.mutable_file_write()->set_path("/web/a");
+  const auto call = [](const char* kind, const char* locations) {
+    return v1::MakeEvent("tool_call", {{"kind", kind}, {"locations", Json::parse(locations)}});
+  };
+  const v1::SessionEvent edit = call("edit", R"([{"path":"/web/b"},{"line":1}])");
+  const v1::SessionEvent look = call("read", R"([{"path":"/web/c"}])");
+  const v1::SessionEvent write = v1::MakeEvent("file_write", {{"path", "/web/a"}});
   const Json answer =
       LastAnswerJson({Asked("1"), Said("old", ""), write, TurnEnd(R"({"outcome":"failed"})"),
                       Asked("2"), Said("He", "m"), Said("llo.", "m"), edit, look,

@@ -39,9 +39,8 @@ ToolResult Complete(Json result, absl::string_view head) {
 
 // As many events as fit into an answer; of long ones the beginnings of their texts.
 Json PageForModel(const v1::ReadEventsResponse& page) {
-  v1::ReadEventsResponse frame = page;
-  frame.clear_events();
-  Json json = ToJson(frame);
+  Json json = PlaceJson(page);
+  json["events"] = Json::array();
   size_t bytes = 0;
   for (const v1::SessionEvent& event : page.events()) {
     Json entry = ToJson(event);

@@ -13,6 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "support/fake_session_client.h"
+#include "support/session_events.h"
 
 namespace callslip::gateway {
 namespace {
@@ -113,10 +114,10 @@ TEST_F(SessionToolTest, ListsAndReads) {
       [](const auto& request) -> absl::StatusOr<v1::ReadEventsResponse> {
         EXPECT_EQ(request.has_before_seq(), request.limit() == 20);
         v1::ReadEventsResponse page;
-        page.add_events()->set_seq(7);
-        page.mutable_events(0)->mutable_agent_message()->set_text("hi");
-        page.add_events()->set_seq(8);
-        page.mutable_events(1)->mutable_agent_message()->set_text(std::string(100'000, 'x'));
+        for (const std::string& text : {std::string("hi"), std::string(100'000, 'x')}) {
+          *page.add_events() = v1::MakeMessage(text);
+          page.mutable_events()->rbegin()->set_seq(6 + page.events_size());
+        }
         return page;
       });
   EXPECT_EQ(Call({{"what", "list"}})["result"]["sessions"][0]["session_id"], "s-1");

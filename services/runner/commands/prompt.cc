@@ -1,4 +1,5 @@
 #include "runner/commands/prompt.h"
+#include "runner/acp/messages_v1.h"
 
 #include <termios.h>
 
@@ -156,18 +157,19 @@ int Prompt::Take(const v1::SessionUpdate& update) {
 }
 
 void Prompt::Show(const v1::SessionEvent& event) {
-  if (event.has_agent_message()) {
-    const std::string& text = event.agent_message().text();
+  const Json data = Json::parse(event.data(), nullptr, /*allow_exceptions=*/false);
+  if (event.type() == "agent_message") {
+    const std::string text = acp::TextOf(data, "text");
     std::fwrite(text.data(), 1, text.size(), out_);
     std::fflush(out_);
     if (!text.empty()) in_line_ = text.back() != '\n';
-  } else if (event.has_tool_call()) {
-    Say(absl::StrCat("* ", event.tool_call().title()));
-  } else if (event.has_tool_call_update() && event.tool_call_update().status() == "failed") {
+  } else if (event.type() == "tool_call") {
+    Say(absl::StrCat("* ", acp::TextOf(data, "title")));
+  } else if (event.type() == "tool_call_update" && acp::TextOf(data, "status") == "failed") {
     Say("  failed");
-  } else if (event.has_error()) {
-    Say(event.error().message());
-  } else if (event.other().type() == "context_lost") {
+  } else if (event.type() == "error") {
+    Say(acp::TextOf(data, "message"));
+  } else if (event.type() == "context_lost") {
     Say("the agent has lost what it knew of this session");
   }
 }

@@ -13,7 +13,10 @@
 namespace callslip::runner {
 namespace {
 
-constexpr size_t kMaxWordBytes = 64;  // A kind, a status, a priority.
+constexpr size_t kMaxWordBytes = 64;  // A kind, a status, a priority, the type of an event.
+constexpr char kAgentMessage[] = "agent_message";
+constexpr char kAgentThought[] = "agent_thought";
+constexpr char kToolCallUpdate[] = "tool_call_update";
 
 std::string Cut(absl::string_view text, size_t bytes) { return std::string(CutText(text, bytes)); }
 
@@ -26,7 +29,6 @@ size_t ValuesIn(const Json& json) {
 }
 
 std::string Text(const Json& json) {
-  if (json.is_null()) return "";
   std::string text = Dump(json);
   // No value is shorter than a digit and a comma.
   const bool fits = text.size() <= kMaxJsonBytes &&
@@ -36,97 +38,98 @@ std::string Text(const Json& json) {
   return json.is_array() ? Json::array({acp::TextBlock(left_out)}).dump() : Json(left_out).dump();
 }
 
-void SetOther(v1::SessionEvent& event, const std::string& type, const Json& data) {
-  event.mutable_other()->set_type(type);
-  const std::string text = Text(data);
-  event.mutable_other()->set_data(data.is_object() && text.front() == '{' ? text : "{}");
+NewEvent OtherEvent(std::string type, const Json& data) {
+  NewEvent event(std::move(type));
+  if (!data.is_object() || Text(data).front() != '{') return event;
+  for (const auto& [name, value] : data.items()) event.SetJson(name, Dump(value));
+  return event;
 }
 
 struct Recorded {
-  v1::SessionEvent& event;
+  std::vector<NewEvent>& events;
 
-  void operator()(const MessagePiece& piece) const {
+  NewEvent& Add(std::string type) { return events.emplace_back(std::move(type)); }
+
+  void operator()(const MessagePiece& piece) {
     if (piece.role == MessagePiece::Role::kUser) return;
     if (acp::TextOf(piece.content, "type") != "text") {
-      return SetOther(event, "agent_content", Json{{"content", piece.content}});
-    }
-    if (piece.role == MessagePiece::Role::kThought) {
-      event.mutable_agent_thought()->set_text(acp::TextOf(piece.content, "text"));
-      event.mutable_agent_thought()->set_message_id(IdText(piece.message_id));
+      events.push_back(OtherEvent("agent_content", Json{{"content", piece.content}}));
       return;
     }
-    event.mutable_agent_message()->set_text(acp::TextOf(piece.content, "text"));
-    event.mutable_agent_message()->set_message_id(IdText(piece.message_id));
+    const char* type = piece.role == MessagePiece::Role::kThought ? kAgentThought : kAgentMessage;
+    const std::string whole = acp::TextOf(piece.content, "text");
+    absl::string_view left = whole;
+    do {
+      const absl::string_view part = CutText(left, EventBatch::kMaxMergedBytes);
+      left.remove_prefix(part.size());
+      Add(type)
+          .Set("text", std::string(part))
+          .SetUnlessEmpty("message_id", IdText(piece.message_id));
+    } while (!left.empty());
   }
-  void operator()(const ToolCall& call) const {
-    v1::ToolCallEvent& to = *event.mutable_tool_call();
-    to.set_tool_call_id(IdText(call.id));
-    to.set_title(Cut(call.title, kMaxTitleBytes));
-    to.set_name(Cut(call.name, kMaxIdBytes));
-    to.set_kind(Cut(call.kind, kMaxWordBytes));
-    to.set_status(Cut(call.status, kMaxWordBytes));
-    to.set_raw_input(Text(call.raw_input));
-    to.set_raw_output(Text(call.raw_output));
-    to.set_content(Text(call.content));
-    to.set_locations(Text(call.locations));
+  void operator()(const ToolCall& call) {
+    NewEvent& to = Add("tool_call");
+    to.Set("tool_call_id", IdText(call.id))
+        .Set("title", Cut(call.title, kMaxTitleBytes))
+        .Set("status", Cut(call.status, kMaxWordBytes))
+        .SetUnlessEmpty("kind", Cut(call.kind, kMaxWordBytes))
+        .SetUnlessEmpty("name", Cut(call.name, kMaxIdBytes));
+    SetDetails(call, to);
   }
-  void operator()(const ToolCallChange& change) const {
-    v1::ToolCallUpdateEvent& to = *event.mutable_tool_call_update();
-    to.set_tool_call_id(IdText(change.id));
-    if (change.title.has_value()) to.set_title(Cut(*change.title, kMaxTitleBytes));
-    if (change.kind.has_value()) to.set_kind(Cut(*change.kind, kMaxWordBytes));
-    if (change.status.has_value()) to.set_status(Cut(*change.status, kMaxWordBytes));
-    if (!change.raw_input.is_null()) to.set_raw_input(Text(change.raw_input));
-    if (!change.raw_output.is_null()) to.set_raw_output(Text(change.raw_output));
-    if (!change.content.is_null()) to.set_content(Text(change.content));
-    if (!change.locations.is_null()) to.set_locations(Text(change.locations));
+  void operator()(const ToolCallChange& change) {
+    NewEvent& to = Add(kToolCallUpdate);
+    to.Set("tool_call_id", IdText(change.id));
+    if (change.status.has_value()) to.Set("status", Cut(*change.status, kMaxWordBytes));
+    if (change.title.has_value()) to.Set("title", Cut(*change.title, kMaxTitleBytes));
+    if (change.kind.has_value()) to.Set("kind", Cut(*change.kind, kMaxWordBytes));
+    SetDetails(change, to);
   }
-  void operator()(const Plan& plan) const {
-    event.mutable_plan();
+  void operator()(const Plan& plan) {
+    Json entries = Json::array();
     for (const Plan::Entry& entry : plan.entries) {
-      if (event.plan().entries_size() == kMaxPlanEntries) break;
-      v1::PlanEvent::Entry& to = *event.mutable_plan()->add_entries();
-      to.set_content(Cut(entry.content, kMaxPlanTextBytes));
-      to.set_priority(Cut(entry.priority, kMaxWordBytes));
-      to.set_status(Cut(entry.status, kMaxWordBytes));
+      if (entries.size() == kMaxPlanEntries) break;
+      entries.push_back({{"content", Cut(entry.content, kMaxPlanTextBytes)},
+                         {"priority", Cut(entry.priority, kMaxWordBytes)},
+                         {"status", Cut(entry.status, kMaxWordBytes)}});
     }
+    Add("plan").Set("entries", entries);
   }
-  void operator()(const OtherUpdate& other) const {
-    SetOther(event,
-             other.kind.empty() ? "agent_update"
-                                : absl::StrCat("agent_", Cut(other.kind, kMaxWordBytes)),
-             other.data);
+  void operator()(const OtherUpdate& other) {
+    // The tracker accepts types of 64 bytes.
+    events.push_back(OtherEvent(other.kind.empty()
+                                    ? "agent_update"
+                                    : Cut(absl::StrCat("agent_", other.kind), kMaxWordBytes),
+                                other.data));
   }
-  void operator()(const AvailableCommands&) const {}
-  void operator()(const CurrentMode&) const {}
-  void operator()(const ConfigOptions&) const {}
-  void operator()(const SessionTitle&) const {}
-  void operator()(const Usage&) const {}
+  void operator()(const AvailableCommands&) {}
+  void operator()(const CurrentMode&) {}
+  void operator()(const ConfigOptions&) {}
+  void operator()(const SessionTitle&) {}
+  void operator()(const Usage&) {}
+
+  template <typename Call>
+  static void SetDetails(const Call& call, NewEvent& event) {
+    const auto set = [&](const char* name, const Json& value) {
+      if (!value.is_null()) event.SetJson(name, Text(value));
+    };
+    set("locations", call.locations);
+    set("raw_input", call.raw_input);
+    set("raw_output", call.raw_output);
+    set("content", call.content);
+  }
 };
 
-// One message's pieces.
-template <typename Piece>
-bool MergePiece(const Piece& piece, Piece& into) {
-  if (piece.message_id() != into.message_id() ||
-      into.text().size() + piece.text().size() > EventBatch::kMaxMergedBytes) {
-    return false;
-  }
-  into.mutable_text()->append(piece.text());
-  return true;
+// Whether the pieces are of one message, and of one answer.
+bool Continues(const NewEvent& piece, const NewEvent& before) {
+  return piece.Find("message_id") == before.Find("message_id") &&
+         piece.Find("iteration") == before.Find("iteration") &&
+         before.bytes() + piece.bytes() <= EventBatch::kMaxMergedBytes;
 }
 
-// Of a message or a thought.
-std::string* TextIn(v1::SessionEvent& event) {
-  if (event.has_agent_message()) return event.mutable_agent_message()->mutable_text();
-  return event.has_agent_thought() ? event.mutable_agent_thought()->mutable_text() : nullptr;
-}
-
-bool MergeChange(const v1::ToolCallUpdateEvent& change, v1::ToolCallUpdateEvent& into) {
-  if (change.tool_call_id() != into.tool_call_id()) return false;
-  // Whoever watches is to see each of its states.
-  if (change.has_status() && into.has_status() && change.status() != into.status()) return false;
-  into.MergeFrom(change);
-  return true;
+// Each status of a tool call stays visible.
+bool Continues(const NewEvent& change, const NewEvent& before, absl::string_view status) {
+  return change.Find("tool_call_id") == before.Find("tool_call_id") &&
+         (status.empty() || before.Find("status").empty() || status == before.Find("status"));
 }
 
 }  // namespace
@@ -139,70 +142,59 @@ std::string IdText(absl::string_view id) {
 }
 
 v1::SessionEvent LeftOut(const v1::SessionEvent& refused, absl::string_view why) {
-  v1::SessionEvent event;
-  const auto* payload = v1::SessionEvent::descriptor()->FindFieldByNumber(refused.payload_case());
-  SetOther(event, "agent_update",
-           Json{{"left_out", payload == nullptr ? "" : payload->name()},
-                {"bytes", refused.ByteSizeLong()},
-                {"why", Cut(why, kMaxPlanTextBytes)}});
-  return event;
+  return NewEvent("agent_update")
+      .Set("left_out", refused.type())
+      .Set("bytes", refused.ByteSizeLong())
+      .Set("why", Cut(why, kMaxPlanTextBytes))
+      .ToProto();
 }
 
-v1::SessionEvent EventOf(const AgentUpdate& update) {
-  v1::SessionEvent event;
-  std::visit(Recorded{event}, update);
-  return event;
-}
-
-void EventBatch::Add(v1::SessionEvent event) {
-  if (event.payload_case() == v1::SessionEvent::PAYLOAD_NOT_SET || Merge(event)) return;
-  std::string* text = TextIn(event);
-  if (text != nullptr && text->size() > kMaxMergedBytes) {
-    std::string whole;
-    whole.swap(*text);
-    absl::string_view left = whole;
-    while (!left.empty()) {
-      *text = std::string(CutText(left, kMaxMergedBytes));
-      left.remove_prefix(text->size());
-      Push(event);
-    }
-    return;
+std::optional<std::string> AgentTextOf(const AgentUpdate& update) {
+  const auto* piece = std::get_if<MessagePiece>(&update);
+  if (piece == nullptr || piece->role != MessagePiece::Role::kAgent ||
+      acp::TextOf(piece->content, "type") != "text") {
+    return std::nullopt;
   }
-  Push(std::move(event));
+  return acp::TextOf(piece->content, "text");
 }
 
-void EventBatch::Push(v1::SessionEvent event) {
-  bytes_ += event.ByteSizeLong();
+std::vector<NewEvent> EventsOf(const AgentUpdate& update) {
+  std::vector<NewEvent> events;
+  std::visit(Recorded{events}, update);
+  return events;
+}
+
+void EventBatch::Add(NewEvent event) {
+  if (Merge(event)) return;
+  bytes_ += event.bytes();
   events_.push_back(std::move(event));
 }
 
-bool EventBatch::Merge(const v1::SessionEvent& event) {
-  if (events_.empty()) return false;
-  v1::SessionEvent& last = events_.back();
-  if (last.payload_case() != event.payload_case()) return false;
-  const size_t before = last.ByteSizeLong();
-  bool is_merged = false;
-  if (event.has_agent_message() &&
-      event.agent_message().has_iteration() == last.agent_message().has_iteration() &&
-      event.agent_message().iteration() == last.agent_message().iteration()) {
-    is_merged = MergePiece(event.agent_message(), *last.mutable_agent_message());
-  } else if (event.has_agent_thought()) {
-    is_merged = MergePiece(event.agent_thought(), *last.mutable_agent_thought());
-  } else if (event.has_tool_call_update()) {
-    is_merged = MergeChange(event.tool_call_update(), *last.mutable_tool_call_update());
+bool EventBatch::Merge(const NewEvent& event) {
+  if (events_.empty() || events_.back().type() != event.type()) return false;
+  NewEvent& last = events_.back();
+  const size_t before = last.bytes();
+  if (event.type() == kToolCallUpdate) {
+    if (!Continues(event, last, event.Find("status"))) return false;
+    last.Merge(event);
+  } else if (event.type() == kAgentMessage || event.type() == kAgentThought) {
+    if (!Continues(event, last)) return false;
+    last.Append("text", event);
+  } else {
+    return false;
   }
-  bytes_ += last.ByteSizeLong() - before;
-  return is_merged;
+  bytes_ += last.bytes() - before;
+  return true;
 }
 
 std::vector<v1::SessionEvent> EventBatch::Take() {
   std::vector<v1::SessionEvent> events;
   size_t bytes = 0;
   while (!events_.empty() && events.size() < kMaxEvents) {
-    const size_t more = events_.front().ByteSizeLong();
+    const size_t more = events_.front().bytes();
     if (!events.empty() && bytes + more > kMaxBytes) break;
     bytes += more;
-    events.push_back(std::move(events_.front()));
+    events.push_back(events_.front().ToProto());
     events_.pop_front();
   }
   bytes_ -= bytes;

@@ -3,23 +3,27 @@
 
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 #include "callslip/tracker/v1/session.pb.h"
 #include "runner/acp/agent_update.h"
+#include "runner/session/new_event.h"
 
 namespace callslip::runner {
 
 namespace v1 = callslip::tracker::v1;
 
-// The event that an update is recorded as; one without payload where it is none: what the agent
-// says of its commands, modes, settings and usage is its state, and what it repeats of its user was
-// recorded before. Within what the tracker takes (an event of 4 MiB): names and titles are cut, and
-// a text of JSON above kMaxJsonBytes, or of too many values, is left out, and said to be. Texts of
-// messages may be longer than an event: EventBatch makes several of them.
-v1::SessionEvent EventOf(const AgentUpdate& update);
+// The events that an update is recorded as; none for the agent's commands, modes, settings and
+// usage, which are its state, and for what it repeats of its user, which was recorded before. They
+// are within what the tracker accepts (4 MiB an event): a long text becomes several events of at
+// most EventBatch::kMaxMergedBytes, names and titles are truncated, and JSON above kMaxJsonBytes,
+// or of too many values, is replaced by a note.
+std::vector<NewEvent> EventsOf(const AgentUpdate& update);
+// The text of a piece of an agent_message; nothing for any other update.
+std::optional<std::string> AgentTextOf(const AgentUpdate& update);
 inline constexpr size_t kMaxJsonBytes = size_t{768} << 10;
 // Of each; the tracker takes 200,000.
 inline constexpr size_t kMaxJsonValues = 100'000;
@@ -44,7 +48,7 @@ class EventBatch {
   static constexpr size_t kMaxBytes = size_t{3} << 20;
   static constexpr size_t kMaxMergedBytes = size_t{256} << 10;
 
-  void Add(v1::SessionEvent event);
+  void Add(NewEvent event);
   // The first of them, as many as one call takes; one at least, where there is one.
   std::vector<v1::SessionEvent> Take();
 
@@ -52,10 +56,9 @@ class EventBatch {
   size_t bytes() const { return bytes_; }
 
  private:
-  void Push(v1::SessionEvent event);
-  bool Merge(const v1::SessionEvent& event);
+  bool Merge(const NewEvent& event);
 
-  std::deque<v1::SessionEvent> events_;
+  std::deque<NewEvent> events_;
   size_t bytes_ = 0;
 };
 

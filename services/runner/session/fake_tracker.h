@@ -14,6 +14,7 @@
 #include "common/error_details.h"
 #include "runner/later.h"
 #include "runner/tracker/tracker_calls.h"
+#include "support/session_events.h"
 
 namespace callslip::runner {
 
@@ -37,7 +38,7 @@ class FakeTracker final : public TrackerCalls {
     }
     if (how == How::kBreak) co_return absl::InternalError("the request can't be read");
     for (const v1::SessionEvent& event : request.events()) {
-      if (event.agent_message().text().find(refused) == std::string::npos) continue;
+      if (MemberOf(event, "text").find(refused) == std::string::npos) continue;
       co_return ErrorWithDetails(absl::StatusCode::kInvalidArgument, "text is too bad",
                                  {.reason = "invalid_argument"});
     }
@@ -64,7 +65,7 @@ class FakeTracker final : public TrackerCalls {
   }
   std::vector<std::string> Texts() const {
     std::vector<std::string> texts;
-    for (const v1::SessionEvent& event : log) texts.push_back(event.agent_message().text());
+    for (const v1::SessionEvent& event : log) texts.push_back(MemberOf(event, "text"));
     return texts;
   }
 

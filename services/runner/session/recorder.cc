@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/detached.hpp"
 #include "runner/tracker/persistence.h"
@@ -11,10 +12,8 @@ namespace callslip::runner {
 namespace {
 
 // As they are compared: the tracker sets the rest.
-std::string Content(v1::SessionEvent event) {
-  event.clear_seq();
-  event.clear_time();
-  return event.SerializeAsString();
+std::string Content(const v1::SessionEvent& event) {
+  return absl::StrCat(event.type(), " ", event.data());
 }
 
 // Because of what they say, whoever may be to blame for that.
@@ -30,7 +29,7 @@ void SetAll(std::vector<Later<bool>>& waiting) {
 
 void Recorder::Begin() { status_ = absl::OkStatus(); }
 
-bool Recorder::Add(v1::SessionEvent event) {
+bool Recorder::Add(NewEvent event) {
   if (!status_.ok()) return false;
   batch_.Add(std::move(event));
   if (batch_.bytes() > kMostWaiting) {

@@ -41,7 +41,7 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
   void Begin();
   // False where nothing is recorded any more: see status(). An event that the tracker refuses is
   // none of these: that it was left out is recorded in its place.
-  bool Add(v1::SessionEvent event);
+  bool Add(NewEvent event);
   // Waits until all that was added is recorded.
   boost::asio::awaitable<absl::Status> Flush();
   bool has_room() const { return batch_.bytes() <= kManyWaiting; }

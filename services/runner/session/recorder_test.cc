@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "runner/session/fake_tracker.h"
 #include "runner/tracker/persistence.h"
+#include "support/session_events.h"
 
 namespace callslip::runner {
 namespace {
@@ -23,9 +24,8 @@ using How = FakeTracker::How;
 class RecorderTest : public testing::Test {
  protected:
   bool Add(const std::string& text, const std::string& message_id = "") {
-    v1::SessionEvent event;
-    event.mutable_agent_message()->set_text(text);
-    event.mutable_agent_message()->set_message_id(message_id);
+    NewEvent event("agent_message");
+    event.Set("text", text).SetUnlessEmpty("message_id", message_id);
     const bool added = recorder_->Add(std::move(event));
     Run();
     return added;
@@ -105,26 +105,24 @@ TEST_F(RecorderTest, TheSameTextBeforeIsAnother) {
   log_.next = {How::kLoseCall};
   Add("a", "1");
   // Somebody else's comes first.
-  v1::SessionEvent other;
-  other.mutable_agent_message()->set_text("other");
-  log_.Record(other);
+  log_.Record(v1::MakeMessage("other"));
   EXPECT_TRUE(Flush().ok());
   EXPECT_THAT(log_.Texts(), ElementsAre("a", "other", "a"));
 }
 
 TEST_F(RecorderTest, WhatWasRecordedIsFoundBehindOthersThatLookLikeIt) {
   const auto call = [](const std::string& id) {
-    v1::SessionEvent event;
-    event.mutable_tool_call()->set_tool_call_id(id);
+    NewEvent event("tool_call");
+    event.Set("tool_call_id", id);
     return event;
   };
   Add("a");
-  log_.Record(call("x"));
+  log_.Record(call("x").ToProto());
   log_.next = {How::kLoseAnswer};
   for (const char* id : {"x", "x", "y"}) recorder_->Add(call(id));
   EXPECT_TRUE(Flush().ok());
   std::vector<std::string> ids;
-  for (const v1::SessionEvent& event : log_.log) ids.push_back(event.tool_call().tool_call_id());
+  for (const v1::SessionEvent& event : log_.log) ids.push_back(MemberOf(event, "tool_call_id"));
   EXPECT_THAT(ids, ElementsAre("", "x", "x", "x", "y"));
 }
 
@@ -142,8 +140,8 @@ TEST_F(RecorderTest, AnEventThatIsRefusedIsLeftOutAlone) {
   EXPECT_TRUE(Flush().ok());
   ASSERT_EQ(log_.log.size(), 4);
   EXPECT_THAT(log_.Texts(), ElementsAre("first", "a", "", "b"));
-  EXPECT_EQ(log_.log[2].other().type(), "agent_update");
-  const Json told = Json::parse(log_.log[2].other().data());
+  EXPECT_EQ(log_.log[2].type(), "agent_update");
+  const Json told = Json::parse(log_.log[2].data());
   EXPECT_EQ(told["left_out"], "agent_message");
   EXPECT_EQ(told["why"], "text is too bad");
   EXPECT_TRUE(Add("c"));

@@ -30,12 +30,9 @@ size_t TextBytes(const Json& params) {
   return bytes;
 }
 
-v1::SessionEvent FileEventOf(const std::string& method, const FileAccess::Done& done) {
-  v1::SessionEvent event;
-  v1::FileEvent& file =
-      method == "fs/read_text_file" ? *event.mutable_file_read() : *event.mutable_file_write();
-  file.set_path(done.path);
-  file.set_size(done.bytes);
+NewEvent FileEventOf(const std::string& method, const FileAccess::Done& done) {
+  NewEvent event(method == "fs/read_text_file" ? "file_read" : "file_write");
+  event.Set("path", done.path).Set("size", done.bytes);
   return event;
 }
 

@@ -90,12 +90,10 @@ PermissionChoice Rejection(const PermissionQuestion& question) {
   return std::nullopt;
 }
 
-v1::SessionEvent CouldNotAsk(absl::string_view title, absl::string_view why) {
-  v1::SessionEvent event;
-  event.mutable_error()->set_message(absl::StrCat("nobody could be asked for permission for \"",
-                                                  CutText(title, kToldTitleBytes),
-                                                  "\", so it was not given: ", why));
-  return event;
+NewEvent CouldNotAsk(absl::string_view title, absl::string_view why) {
+  return ErrorEvent(absl::StrCat("nobody could be asked for permission for \"",
+                                 CutText(title, kToldTitleBytes),
+                                 "\", so it was not given: ", why));
 }
 
 }  // namespace

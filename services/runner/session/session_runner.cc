@@ -17,23 +17,21 @@ constexpr size_t kNameBytes = 256;
 // How long a message may take to come to a session that was started for one.
 constexpr absl::Duration kFirstMessage = absl::Seconds(2);
 
-v1::SessionEvent DecidedByPolicy(const PermissionQuestion& question, const std::string& id,
-                                 const std::string& option) {
-  v1::SessionEvent event;
-  v1::PermissionEvent& permission = *event.mutable_permission();
-  permission.set_title(TitleOf(question));
-  permission.set_selected_option(IdText(option));
-  permission.set_outcome("selected");
-  permission.set_permission_id(id);
-  permission.set_tool_call_id(IdText(question.tool_call.id));
-  permission.set_decided_by("policy");
+NewEvent DecidedByPolicy(const PermissionQuestion& question, const std::string& id,
+                         const std::string& option) {
+  NewEvent event("permission");
+  event.Set("title", TitleOf(question))
+      .Set("selected_option", IdText(option))
+      .Set("outcome", "selected")
+      .Set("permission_id", id)
+      .SetUnlessEmpty("tool_call_id", IdText(question.tool_call.id))
+      .Set("decided_by", "policy");
   return event;
 }
 
-v1::SessionEvent ContextLost(const AgentError& why) {
-  v1::SessionEvent event;
-  event.mutable_other()->set_type("context_lost");
-  event.mutable_other()->set_data(Dump({{"reason", why.reason}, {"message", why.message}}));
+NewEvent ContextLost(const AgentError& why) {
+  NewEvent event("context_lost");
+  event.Set("reason", why.reason).Set("message", why.message);
   return event;
 }
 

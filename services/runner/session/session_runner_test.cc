@@ -14,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runner/session/fake_tracker.h"
+#include "support/session_events.h"
 #include "support/temporary_folder.h"
 
 namespace callslip::runner {
@@ -142,7 +143,7 @@ class SessionRunnerTest : public testing::Test {
   int ContextsLost() const {
     int lost = 0;
     for (const v1::SessionEvent& event : tracker_.log) {
-      lost += event.other().type() == "context_lost" ? 1 : 0;
+      lost += event.type() == "context_lost" ? 1 : 0;
     }
     return lost;
   }
@@ -223,7 +224,7 @@ TEST_F(SessionRunnerTest, AnImageThatIsLeftOutIsToldToPeopleToo) {
     EXPECT_EQ(NextEnd(), "COMPLETED ");
     std::string told;
     for (const v1::SessionEvent& event : tracker_.log)
-      absl::StrAppend(&told, event.error().message());
+      absl::StrAppend(&told, MemberOf(event, "message"));
     EXPECT_EQ(told, row.told);
     runner_->Release();
     PassUntil([this] { return runner_->is_asleep(); });
@@ -393,7 +394,7 @@ TEST_F(SessionRunnerTest, ANewContextIsToldOfOnce) {
   Begin();
   PassUntilStatus(v1::AGENT_STATUS_IDLE);
   EXPECT_EQ(ContextsLost(), 2);
-  EXPECT_NE(tracker_.log.back().other().data().find("\"fresh\""), std::string::npos);
+  EXPECT_NE(tracker_.log.back().data().find("\"fresh\""), std::string::npos);
   // One that was never asked anything has nothing to lose.
   Control("c", v1::AGENT_ACTION_FRESH);
   PassUntil([this] { return scheduler_.wants == 3; });
@@ -416,7 +417,7 @@ TEST_F(SessionRunnerTest, ANewContextIsWantedWhicheverRunnerStartsTheNextAgent) 
   details_ = R"({"fresh_wanted":true})";
   Run();
   EXPECT_EQ(ContextsLost(), 1);
-  EXPECT_NE(tracker_.log.back().other().data().find("\"fresh\""), std::string::npos);
+  EXPECT_NE(tracker_.log.back().data().find("\"fresh\""), std::string::npos);
   PassUntil([this] {
     return tracker_.states.back().details().find("fresh_wanted") == std::string::npos;
   });

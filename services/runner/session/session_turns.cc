@@ -301,11 +301,9 @@ boost::asio::awaitable<Json> SessionTurns::PromptBlocks(const acp::Capabilities&
                      image.ok() ? " was left out: you take none]" : " is not there any more]")));
     if (turn_->has_told_images) continue;
     const bool has_name = image.ok() && !image->image().name().empty();
-    v1::SessionEvent event;
-    event.mutable_error()->set_message(absl::StrCat(
+    recorder_->Add(ErrorEvent(absl::StrCat(
         "the image ", has_name ? image->image().name() : image_id,
-        " was left out: ", image.ok() ? "the agent takes none" : "it is not there any more"));
-    recorder_->Add(std::move(event));
+        " was left out: ", image.ok() ? "the agent takes none" : "it is not there any more")));
   }
   // However often it is sent.
   turn_->has_told_images = true;
@@ -351,13 +349,13 @@ void SessionTurns::Record(AgentUpdate update) {
     spans_.Take(*change);
   }
   if (plan_->shell_commands) KeepOffShellIds(update);
-  v1::SessionEvent event = EventOf(update);
-  if (commands_.has_value() && event.has_agent_message()) {
-    event.mutable_agent_message()->set_iteration(commands_->iteration());
-    commands_->Read(event.agent_message().text());
+  const std::optional<std::string> text = AgentTextOf(update);
+  if (commands_.has_value() && text.has_value()) commands_->Read(*text);
+  for (NewEvent& event : EventsOf(update)) {
+    if (commands_.has_value() && text.has_value()) event.Set("iteration", commands_->iteration());
+    // What can't be recorded is not to be done either.
+    if (!recorder_->Add(std::move(event)) && prompted_ != nullptr) prompted_->session().Cancel();
   }
-  // What can't be recorded is not to be done either.
-  if (!recorder_->Add(std::move(event)) && prompted_ != nullptr) prompted_->session().Cancel();
 }
 
 void SessionTurns::Complete(PermissionQuestion& question) const {
@@ -373,10 +371,9 @@ boost::asio::awaitable<void> SessionTurns::PromptWith(std::string results) {
   if (!started.ok()) {
     // Where somebody's message came first, the agent is told with that.
     if (callslip::DetailsOf(started.status()).reason != "turn_in_progress") {
-      v1::SessionEvent event;
-      event.mutable_error()->set_message(absl::StrCat(
-          "the agent could not be told what became of its commands: ", started.status().message()));
-      recorder_->Add(std::move(event));
+      recorder_->Add(
+          ErrorEvent(absl::StrCat("the agent could not be told what became of its commands: ",
+                                  started.status().message())));
     }
     results_ = std::move(results);
     co_return;

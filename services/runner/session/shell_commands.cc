@@ -45,12 +45,11 @@ boost::asio::awaitable<std::string> ShellCommands::Run() {
   // What the agent says after its end is no part of its answer.
   const std::vector<ShellCommand> commands = std::exchange(found_, {});
   for (const ShellCommand& command : commands) {
-    v1::SessionEvent event;
-    v1::ToolCallEvent& call = *event.mutable_tool_call();
-    call.set_tool_call_id(command.id);
-    call.set_title(command.command);
-    call.set_kind(kToolKind);
-    call.set_status("queued");
+    NewEvent event("tool_call");
+    event.Set("tool_call_id", command.id)
+        .Set("title", command.command)
+        .Set("status", "queued")
+        .Set("kind", kToolKind);
     recorder_->Add(std::move(event));
   }
   std::vector<std::string> told;
@@ -102,11 +101,8 @@ boost::asio::awaitable<ShellResult> ShellCommands::RunOne(const ShellCommand& co
 }
 
 void ShellCommands::Record(const std::string& id, const char* status, std::string title) {
-  v1::SessionEvent event;
-  v1::ToolCallUpdateEvent& update = *event.mutable_tool_call_update();
-  update.set_tool_call_id(id);
-  update.set_status(status);
-  if (!title.empty()) update.set_title(std::move(title));
+  NewEvent event("tool_call_update");
+  event.Set("tool_call_id", id).Set("status", status).SetUnlessEmpty("title", title);
   recorder_->Add(std::move(event));
 }
 

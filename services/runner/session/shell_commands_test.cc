@@ -21,6 +21,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runner/session/fake_tracker.h"
+#include "support/session_events.h"
 #include "support/temporary_folder.h"
 
 namespace callslip::runner {
@@ -75,17 +76,14 @@ class ShellCommandsTest : public testing::Test {
   std::vector<std::string> Recorded() const {
     std::vector<std::string> all;
     for (const v1::SessionEvent& event : log_.log) {
-      all.push_back(event.has_tool_call() ? absl::StrCat(event.tool_call().tool_call_id(), " ",
-                                                         event.tool_call().status())
-                                          : absl::StrCat(event.tool_call_update().tool_call_id(),
-                                                         " ", event.tool_call_update().status()));
+      all.push_back(absl::StrCat(MemberOf(event, "tool_call_id"), " ", MemberOf(event, "status")));
     }
     return all;
   }
   bool Is(const std::string& file) const {
     return std::filesystem::exists(absl::StrCat(folder_.path(), "/", file));
   }
-  std::string Title(size_t event) const { return log_.log[event].tool_call_update().title(); }
+  std::string Title(size_t event) const { return MemberOf(log_.log[event], "title"); }
 
   TemporaryFolder folder_;
   boost::asio::io_context context_;
@@ -116,8 +114,8 @@ TEST_F(ShellCommandsTest, EachIsFollowedByItsIdAndToldOf) {
   EXPECT_THAT(Recorded(), ElementsAre("cmd-3-0 queued", "cmd-3-1 queued", "cmd-3-2 queued",
                                       "cmd-3-0 running", "cmd-3-0 completed", "cmd-3-1 running",
                                       "cmd-3-1 completed", "cmd-3-2 running", "cmd-3-2 completed"));
-  EXPECT_EQ(log_.log[2].tool_call().title(), "echo out; exit 7");
-  EXPECT_EQ(log_.log[2].tool_call().kind(), "execute");
+  EXPECT_EQ(MemberOf(log_.log[2], "title"), "echo out; exit 7");
+  EXPECT_EQ(MemberOf(log_.log[2], "kind"), "execute");
   EXPECT_THAT(Title(8), HasSubstr("$ echo out; exit 7\nout\n"));
 }
 
@@ -173,9 +171,7 @@ TEST_F(ShellCommandsTest, OutputWithoutItsBeginningSaysSo) {
 TEST_F(ShellCommandsTest, WhatCanNotBeRecordedIsNotRun) {
   commands_->Read("<shell>touch made</shell>");
   log_.next = {FakeTracker::How::kRefuse};
-  v1::SessionEvent event;
-  event.mutable_agent_message()->set_text("what the session does not take");
-  recorder_->Add(std::move(event));
+  recorder_->Add(ErrorEvent("what the session does not take"));
   Settle();
   EXPECT_THAT(Run(), HasSubstr("error=\"not_run\">\n$ touch made\nover\n"));
   EXPECT_FALSE(Is("made"));

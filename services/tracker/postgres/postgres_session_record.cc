@@ -143,27 +143,26 @@ absl::Status PostgresSessionRecord::ForEachLine(PostgresPool& pool, const std::s
   }
 }
 
-absl::StatusOr<std::vector<EventPtr>> PostgresSessionRecord::AppendAll(
-    std::vector<EventPayload> payloads, absl::Time now) {
+absl::StatusOr<std::vector<AppendedEvent>> PostgresSessionRecord::AppendAll(
+    std::vector<NewEvent> events, absl::Time now) {
   ASSIGN_OR_RETURN(std::vector<EncodedEvent> encoded,
-                   EncodeEvents(extent_.max_seq + 1, now, std::move(payloads)));
-  std::vector<EventPtr> events;
-  events.reserve(encoded.size());
+                   EncodeEvents(extent_.max_seq + 1, now, std::move(events)));
+  std::vector<AppendedEvent> appended;
+  appended.reserve(encoded.size());
   for (EncodedEvent& event : encoded) {
-    const int64_t seq = event.event->seq;
+    const int64_t seq = event.appended.event->seq;
     if (extent_.events == 0) extent_.first_seq = seq;
     if (extent_.events == 1) extent_.second_seq = seq;
     ++extent_.events;
     extent_.max_seq = seq;
     extent_.bytes += static_cast<int64_t>(event.line.size());
     unwritten_bytes_ += event.line.size();
-    unwritten_heads_.push_back(
-        {.seq = seq, .type = std::string(EventTypeOf(event.event->payload)), .timestamp = now});
+    unwritten_heads_.push_back({.seq = seq, .type = event.appended.event->type, .timestamp = now});
     unwritten_.push_back(std::move(event.line));
-    events.push_back(std::move(event.event));
+    appended.push_back(std::move(event.appended));
     if (unwritten_bytes_ >= kFlushBytes) RETURN_IF_ERROR(SyncLog());
   }
-  return events;
+  return appended;
 }
 
 absl::Status PostgresSessionRecord::SyncLog() {

@@ -42,10 +42,9 @@ class PostgresSessionRecord final : public SessionRecord {
   using Visitor = absl::FunctionRef<void(const EventHead& head, absl::string_view line)>;
   static absl::Status ForEachLine(PostgresPool& pool, const std::string& id, Visitor visit);
 
-  absl::StatusOr<std::vector<EventPtr>> AppendAll(std::vector<EventPayload> payloads,
-                                                  absl::Time now) override;
+  absl::StatusOr<std::vector<AppendedEvent>> AppendAll(std::vector<NewEvent> events,
+                                                       absl::Time now) override;
   absl::Status SyncLog() override;
-  OtherEvent TurnEndOf(const EndedTurn& turn) const override { return EncodeTurnEnd(turn); }
   absl::StatusOr<EventPage> Read(const EventQuery& query) override;
   absl::StatusOr<int64_t> Prune(const SessionRetention& retention) override;
   absl::Status SaveQueue(const std::deque<QueuedMessage>& messages, const DeliveryState& delivery,

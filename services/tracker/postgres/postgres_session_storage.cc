@@ -147,7 +147,7 @@ absl::Status PostgresSessionStorage::Unmake(const SessionMetadata& metadata) {
 }
 
 absl::Status PostgresSessionStorage::Make(SessionMetadata metadata) {
-  std::vector<EventPayload> start;
+  std::vector<NewEvent> start;
   start.emplace_back(
       SessionStart{metadata.session_id, metadata.acp_server, metadata.working_dir, metadata.owner});
   ASSIGN_OR_RETURN(const std::vector<EncodedEvent> events,
@@ -160,7 +160,7 @@ absl::Status PostgresSessionStorage::Make(SessionMetadata metadata) {
                                              .AddText(metadata.session_id)
                                              .AddText(EncodeMetadata(metadata))
                                              .Add(metadata.log_bytes)
-                                             .AddText(EventTypeOf(events.front().event->payload))
+                                             .AddText(events.front().appended.event->type)
                                              .AddBytes(events.front().line));
   RETURN_IF_ERROR(CheckFence(made, epoch_));
   return made->Int(0, 1) == 1 ? absl::OkStatus() : SessionExists(metadata.session_id);

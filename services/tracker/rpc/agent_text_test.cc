@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "support/session_events.h"
 #include "tracker/rpc/session_server_fixture.h"
 
 namespace callslip::tracker {
@@ -53,9 +54,9 @@ TEST_F(AgentTextTest, CommandRunsAndItsEndIsRecorded) {
   EXPECT_EQ(found.commands(0).id(), "cmd-0-0");
   EXPECT_EQ(found.commands(0).command(), "ls");
   const v1::SessionEvent queued = NextEvent();
-  EXPECT_EQ(queued.tool_call().tool_call_id(), "cmd-0-0");
-  EXPECT_EQ(queued.tool_call().status(), "queued");
-  EXPECT_EQ(NextEvent().agent_message().text(), "Look: <shell>ls</shell>");
+  EXPECT_EQ(MemberOf(queued, "tool_call_id"), "cmd-0-0");
+  EXPECT_EQ(MemberOf(queued, "status"), "queued");
+  EXPECT_EQ(MemberOf(NextEvent(), "text"), "Look: <shell>ls</shell>");
 
   const v1::CommandLease lease = Lease();
   EXPECT_EQ(lease.command().command_id(), found.commands(0).command_id());
@@ -65,13 +66,13 @@ TEST_F(AgentTextTest, CommandRunsAndItsEndIsRecorded) {
   EXPECT_EQ(lease.command().label(), "s");
   ASSERT_OK(Call(&C::AcknowledgeCommand, Proof(lease)));
   const v1::SessionEvent running = NextEvent();
-  EXPECT_EQ(running.tool_call_update().tool_call_id(), "cmd-0-0");
-  EXPECT_EQ(running.tool_call_update().status(), "running");
+  EXPECT_EQ(MemberOf(running, "tool_call_id"), "cmd-0-0");
+  EXPECT_EQ(MemberOf(running, "status"), "running");
   ASSERT_OK(Call(&C::CompleteCommand,
                  Proof(lease) + R"(result: '{"output":"README.md\\n","exit_code":1}')"));
   const v1::SessionEvent completed = NextEvent();
-  EXPECT_EQ(completed.tool_call_update().status(), "completed");
-  EXPECT_EQ(completed.tool_call_update().title(),
+  EXPECT_EQ(MemberOf(completed, "status"), "completed");
+  EXPECT_EQ(MemberOf(completed, "title"),
             "<result id=\"cmd-0-0\" exit_code=\"1\">\n$ ls\nREADME.md\n</result>\n");
 }
 
@@ -85,7 +86,7 @@ TEST_F(AgentTextTest, IsShownBeforeItsEnd) {
   const v1::SessionUpdate::AgentText known = later->Next()->snapshot().agent_text();
   EXPECT_EQ(known.DebugString(), "text: \"Look here\"\n");
   ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' text: '!' end: true"));
-  EXPECT_EQ(watch_->Next()->event().agent_message().text(), "Look here!");
+  EXPECT_EQ(MemberOf(watch_->Next()->event(), "text"), "Look here!");
   EXPECT_FALSE(Watch("session_id: 's'")->Next()->snapshot().has_agent_text());
 }
 
@@ -95,30 +96,30 @@ TEST_F(AgentTextTest, EqualCommandsAreTwoCommandsAndAWorkerMayFailThem) {
       Call(&S::AddAgentText, "session_id: 's' text: '<shell>ls</shell><shell>ls</shell>'"));
   ASSERT_THAT(found.commands(), SizeIs(2));
   EXPECT_EQ(found.commands(1).id(), "cmd-0-1");
-  EXPECT_EQ(NextEvent().tool_call().tool_call_id(), "cmd-0-0");
-  EXPECT_EQ(NextEvent().tool_call().tool_call_id(), "cmd-0-1");
+  EXPECT_EQ(MemberOf(NextEvent(), "tool_call_id"), "cmd-0-0");
+  EXPECT_EQ(MemberOf(NextEvent(), "tool_call_id"), "cmd-0-1");
   const v1::CommandLease first = Lease();
   // What is no JSON is output as it is, valid UTF-8 or not.
   ASSERT_OK(Call(&C::CompleteCommand, Proof(first) + "result: 'plain\\377'"));
   const v1::SessionEvent plain = NextEvent();
-  EXPECT_EQ(plain.tool_call_update().tool_call_id(), "cmd-0-0");
-  EXPECT_THAT(plain.tool_call_update().title(), HasSubstr("plain\xEF\xBF\xBD"));
+  EXPECT_EQ(MemberOf(plain, "tool_call_id"), "cmd-0-0");
+  EXPECT_THAT(MemberOf(plain, "title"), HasSubstr("plain\xEF\xBF\xBD"));
   const v1::CommandLease second = Lease();
   ASSERT_OK(
       Call(&C::CompleteCommand, Proof(second) + "error { code: 'no_shell' message: 'none here' }"));
   const v1::SessionEvent failed = NextEvent();
-  EXPECT_EQ(failed.tool_call_update().tool_call_id(), "cmd-0-1");
-  EXPECT_EQ(failed.tool_call_update().status(), "failed");
-  EXPECT_THAT(failed.tool_call_update().title(), HasSubstr("no_shell: none here"));
+  EXPECT_EQ(MemberOf(failed, "tool_call_id"), "cmd-0-1");
+  EXPECT_EQ(MemberOf(failed, "status"), "failed");
+  EXPECT_THAT(MemberOf(failed, "title"), HasSubstr("no_shell: none here"));
 }
 
 TEST_F(AgentTextTest, CommandThatNoWorkerTakesFails) {
   ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' text: '<shell>ls</shell>'"));
-  EXPECT_TRUE(NextEvent().has_tool_call());
+  EXPECT_EQ(NextEvent().type(), "tool_call");
   clock_.Advance(absl::Seconds(30));
   const v1::SessionEvent failed = NextEvent();
-  EXPECT_EQ(failed.tool_call_update().status(), "failed");
-  EXPECT_THAT(failed.tool_call_update().title(), HasSubstr("never_delivered"));
+  EXPECT_EQ(MemberOf(failed, "status"), "failed");
+  EXPECT_THAT(MemberOf(failed, "title"), HasSubstr("never_delivered"));
 }
 
 TEST_F(AgentTextTest, IterationsComeOneAfterTheOther) {
@@ -134,8 +135,8 @@ TEST_F(AgentTextTest, IterationsComeOneAfterTheOther) {
   // The next answer ends the one before, which its agent did not.
   ASSERT_OK_AND_ASSIGN(const auto found, add("iteration: 3 text: '</shell><shell>ls</shell>'"));
   EXPECT_EQ(found.commands(0).id(), "cmd-3-0");
-  EXPECT_EQ(NextEvent().agent_message().text(), "one");
-  EXPECT_EQ(NextEvent().agent_message().text(), "cut <shell>off");
+  EXPECT_EQ(MemberOf(NextEvent(), "text"), "one");
+  EXPECT_EQ(MemberOf(NextEvent(), "text"), "cut <shell>off");
   EXPECT_THAT(add("iteration: 3 text: '" + std::string((1 << 20) + 1, 'x') + "'"), invalid);
   ASSERT_OK(Call(&S::EndSession, "session_id: 's'"));
   EXPECT_THAT(add("iteration: 3 text: 'x'"),
@@ -159,15 +160,15 @@ TEST_F(AgentTextTest, ResultThatComesWhileTheTrackerDrainsIsRecorded) {
   storage_ = nullptr;
 
   Start();
-  std::map<std::string, v1::ToolCallUpdateEvent> ends;
+  std::map<std::string, v1::SessionEvent> ends;
   for (const v1::SessionEvent& event : Events()) {
-    if (event.has_tool_call_update()) {
-      ends[event.tool_call_update().tool_call_id()] = event.tool_call_update();
+    if (event.type() == "tool_call_update") {
+      ends[MemberOf(event, "tool_call_id")] = event;
     }
   }
-  EXPECT_EQ(ends["cmd-0-0"].status(), "completed");
-  EXPECT_THAT(ends["cmd-0-0"].title(), HasSubstr("done"));
-  EXPECT_EQ(ends["cmd-0-1"].status(), "failed");
+  EXPECT_EQ(MemberOf(ends["cmd-0-0"], "status"), "completed");
+  EXPECT_THAT(MemberOf(ends["cmd-0-0"], "title"), HasSubstr("done"));
+  EXPECT_EQ(MemberOf(ends["cmd-0-1"], "status"), "failed");
 }
 
 TEST_F(AgentTextTest, IdsGoOnOverARestart) {
@@ -221,11 +222,11 @@ TEST_F(AgentTextTest, APieceThatIsSentAgainIsOnePiece) {
   EXPECT_EQ(Call(&S::AddAgentText, last)->length(), 46);
   EXPECT_THAT(Call(&S::AddAgentText, "session_id: 's' text: '!' end: true"),
               FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
-  EXPECT_EQ(NextEvent().tool_call().tool_call_id(), "cmd-0-0");
-  EXPECT_EQ(NextEvent().tool_call().tool_call_id(), "cmd-0-1");
-  const v1::AgentMessageEvent message = NextEvent().agent_message();
-  EXPECT_EQ(message.text(), "<shell>rm -rf build</shell>.<shell>id</shell>!");
-  EXPECT_EQ(message.iteration(), 0);
+  EXPECT_EQ(MemberOf(NextEvent(), "tool_call_id"), "cmd-0-0");
+  EXPECT_EQ(MemberOf(NextEvent(), "tool_call_id"), "cmd-0-1");
+  const v1::SessionEvent message = NextEvent();
+  EXPECT_EQ(MemberOf(message, "text"), "<shell>rm -rf build</shell>.<shell>id</shell>!");
+  EXPECT_EQ(MemberOf(message, "iteration"), "0");
   EXPECT_EQ(Events().size(), 4u);
 }
 
@@ -255,7 +256,7 @@ TEST_F(AgentTextTest, WhatWasNotStoredWasNotSaid) {
   EXPECT_NE(found.commands(0).command_id(), "");
   const std::vector<v1::SessionEvent> events = Events();
   ASSERT_EQ(events.size(), 3u);
-  EXPECT_EQ(events[2].agent_message().text(), "Look: <shell>ls</shell>");
+  EXPECT_EQ(MemberOf(events[2], "text"), "Look: <shell>ls</shell>");
 }
 
 TEST_F(AgentTextTest, AnAnswerThatARestartHasCutOffIsSentAgain) {
@@ -279,8 +280,8 @@ TEST_F(AgentTextTest, AnAnswerThatARestartHasCutOffIsSentAgain) {
   int messages = 0;
   int calls = 0;
   for (const v1::SessionEvent& event : Events()) {
-    messages += event.has_agent_message() ? 1 : 0;
-    calls += event.has_tool_call() ? 1 : 0;
+    messages += event.type() == "agent_message" ? 1 : 0;
+    calls += event.type() == "tool_call" ? 1 : 0;
   }
   EXPECT_EQ(messages, 1);
   EXPECT_EQ(calls, 2);

@@ -103,7 +103,7 @@ TEST_F(OpenPortTest, AForeignIdIsUnknownToEveryMethod) {
       SetText(request, "session_id", "hers");
       // What is looked at before the session.
       if (auto* append = dynamic_cast<v1::AppendEventsRequest*>(&request)) {
-        append->add_events()->mutable_user_prompt()->set_message("x");
+        append->add_events()->set_type("usage");
       }
       if (auto* finish = dynamic_cast<v1::FinishTurnRequest*>(&request)) {
         finish->set_outcome(v1::FinishTurnRequest::OUTCOME_COMPLETED);

@@ -1,10 +1,8 @@
 #include "tracker/rpc/queue_service.h"
 
 #include <functional>
-#include <limits>
 #include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "common/status_macros.h"
@@ -18,27 +16,6 @@
 
 namespace callslip::tracker {
 namespace {
-
-// Pages of the log that are looked through for a prompt whose turn was begun before.
-constexpr int kPages = 8;
-
-// Of the user_prompt that a message has become; 0 where it is too long ago.
-absl::StatusOr<int64_t> SeqOfPrompt(Session& session, const std::string& message_id) {
-  EventQuery query{.from = EventQuery::From::kBeforeSeq,
-                   .value = std::numeric_limits<int64_t>::max(),
-                   .limit = 1};  // It is the last event where the turn has begun just now.
-  for (int i = 0; i < kPages; ++i) {
-    ASSIGN_OR_RETURN(const EventPage page, session.Read(query));
-    for (const EventPtr& event : page.events) {
-      const auto* prompt = std::get_if<UserPrompt>(&event->payload);
-      if (prompt != nullptr && prompt->queue_id == message_id) return event->seq;
-    }
-    if (!page.has_more) break;
-    query.value = page.first_seq;
-    query.limit = kMaxEventPage;
-  }
-  return 0;
-}
 
 v1::QueueStatus StatusOf(Session& session) {
   const SessionSnapshot snapshot = session.Snapshot();
@@ -318,10 +295,9 @@ void QueueService::Start(const CallContext& caller, const v1::StartTurnRequest& 
           ASSIGN_OR_RETURN(turn_id, BeginTurn(session, prompt, now));
         }
         ASSIGN_OR_RETURN(const Turn turn, session.StartTurn(turn_id, now));
-        ASSIGN_OR_RETURN(const int64_t seq, SeqOfPrompt(session, turn.prompt.id));
         v1::StartTurnResponse started;
         started.set_turn_id(turn_id);
-        started.set_seq(seq);
+        started.set_seq(session.SeqOfPrompt(turn.prompt.id));
         started.set_next_iteration(session.recorded_answer().iteration() + 1);
         return started;
       },

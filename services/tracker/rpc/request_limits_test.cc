@@ -119,19 +119,13 @@ TEST(RequestLimitsTest, EveryFieldIsTakenAtItsLimitAndRefusedBeyond) {
 }
 
 TEST(RequestLimitsTest, WhatTakesMuchMoreThanItsBytesIsRefused) {
-  // Sessions' events of nothing, plans of nothing in them, and fields that there are not.
+  // Sessions' events of nothing, and fields that there are not.
   std::string bytes;
   for (int i = 0; i < 4 << 20; ++i) bytes += std::string("\x1a\x00", 2);
   EXPECT_THAT(Check(*v1::AppendEventsRequest::descriptor(), bytes),
               FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument"));
-  v1::AppendEventsRequest plans;
-  for (int i = 0; i < 21; ++i) {
-    v1::PlanEvent& plan = *plans.add_events()->mutable_plan();
-    for (int j = 0; j < 9'900; ++j) plan.add_entries();
-  }
-  EXPECT_THAT(std::string(Check(plans).message()), HasSubstr("parts"));
   v1::AppendEventsRequest json;
-  std::string& data = *json.add_events()->mutable_other()->mutable_data();
+  std::string& data = *json.add_events()->mutable_data();
   data = "[";
   for (int i = 0; i < 200'000; ++i) data += "[],";
   EXPECT_THAT(std::string(Check(json).message()), HasSubstr("data must have at most"));

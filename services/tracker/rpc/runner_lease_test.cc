@@ -48,7 +48,7 @@ class RunnerLeaseTest : public SessionServerTest {
        }},
       {"AppendEventsRequest",
        [this](const std::string& by) {
-         return Call(&S::AppendEvents, by + "events { agent_message { text: 'x' } }").status();
+         return Call(&S::AppendEvents, by + "events { type: 'agent_message' data: '{}' }").status();
        }},
       {"AddAgentTextRequest",
        [this](const std::string& by) { return Call(&S::AddAgentText, by + "text: 'x'").status(); }},

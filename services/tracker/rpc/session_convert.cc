@@ -151,147 +151,9 @@ void FillNoticed(const SessionNotice& notice, v1::SessionNotice& message) {
   }
 }
 
-// One for each of the payloads.
-struct PayloadFiller {
-  v1::SessionEvent& message;
-
-  void operator()(const SessionStart& event) const {
-    v1::SessionStartEvent& start = *message.mutable_session_start();
-    start.set_session_id(event.session_id);
-    start.set_acp_server(event.acp_server);
-    start.set_working_dir(event.working_dir);
-  }
-  void operator()(const SessionEnd& event) const {
-    v1::SessionEndEvent& end = *message.mutable_session_end();
-    end.set_reason(event.reason);
-    if (event.event_count.has_value()) end.set_event_count(*event.event_count);
-  }
-  void operator()(const UserPrompt& event) const {
-    v1::UserPromptEvent& prompt = *message.mutable_user_prompt();
-    prompt.set_message(event.message);
-    for (const ImageRef& image : event.images) {
-      Fill(image, *prompt.add_images());
-    }
-    prompt.set_prompt_id(event.prompt_id);
-    prompt.set_queue_id(event.queue_id);
-  }
-  void operator()(const AgentMessage& event) const {
-    v1::AgentMessageEvent& said = *message.mutable_agent_message();
-    said.set_text(event.text);
-    if (event.iteration.has_value()) said.set_iteration(*event.iteration);
-    said.set_message_id(event.message_id);
-  }
-  void operator()(const AgentThought& event) const {
-    message.mutable_agent_thought()->set_text(event.text);
-    message.mutable_agent_thought()->set_message_id(event.message_id);
-  }
-  void operator()(const ToolCall& event) const {
-    v1::ToolCallEvent& call = *message.mutable_tool_call();
-    call.set_tool_call_id(event.tool_call_id);
-    call.set_title(event.title);
-    call.set_status(event.status);
-    call.set_kind(event.kind);
-    call.set_raw_input(event.raw_input);
-    call.set_raw_output(event.raw_output);
-    call.set_content(event.content);
-    call.set_locations(event.locations);
-    call.set_name(event.name);
-  }
-  void operator()(const ToolCallUpdate& event) const {
-    v1::ToolCallUpdateEvent& update = *message.mutable_tool_call_update();
-    update.set_tool_call_id(event.tool_call_id);
-    if (event.status.has_value()) update.set_status(*event.status);
-    if (event.title.has_value()) update.set_title(*event.title);
-    if (event.kind.has_value()) update.set_kind(*event.kind);
-    if (event.raw_input.has_value()) update.set_raw_input(*event.raw_input);
-    if (event.raw_output.has_value()) update.set_raw_output(*event.raw_output);
-    if (event.content.has_value()) update.set_content(*event.content);
-    if (event.locations.has_value()) update.set_locations(*event.locations);
-  }
-  void operator()(const Plan& event) const {
-    v1::PlanEvent& plan = *message.mutable_plan();
-    for (const PlanEntry& entry : event.entries) {
-      v1::PlanEvent::Entry& added = *plan.add_entries();
-      added.set_content(entry.content);
-      added.set_priority(entry.priority);
-      added.set_status(entry.status);
-    }
-  }
-  void operator()(const PermissionRecord& event) const {
-    v1::PermissionEvent& permission = *message.mutable_permission();
-    permission.set_title(event.title);
-    permission.set_selected_option(event.selected_option);
-    permission.set_outcome(event.outcome);
-    permission.set_permission_id(event.permission_id);
-    permission.set_tool_call_id(event.tool_call_id);
-    permission.set_decided_by(event.decided_by);
-  }
-  void operator()(const FileRead& event) const { FillFile(event, *message.mutable_file_read()); }
-  void operator()(const FileWrite& event) const { FillFile(event, *message.mutable_file_write()); }
-  void operator()(const ErrorEvent& event) const {
-    message.mutable_error()->set_message(event.message);
-    message.mutable_error()->set_code(event.code);
-  }
-  void operator()(const OtherEvent& event) const {
-    message.mutable_other()->set_type(event.type);
-    message.mutable_other()->set_data(event.data);
-  }
-
- private:
-  template <typename Event>
-  static void FillFile(const Event& event, v1::FileEvent& file) {
-    file.set_path(event.path);
-    file.set_size(event.size);
-  }
-};
-
-UserPrompt From(const v1::UserPromptEvent& message) {
-  UserPrompt prompt{.message = message.message(),
-                    .prompt_id = message.prompt_id(),
-                    .queue_id = message.queue_id()};
-  for (const v1::ImageRef& image : message.images()) {
-    prompt.images.push_back({image.id(), image.name(), image.mime_type()});
-  }
-  return prompt;
-}
-
-AgentMessage From(const v1::AgentMessageEvent& message) {
-  AgentMessage said{.text = message.text(), .message_id = message.message_id()};
-  if (message.has_iteration()) said.iteration = message.iteration();
-  return said;
-}
-
-ToolCallUpdate From(const v1::ToolCallUpdateEvent& message) {
-  ToolCallUpdate update{.tool_call_id = message.tool_call_id()};
-  if (message.has_status()) update.status = message.status();
-  if (message.has_title()) update.title = message.title();
-  if (message.has_kind()) update.kind = message.kind();
-  if (message.has_raw_input()) update.raw_input = message.raw_input();
-  if (message.has_raw_output()) update.raw_output = message.raw_output();
-  if (message.has_content()) update.content = message.content();
-  if (message.has_locations()) update.locations = message.locations();
-  return update;
-}
-
-Plan From(const v1::PlanEvent& message) {
-  Plan plan;
-  for (const v1::PlanEvent::Entry& entry : message.entries()) {
-    plan.entries.push_back({entry.content(), entry.priority(), entry.status()});
-  }
-  return plan;
-}
-
 absl::Status RecordedByTracker() {
   return InvalidField("events",
                       "holds a session_start or session_end, which the tracker records itself");
-}
-
-absl::StatusOr<EventPayload> From(const v1::OtherEvent& message) {
-  if (message.type().empty()) return InvalidField("events", "holds one of an empty type");
-  if (message.type() == "session_start" || message.type() == "session_end") {
-    return RecordedByTracker();
-  }
-  return OtherEvent{message.type(), message.data()};
 }
 
 // What changes of a session beside its events, as the alternatives of SessionUpdate::what.
@@ -366,7 +228,8 @@ void Fill(const AgentState& agent, v1::AgentState& message) {
 void Fill(const SessionEvent& event, v1::SessionEvent& message) {
   message.set_seq(event.seq);
   Set(event.timestamp, *message.mutable_time());
-  std::visit(PayloadFiller{message}, event.payload);
+  message.set_type(event.type);
+  message.set_data(event.data);
 }
 
 void Fill(const EventPage& page, v1::ReadEventsResponse& message) {
@@ -472,45 +335,11 @@ absl::StatusOr<SessionFilter> FilterFrom(const v1::ListSessionsRequest& request)
   }
 }
 
-absl::StatusOr<EventPayload> PayloadFrom(const v1::SessionEvent& message) {
-  switch (message.payload_case()) {
-    case v1::SessionEvent::kSessionStart:
-    case v1::SessionEvent::kSessionEnd:
-      return RecordedByTracker();
-    case v1::SessionEvent::kUserPrompt:
-      return From(message.user_prompt());
-    case v1::SessionEvent::kAgentMessage:
-      return From(message.agent_message());
-    case v1::SessionEvent::kAgentThought:
-      return AgentThought{message.agent_thought().text(), message.agent_thought().message_id()};
-    case v1::SessionEvent::kToolCall: {
-      const v1::ToolCallEvent& call = message.tool_call();
-      return ToolCall{call.tool_call_id(), call.title(),     call.status(),
-                      call.kind(),         call.raw_input(), call.raw_output(),
-                      call.content(),      call.locations(), call.name()};
-    }
-    case v1::SessionEvent::kToolCallUpdate:
-      return From(message.tool_call_update());
-    case v1::SessionEvent::kPlan:
-      return From(message.plan());
-    case v1::SessionEvent::kPermission: {
-      const v1::PermissionEvent& permission = message.permission();
-      return PermissionRecord{permission.title(),        permission.selected_option(),
-                              permission.outcome(),      permission.permission_id(),
-                              permission.tool_call_id(), permission.decided_by()};
-    }
-    case v1::SessionEvent::kFileRead:
-      return FileRead{message.file_read().path(), message.file_read().size()};
-    case v1::SessionEvent::kFileWrite:
-      return FileWrite{message.file_write().path(), message.file_write().size()};
-    case v1::SessionEvent::kError:
-      return ErrorEvent{message.error().message(), message.error().code()};
-    case v1::SessionEvent::kOther:
-      return From(message.other());
-    case v1::SessionEvent::PAYLOAD_NOT_SET:
-      break;
+absl::StatusOr<ClientEvent> EventFrom(const v1::SessionEvent& message) {
+  if (message.type() == "session_start" || message.type() == "session_end") {
+    return RecordedByTracker();
   }
-  return InvalidField("events", "holds one without a payload");
+  return ClientEvent{message.type(), message.data()};
 }
 
 absl::StatusOr<AgentStatus> StatusFrom(v1::AgentStatus status) {
@@ -578,11 +407,12 @@ MessageRequest RequestFrom(const v1::EditMessageRequest& request) {
           .image_ids = {request.image_ids().begin(), request.image_ids().end()}};
 }
 
-MessageRequest RequestFrom(const v1::UserPromptEvent& prompt, const std::string& client_id) {
-  MessageRequest request{
-      .message = prompt.message(), .client_id = client_id, .prompt_id = prompt.prompt_id()};
-  for (const v1::ImageRef& image : prompt.images()) request.image_ids.push_back(image.id());
-  return request;
+MessageRequest RequestFrom(const v1::StartTurnRequest::Prompt& prompt,
+                           const std::string& client_id) {
+  return {.message = prompt.message(),
+          .image_ids = {prompt.image_ids().begin(), prompt.image_ids().end()},
+          .client_id = client_id,
+          .prompt_id = prompt.prompt_id()};
 }
 
 absl::StatusOr<QueueSettings> SettingsFrom(const v1::QueueSettings& message) {

@@ -38,8 +38,8 @@ void Fill(const SessionNotice& notice, v1::SessionNotice& message);
 void Fill(const SessionUpdate& update, v1::SessionUpdate& message);
 
 absl::StatusOr<SessionFilter> FilterFrom(const v1::ListSessionsRequest& request);
-// InvalidField for an event without a payload, and for those that the tracker records itself.
-absl::StatusOr<EventPayload> PayloadFrom(const v1::SessionEvent& message);
+// InvalidField for the types that the tracker records itself.
+absl::StatusOr<ClientEvent> EventFrom(const v1::SessionEvent& message);
 // InvalidField for a value that is no status.
 absl::StatusOr<AgentStatus> StatusFrom(v1::AgentStatus status);
 EventQuery QueryFrom(const v1::ReadEventsRequest& request);
@@ -47,7 +47,8 @@ PermissionRequest RequestFrom(const v1::AskPermissionRequest& request);
 MessageRequest RequestFrom(const CallContext& caller, const v1::AddMessageRequest& request);
 MessageRequest RequestFrom(const v1::EditMessageRequest& request);
 // Of a prompt that the runner begins by itself.
-MessageRequest RequestFrom(const v1::UserPromptEvent& prompt, const std::string& client_id);
+MessageRequest RequestFrom(const v1::StartTurnRequest::Prompt& prompt,
+                           const std::string& client_id);
 absl::StatusOr<QueueSettings> SettingsFrom(const v1::QueueSettings& message);
 absl::StatusOr<TurnOutcome> OutcomeFrom(const v1::FinishTurnRequest& request);
 

@@ -18,6 +18,7 @@
 #include "google/protobuf/text_format.h"
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
+#include "support/session_events.h"
 #include "tracker/domain/queue/deadline_thread.h"
 #include "tracker/domain/session/session_table.h"
 #include "tracker/rpc/tracker_server.h"
@@ -156,7 +157,7 @@ class SessionServerTest : public testing::Test {
     v1::AppendEventsRequest request;
     request.set_session_id("s");
     for (const std::string& text : texts) {
-      request.add_events()->mutable_agent_message()->set_text(text);
+      *request.add_events() = v1::MakeMessage(text);
     }
     ASSERT_OK(Send(&S::AppendEvents, request));
   }

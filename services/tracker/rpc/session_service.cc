@@ -42,23 +42,23 @@ struct Appended {
   int64_t last_seq = 0;
 };
 
-absl::StatusOr<std::vector<EventPayload>> PayloadsFrom(const v1::AppendEventsRequest& request) {
+absl::StatusOr<std::vector<NewEvent>> EventsFrom(const v1::AppendEventsRequest& request) {
   if (request.events().empty() || request.events_size() > kMaxAppendedEvents) {
     return InvalidField("events", absl::StrCat("has to hold 1 to ", kMaxAppendedEvents));
   }
-  std::vector<EventPayload> payloads;
-  payloads.reserve(static_cast<size_t>(request.events_size()));
-  for (const v1::SessionEvent& event : request.events()) {
-    ASSIGN_OR_RETURN(EventPayload payload, PayloadFrom(event));
-    payloads.push_back(std::move(payload));
+  std::vector<NewEvent> events;
+  events.reserve(static_cast<size_t>(request.events_size()));
+  for (const v1::SessionEvent& message : request.events()) {
+    ASSIGN_OR_RETURN(ClientEvent event, EventFrom(message));
+    events.emplace_back(std::move(event));
   }
-  return payloads;
+  return events;
 }
 
-absl::StatusOr<Appended> Record(const std::vector<EventPayload>& payloads, Session& session,
+absl::StatusOr<Appended> Record(const std::vector<NewEvent>& events, Session& session,
                                 absl::Time now) {
-  ASSIGN_OR_RETURN(const std::vector<EventPtr> events, session.RecordAll(payloads, now));
-  return Appended{events.front()->seq, events.back()->seq};
+  ASSIGN_OR_RETURN(const std::vector<EventPtr> recorded, session.RecordAll(events, now));
+  return Appended{recorded.front()->seq, recorded.back()->seq};
 }
 
 absl::StatusOr<PlayerMove> MoveFrom(const v1::MovePlayerRequest& request) {
@@ -292,16 +292,16 @@ absl::Status SessionService::CheckLease(Session& session, int64_t lease) {
 
 void SessionService::Append(const CallContext& caller, const v1::AppendEventsRequest& request,
                             const Reply<v1::AppendEventsResponse>& reply) {
-  absl::StatusOr<std::vector<EventPayload>> payloads = PayloadsFrom(request);
-  if (!payloads.ok()) return reply->Fail(payloads.status());
+  absl::StatusOr<std::vector<NewEvent>> events = EventsFrom(request);
+  if (!events.ok()) return reply->Fail(events.status());
   const absl::Status room = sessions_->CheckRoom(caller.scope, request.session_id());
   if (!room.ok()) return reply->Fail(room);
   AnswerFrom<Appended, v1::AppendEventsResponse>(
       *sessions_, caller.scope, request.session_id(), reply,
-      [this, payloads = *std::move(payloads), lease = request.lease()](
+      [this, events = *std::move(events), lease = request.lease()](
           Session& session, absl::Time now) -> absl::StatusOr<Appended> {
         RETURN_IF_ERROR(CheckLease(session, lease));
-        return Record(payloads, session, now);
+        return Record(events, session, now);
       },
       [](const Appended& appended, v1::AppendEventsResponse& response) {
         response.set_first_seq(appended.first_seq);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "support/session_events.h"
 #include "tracker/rpc/session_server_fixture.h"
 
 namespace callslip::tracker {
@@ -31,7 +32,7 @@ TEST_F(SessionStreamsTest, WatchTellsWhatThereIsAndThenWhatComes) {
   EXPECT_EQ(watch->Next()->caught_up().max_seq(), 3);
 
   Append({"4"});
-  EXPECT_EQ(watch->Next()->event().agent_message().text(), "4");
+  EXPECT_EQ(MemberOf(watch->Next()->event(), "text"), "4");
   ASSERT_OK(Call(&S::UpdateSession, "session_id: 's' name: 'new'"));
   EXPECT_EQ(watch->Next()->session().name(), "new");
   ASSERT_OK(Call(&Q::AddMessage, "session_id: 's' message: 'hello'"));
@@ -113,7 +114,7 @@ TEST_F(SmallSessionsTest, ThereAreLimits) {
 TEST_F(SessionStreamsTest, PlayerStaysWhereItWasLeft) {
   CreateSession();
   Append({"2", "3"});
-  ASSERT_OK(Call(&S::AppendEvents, "session_id: 's' events { error { message: 'e' } }"));
+  ASSERT_OK(Call(&S::AppendEvents, "session_id: 's' events { type: 'error' data: '{}' }"));
   ASSERT_OK_AND_ASSIGN(const v1::Player player, Call(&S::OpenPlayer, "session_id: 's'"));
   EXPECT_EQ(player.position(), 0);
   EXPECT_EQ(player.length(), 4);

@@ -8,6 +8,7 @@
 #include "callslip/tracker/v1/runner_service.pb.h"
 #include "callslip/tracker/v1/worker_service.pb.h"
 #include "grpc/health/v1/health.grpc.pb.h"
+#include "support/session_events.h"
 #include "tracker/rpc/session_server_fixture.h"
 
 namespace callslip::tracker {
@@ -62,7 +63,7 @@ TEST_F(TrackerSessionsTest, LivesFromCreationToDeletion) {
   EXPECT_EQ(ended.state(), v1::SESSION_STATE_COMPLETED);
   EXPECT_EQ(ended.end_reason(), "done");
   EXPECT_EQ(Call(&S::EndSession, "session_id: 's' reason: 'again'")->end_reason(), "done");
-  EXPECT_THAT(Call(&S::AppendEvents, "session_id: 's' events { agent_message { text: 'x' } }"),
+  EXPECT_THAT(Call(&S::AppendEvents, "session_id: 's' events { type: 'agent_message' data: '{}' }"),
               FailsWith(StatusCode::kFailedPrecondition, "session_ended"));
   EXPECT_EQ(Call(&S::ResumeSession, "session_id: 's'")->state(), v1::SESSION_STATE_ACTIVE);
 
@@ -112,7 +113,7 @@ TEST_F(TrackerSessionsTest, AnotherClientsSessionIsUnknown) {
   EXPECT_THAT(Call(&S::EndSession, id), unknown);
   EXPECT_THAT(Call(&S::ResumeSession, id), unknown);
   EXPECT_THAT(Call(&S::DeleteSession, id), unknown);
-  EXPECT_THAT(Call(&S::AppendEvents, id + "events { agent_message { text: 'x' } }"), unknown);
+  EXPECT_THAT(Call(&S::AppendEvents, id + "events { type: 'agent_message' data: '{}' }"), unknown);
   EXPECT_THAT(Call(&S::ReadEvents, id), unknown);
   EXPECT_THAT(Watch(id)->Finish(), unknown);
   EXPECT_THAT(Call(&S::OpenPlayer, id), unknown);
@@ -145,30 +146,19 @@ TEST_F(TrackerSessionsTest, AnotherClientsSessionIsUnknown) {
   EXPECT_THAT(Events(), SizeIs(1));
 }
 
-TEST_F(TrackerSessionsTest, EventsOfEveryTypeComeBackAsTheyWere) {
+TEST_F(TrackerSessionsTest, EventsComeBackAsTheyWere) {
   CreateSession();
   const auto request = Parse<v1::AppendEventsRequest>(R"(
     session_id: 's'
-    events { user_prompt { message: 'm' images { id: 'i' name: 'n' mime_type: 'image/png' }
-                           prompt_id: 'p' } }
-    events { agent_message { text: 'ä' } }
-    events { agent_thought { text: 'hm' } }
-    events { tool_call { tool_call_id: 't' title: 'ls' status: 'pending' kind: 'execute'
-                         raw_input: '{"a":1}' raw_output: '[2]' } }
-    events { tool_call_update { tool_call_id: 't' status: 'completed' } }
-    events { tool_call_update { tool_call_id: 't' title: 'x' } }
-    events { plan { entries { content: 'c' priority: 'high' status: 'pending' } } }
-    events { permission { title: 't' selected_option: 'o' outcome: 'selected' } }
-    events { file_read { path: '/a' size: 1 } }
-    events { file_write { path: '/b' size: 5000000000 } }
-    events { error { message: 'm' code: 'c' } }
-    events { other { type: 'mine' data: '{"x":[1]}' } })");
+    events { type: 'agent_message' data: '{"text":"\303\244","message_id":"m"}' }
+    events { type: 'tool_call' data: '{"tool_call_id":"t","raw_input":{"b":1.0, "a":2}}' }
+    events { type: 'mine' data: '{}' })");
   ASSERT_OK_AND_ASSIGN(const auto appended, Send(&S::AppendEvents, request));
   EXPECT_EQ(appended.first_seq(), 2);
-  EXPECT_EQ(appended.last_seq(), 13);
+  EXPECT_EQ(appended.last_seq(), 4);
   std::vector<v1::SessionEvent> events = Events();
-  ASSERT_THAT(events, SizeIs(13));
-  EXPECT_EQ(events[0].session_start().session_id(), "s");
+  ASSERT_THAT(events, SizeIs(4));
+  EXPECT_EQ(MemberOf(events[0], "session_id"), "s");
   for (int i = 0; i < request.events_size(); ++i) {
     v1::SessionEvent& event = events[static_cast<size_t>(i) + 1];
     EXPECT_EQ(event.seq(), i + 2);
@@ -181,20 +171,24 @@ TEST_F(TrackerSessionsTest, EventsOfEveryTypeComeBackAsTheyWere) {
 
 TEST_F(TrackerSessionsTest, EventsAreRecordedAllOrNone) {
   CreateSession();
-  const std::string good = "session_id: 's' events { agent_message { text: 'x' } } ";
+  const std::string good = "session_id: 's' events { type: 'agent_message' data: '{}' } ";
   const auto invalid = FailsWith(StatusCode::kInvalidArgument, "invalid_argument");
   EXPECT_THAT(Call(&S::AppendEvents, "session_id: 's'"), invalid);
   EXPECT_THAT(Call(&S::AppendEvents, good + "events { }"), invalid);
-  EXPECT_THAT(Call(&S::AppendEvents, good + "events { session_end { } }"), invalid);
-  EXPECT_THAT(Call(&S::AppendEvents, good + "events { session_start { } }"), invalid);
-  EXPECT_THAT(Call(&S::AppendEvents, good + "events { other { type: 'session_end' } }"), invalid);
-  EXPECT_THAT(Call(&S::AppendEvents, good + "events { tool_call { raw_input: '{' } }"), invalid);
-  EXPECT_THAT(Call(&S::AppendEvents, good + "events { agent_message { text: '" +
-                                         std::string(size_t{4} << 20, 'x') + "' } }"),
+  for (const char* type : {"session_start", "session_end", ""}) {
+    const std::string event = absl::StrCat("events { type: '", type, "' data: '{}' }");
+    EXPECT_THAT(Call(&S::AppendEvents, good + event), invalid) << type;
+  }
+  for (const char* data : {"", "{", "[]", "{} {}"}) {
+    const std::string event = absl::StrCat("events { type: 'error' data: '", data, "' }");
+    EXPECT_THAT(Call(&S::AppendEvents, good + event), invalid) << data;
+  }
+  EXPECT_THAT(Call(&S::AppendEvents, good + "events { type: 'agent_message' data: '{\"text\":\"" +
+                                         std::string(size_t{4} << 20, 'x') + "\"}' }"),
               FailsWith(StatusCode::kInvalidArgument, "event_too_large"));
   v1::AppendEventsRequest many;
   many.set_session_id("s");
-  for (int i = 0; i < 1001; ++i) many.add_events()->mutable_agent_message()->set_text("x");
+  for (int i = 0; i < 1001; ++i) *many.add_events() = v1::MakeMessage("x");
   EXPECT_THAT(Send(&S::AppendEvents, many), invalid);
   EXPECT_THAT(Events(), SizeIs(1));
 }
@@ -251,8 +245,8 @@ TEST_F(TrackerSessionsTest, EventsOfOneCallAreRecordedAllOrNotAtAll) {
   for (int spare = 0; spare < 200; ++spare) {
     v1::AppendEventsRequest request;
     request.set_session_id("s");
-    request.add_events()->mutable_agent_message()->set_text("small");
-    request.add_events()->mutable_agent_message()->set_text(std::string((4 << 20) - spare, 'x'));
+    *request.add_events() = v1::MakeMessage("small");
+    *request.add_events() = v1::MakeMessage(std::string((4 << 20) - spare, 'x'));
     const int64_t before = Call(&S::GetSession, "session_id: 's'")->event_count();
     const auto appended = Send(&S::AppendEvents, request);
     const int64_t after = Call(&S::GetSession, "session_id: 's'")->event_count();
@@ -268,14 +262,16 @@ TEST_F(TrackerSessionsTest, EventsOfOneCallAreRecordedAllOrNotAtAll) {
 
 TEST_F(TrackerSessionsTest, IdsOfPromptsAreBounded) {
   CreateSession();
-  const auto append = [&](const std::string& ids) {
-    return Call(&S::AppendEvents,
-                "session_id: 's' events { user_prompt { message: 'm' " + ids + " } }");
+  const auto append = [&](const char* name, size_t size) {
+    v1::AppendEventsRequest request;
+    request.set_session_id("s");
+    *request.add_events() = v1::MakeEvent("user_prompt", {{name, std::string(size, 'x')}});
+    return Send(&S::AppendEvents, request);
   };
   const auto invalid = FailsWith(StatusCode::kInvalidArgument, "invalid_argument");
-  EXPECT_OK(append("prompt_id: '" + std::string(128, 'x') + "'"));
-  EXPECT_THAT(append("prompt_id: '" + std::string(129, 'x') + "'"), invalid);
-  EXPECT_THAT(append("queue_id: '" + std::string(129, 'x') + "'"), invalid);
+  EXPECT_OK(append("prompt_id", 128));
+  EXPECT_THAT(append("prompt_id", 129), invalid);
+  EXPECT_THAT(append("queue_id", 129), invalid);
 }
 
 }  // namespace

@@ -3,14 +3,18 @@
 #include <iterator>
 #include <memory>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/json_string.h"
 #include "common/status_macros.h"
+#include "common/text_scan.h"
 #include "tracker/domain/command/command_limits.h"
+#include "tracker/domain/command/command_validation.h"
 #include "tracker/domain/errors.h"
 #include "tracker/domain/session/session_errors.h"
 #include "tracker/domain/session/session_limits.h"
@@ -19,234 +23,157 @@
 namespace callslip::tracker {
 namespace {
 
+// A tool's raw input may have 64 levels at the gateway; the rest is ours.
+constexpr int kMaxDataDepth = 80;
+constexpr char kUserPromptType[] = "user_prompt";
+constexpr char kAgentMessageType[] = "agent_message";
+constexpr char kToolCallType[] = "tool_call";
+constexpr char kToolCallUpdateType[] = "tool_call_update";
 // In the order of TurnEnd.
 constexpr const char* kOutcomes[] = {"completed", "failed", "cancelled"};
 
-// Members that may be absent are, where they are empty.
+struct EventText {
+  std::string type;
+  std::string data;
+  EventFacts facts;
+};
+
 void SetUnlessEmpty(FileJson& object, const char* key, const std::string& value) {
   if (!value.empty()) object[key] = value;
 }
 
-// Sets raw JSON, in the form in which it will be read again.
-absl::Status SetRaw(FileJson& object, const char* key, const std::string& text) {
-  if (text.empty()) return absl::OkStatus();
-  const std::optional<Json> json = ParseJson(text);
-  if (!json.has_value()) return InvalidField(key, "is no JSON, or nests too deep");
-  object[key] = *json;
-  return absl::OkStatus();
+std::string TextOf(JsonMembers members, absl::string_view name) {
+  return DecodeJsonString(FindMember(members, name).value_or("")).value_or("");
 }
 
-// The data of each type, written…
-struct DataOf {
-  absl::StatusOr<FileJson> operator()(const SessionStart& e) const {
+std::optional<int64_t> IntegerOf(JsonMembers members, absl::string_view name) {
+  int64_t value = 0;
+  const absl::string_view text = FindMember(members, name).value_or("");
+  if (!IsJsonInteger(text) || !absl::SimpleAtoi(text, &value)) return std::nullopt;
+  return value;
+}
+
+// The ids of a prompt's images, which are objects with an `id`, or ids.
+std::vector<std::string> ImageIdsOf(JsonMembers members) {
+  std::vector<std::string> ids;
+  const std::optional<Json> images = ParseJson(FindMember(members, "images").value_or("[]"));
+  if (!images.has_value() || !images->is_array()) return ids;
+  for (const Json& image : *images) {
+    ids.push_back(image.is_string() ? image.get<std::string>() : StringAt(image, "id"));
+  }
+  return ids;
+}
+
+EventFacts FactsOf(absl::string_view type, JsonMembers data) {
+  EventFacts facts;
+  if (type == kUserPromptType) {
+    facts.prompt = {.prompt_id = TextOf(data, "prompt_id"),
+                    .queue_id = TextOf(data, "queue_id"),
+                    .content = ContentOf(TextOf(data, "message"), ImageIdsOf(data))};
+  } else if (type == kAgentMessageType) {
+    facts.iteration = IntegerOf(data, "iteration");
+  } else if (type == kToolCallType || type == kToolCallUpdateType) {
+    std::string id = TextOf(data, "tool_call_id");
+    if (!id.empty())
+      facts.tool_call = {std::move(id), TextOf(data, "status"), type == kToolCallType};
+  }
+  return facts;
+}
+
+// The text of each kind of event.
+struct TextOfEvent {
+  using Result = absl::StatusOr<EventText>;
+
+  Result operator()(const SessionStart& e) const {
     FileJson data{
         {"session_id", e.session_id}, {"acp_server", e.acp_server}, {"working_dir", e.working_dir}};
     SetUnlessEmpty(data, "owner", e.owner);
-    return data;
+    return EventText{"session_start", Dump(data), {}};
   }
-  absl::StatusOr<FileJson> operator()(const SessionEnd& e) const {
-    FileJson data{{"reason", e.reason}};
-    if (e.event_count.has_value()) data["event_count"] = *e.event_count;
-    return data;
+  Result operator()(const SessionEnd& e) const {
+    const FileJson data{{"reason", e.reason}, {"event_count", e.event_count}};
+    return EventText{"session_end", Dump(data), {}};
   }
-  absl::StatusOr<FileJson> operator()(const UserPrompt& e) const {
+  Result operator()(const UserPrompt& e) const {
     FileJson data{{"message", e.message}};
+    std::vector<std::string> image_ids;
     for (const ImageRef& image : e.images) {
       FileJson one{{"id", image.id}};
       SetUnlessEmpty(one, "name", image.name);
       SetUnlessEmpty(one, "mime_type", image.mime_type);
       data["images"].push_back(std::move(one));
+      image_ids.push_back(image.id);
     }
     SetUnlessEmpty(data, "prompt_id", e.prompt_id);
     SetUnlessEmpty(data, "queue_id", e.queue_id);
-    return data;
+    return EventText{
+        kUserPromptType,
+        Dump(data),
+        {.prompt = RecordedPrompt{e.prompt_id, e.queue_id, ContentOf(e.message, image_ids)}}};
   }
-  absl::StatusOr<FileJson> operator()(const AgentMessage& e) const {
+  Result operator()(const AgentMessage& e) const {
     FileJson data{{"text", e.text}};
-    SetUnlessEmpty(data, "message_id", e.message_id);
-    // The last one: the log is searched for it from the ends of its lines.
     if (e.iteration.has_value()) data["iteration"] = *e.iteration;
-    return data;
+    return EventText{kAgentMessageType, Dump(data), {.iteration = e.iteration}};
   }
-  absl::StatusOr<FileJson> operator()(const AgentThought& e) const {
-    FileJson data{{"text", e.text}};
-    SetUnlessEmpty(data, "message_id", e.message_id);
-    return data;
-  }
-  absl::StatusOr<FileJson> operator()(const ToolCall& e) const {
+  Result operator()(const ToolCall& e) const {
     FileJson data{{"tool_call_id", e.tool_call_id}, {"title", e.title}, {"status", e.status}};
     SetUnlessEmpty(data, "kind", e.kind);
-    RETURN_IF_ERROR(SetRaw(data, "raw_input", e.raw_input));
-    RETURN_IF_ERROR(SetRaw(data, "raw_output", e.raw_output));
-    RETURN_IF_ERROR(SetRaw(data, "content", e.content));
-    RETURN_IF_ERROR(SetRaw(data, "locations", e.locations));
-    SetUnlessEmpty(data, "name", e.name);
-    return data;
+    return EventText{kToolCallType,
+                     Dump(data),
+                     {.tool_call = EventFacts::ToolCall{e.tool_call_id, e.status, true}}};
   }
-  absl::StatusOr<FileJson> operator()(const ToolCallUpdate& e) const {
-    FileJson data{{"tool_call_id", e.tool_call_id}};
-    if (e.status.has_value()) data["status"] = *e.status;
-    if (e.title.has_value()) data["title"] = *e.title;
-    if (e.kind.has_value()) data["kind"] = *e.kind;
-    RETURN_IF_ERROR(SetRaw(data, "raw_input", e.raw_input.value_or("")));
-    RETURN_IF_ERROR(SetRaw(data, "raw_output", e.raw_output.value_or("")));
-    RETURN_IF_ERROR(SetRaw(data, "content", e.content.value_or("")));
-    RETURN_IF_ERROR(SetRaw(data, "locations", e.locations.value_or("")));
-    return data;
+  Result operator()(const ToolCallUpdate& e) const {
+    FileJson data{{"tool_call_id", e.tool_call_id}, {"status", e.status}};
+    SetUnlessEmpty(data, "title", e.title);
+    return EventText{kToolCallUpdateType,
+                     Dump(data),
+                     {.tool_call = EventFacts::ToolCall{e.tool_call_id, e.status, false}}};
   }
-  absl::StatusOr<FileJson> operator()(const Plan& e) const {
-    FileJson data{{"entries", FileJson::array()}};
-    for (const PlanEntry& entry : e.entries) {
-      data["entries"].push_back(FileJson{
-          {"content", entry.content}, {"priority", entry.priority}, {"status", entry.status}});
-    }
-    return data;
-  }
-  absl::StatusOr<FileJson> operator()(const PermissionRecord& e) const {
+  Result operator()(const PermissionRecord& e) const {
     FileJson data{
         {"title", e.title}, {"selected_option", e.selected_option}, {"outcome", e.outcome}};
     SetUnlessEmpty(data, "permission_id", e.permission_id);
     SetUnlessEmpty(data, "tool_call_id", e.tool_call_id);
     SetUnlessEmpty(data, "decided_by", e.decided_by);
-    return data;
+    return EventText{"permission", Dump(data), {}};
   }
-  absl::StatusOr<FileJson> operator()(const FileRead& e) const {
-    return FileJson{{"path", e.path}, {"size", e.size}};
-  }
-  absl::StatusOr<FileJson> operator()(const FileWrite& e) const {
-    return FileJson{{"path", e.path}, {"size", e.size}};
-  }
-  absl::StatusOr<FileJson> operator()(const ErrorEvent& e) const {
+  Result operator()(const ErrorEvent& e) const {
     FileJson data{{"message", e.message}};
     SetUnlessEmpty(data, "code", e.code);
-    return data;
+    return EventText{"error", Dump(data), {}};
   }
-  absl::StatusOr<FileJson> operator()(const OtherEvent& e) const {
+  Result operator()(const EndedTurn& e) const {
+    FileJson data{{"turn_id", e.turn_id},
+                  {"outcome", kOutcomes[static_cast<size_t>(e.outcome.end)]}};
+    SetUnlessEmpty(data, "reason", e.outcome.reason);
+    SetUnlessEmpty(data, "stop_reason", e.outcome.stop_reason);
+    const std::optional<Json> usage = ParseJson(e.outcome.usage);
+    if (usage.has_value()) data["usage"] = *usage;
+    return EventText{kTurnEndType, Dump(data), {}};
+  }
+  Result operator()(const ClientEvent& e) const {
     if (e.type.empty() || e.type.size() > kMaxTypeBytes) {
-      return InvalidField("type", absl::StrCat("has to have 1 to ", kMaxTypeBytes, " bytes"));
+      return InvalidField("type", absl::StrCat("must have 1 to ", kMaxTypeBytes, " bytes"));
     }
-    const std::optional<Json> data = ParseJson(e.data);
-    if (!data.has_value()) return InvalidField("data", "is no JSON, or nests too deep");
-    return FileJson(*data);
+    std::string mended;
+    const absl::string_view json = MendJson(e.data, mended);
+    const JsonScan scan = ScanJson(json, {}, kMaxDataDepth);
+    if (!scan.error.empty()) return InvalidField("data", absl::StrCat("is invalid: ", scan.error));
+    if (HasDuplicates(scan.members)) return InvalidField("data", "has two members of one name");
+    EventFacts facts = FactsOf(e.type, scan.members);
+    if (facts.prompt.has_value()) {
+      RETURN_IF_ERROR(CheckClientId("prompt_id", facts.prompt->prompt_id));
+      RETURN_IF_ERROR(CheckClientId("queue_id", facts.prompt->queue_id));
+    }
+    EventText text{e.type, OnOneLine(std::string(json)), std::move(facts)};
+    if (text.data.front() != '{') return InvalidField("data", "must be a JSON object");
+    EscapeLineSeparators(text.data);
+    return text;
   }
 };
 
-bool HasStrings(const Json& object, std::initializer_list<const char*> keys) {
-  for (const char* key : keys) {
-    const Json* member = Find(object, key);
-    if (member == nullptr || !member->is_string()) return false;
-  }
-  return true;
-}
-
-std::optional<std::string> OptionalString(const Json& object, const char* key) {
-  const Json* member = Find(object, key);
-  if (member == nullptr || !member->is_string()) return std::nullopt;
-  return member->get<std::string>();
-}
-
-std::string RawAt(const Json& object, const char* key) {
-  const Json* member = Find(object, key);
-  return member == nullptr ? "" : Dump(*member);
-}
-
-std::optional<std::string> OptionalRaw(const Json& object, const char* key) {
-  const Json* member = Find(object, key);
-  if (member == nullptr) return std::nullopt;
-  return Dump(*member);
-}
-
-std::optional<EventPayload> PlanOf(const Json& data) {
-  const Json* entries = Find(data, "entries");
-  if (entries == nullptr || !entries->is_array()) return std::nullopt;
-  Plan plan;
-  for (const Json& entry : *entries) {
-    if (!HasStrings(entry, {"content"})) return std::nullopt;
-    plan.entries.push_back(
-        {StringAt(entry, "content"), StringAt(entry, "priority"), StringAt(entry, "status")});
-  }
-  return plan;
-}
-
-UserPrompt PromptOf(const Json& data) {
-  UserPrompt prompt{.message = StringAt(data, "message"),
-                    .prompt_id = StringAt(data, "prompt_id"),
-                    .queue_id = StringAt(data, "queue_id")};
-  const Json* images = Find(data, "images");
-  if (images == nullptr || !images->is_array()) return prompt;
-  for (const Json& image : *images) {
-    if (image.is_string()) {
-      prompt.images.push_back({.id = image.get<std::string>()});
-    } else {
-      prompt.images.push_back(
-          {StringAt(image, "id"), StringAt(image, "name"), StringAt(image, "mime_type")});
-    }
-  }
-  return prompt;
-}
-
-// …and read. Nothing where something is missing that each of the type has.
-std::optional<EventPayload> PayloadOf(absl::string_view type, const Json& data) {
-  if (type == "agent_message" && HasStrings(data, {"text"})) {
-    AgentMessage message{.text = StringAt(data, "text"),
-                         .message_id = StringAt(data, "message_id")};
-    if (Find(data, "iteration") != nullptr) message.iteration = IntAt(data, "iteration");
-    return message;
-  }
-  if (type == "agent_thought" && HasStrings(data, {"text"})) {
-    return AgentThought{StringAt(data, "text"), StringAt(data, "message_id")};
-  }
-  if (type == "tool_call" && HasStrings(data, {"tool_call_id", "title", "status"})) {
-    return ToolCall{
-        StringAt(data, "tool_call_id"), StringAt(data, "title"),  StringAt(data, "status"),
-        StringAt(data, "kind"),         RawAt(data, "raw_input"), RawAt(data, "raw_output"),
-        RawAt(data, "content"),         RawAt(data, "locations"), StringAt(data, "name")};
-  }
-  if (type == "tool_call_update" && HasStrings(data, {"tool_call_id"})) {
-    return ToolCallUpdate{StringAt(data, "tool_call_id"), OptionalString(data, "status"),
-                          OptionalString(data, "title"),  OptionalString(data, "kind"),
-                          OptionalRaw(data, "raw_input"), OptionalRaw(data, "raw_output"),
-                          OptionalRaw(data, "content"),   OptionalRaw(data, "locations")};
-  }
-  if (type == "user_prompt" && HasStrings(data, {"message"})) return PromptOf(data);
-  if (type == "plan") return PlanOf(data);
-  if (type == "permission" && HasStrings(data, {"title", "selected_option", "outcome"})) {
-    return PermissionRecord{StringAt(data, "title"),        StringAt(data, "selected_option"),
-                            StringAt(data, "outcome"),      StringAt(data, "permission_id"),
-                            StringAt(data, "tool_call_id"), StringAt(data, "decided_by")};
-  }
-  if (type == "file_read" && HasStrings(data, {"path"})) {
-    return FileRead{StringAt(data, "path"), IntAt(data, "size")};
-  }
-  if (type == "file_write" && HasStrings(data, {"path"})) {
-    return FileWrite{StringAt(data, "path"), IntAt(data, "size")};
-  }
-  if (type == "error" && HasStrings(data, {"message"})) {
-    return ErrorEvent{StringAt(data, "message"), StringAt(data, "code")};
-  }
-  if (type == "session_start" && HasStrings(data, {"session_id"})) {
-    return SessionStart{StringAt(data, "session_id"), StringAt(data, "acp_server"),
-                        StringAt(data, "working_dir"), StringAt(data, "owner")};
-  }
-  if (type == "session_end" && HasStrings(data, {"reason"})) {
-    SessionEnd end{.reason = StringAt(data, "reason")};
-    if (Find(data, "event_count") != nullptr) end.event_count = IntAt(data, "event_count");
-    return end;
-  }
-  return std::nullopt;
-}
-
-// The same, but only where nothing would be lost or added by it.
-std::optional<EventPayload> ExactPayloadOf(absl::string_view type, const Json& data) {
-  std::optional<EventPayload> payload = PayloadOf(type, data);
-  if (!payload.has_value()) return std::nullopt;
-  const absl::StatusOr<FileJson> written = std::visit(DataOf(), *payload);
-  // As texts: 1 and 1.0 are equal numbers, but not the same data.
-  if (!written.ok() || Dump(Json(*written)) != Dump(data)) return std::nullopt;
-  return payload;
-}
-
-// What stands before the next quote. Nothing for what has escapes.
+// What stands before the next quote. Nothing if it has escapes.
 std::optional<absl::string_view> TakeQuoted(absl::string_view& text) {
   const size_t end = text.find('"');
   if (end == absl::string_view::npos) return std::nullopt;
@@ -278,97 +205,75 @@ std::optional<EventHead> DecodeOurHead(absl::string_view line) {
   return head;
 }
 
+JsonScan ScanLine(absl::string_view line, absl::string_view into = {}) {
+  return ScanJson(line, into, kMaxDataDepth + 1);
+}
+
 }  // namespace
 
-absl::StatusOr<std::string> EncodeEvent(int64_t seq, absl::Time timestamp,
-                                        const EventPayload& payload) {
-  ASSIGN_OR_RETURN(const FileJson data, std::visit(DataOf(), payload));
-  return absl::StrCat(
-      "{\"seq\":", seq, ",\"type\":", Dump(FileJson(std::string(EventTypeOf(payload)))),
-      ",\"timestamp\":\"", FormatTimestamp(timestamp), "\",\"data\":", Dump(data), "}\n");
+absl::StatusOr<std::vector<EncodedEvent>> EncodeEvents(int64_t first_seq, absl::Time now,
+                                                       std::vector<NewEvent> events) {
+  std::vector<EncodedEvent> encoded;
+  encoded.reserve(events.size());
+  const std::string timestamp = FormatTimestamp(now);
+  for (const NewEvent& event : events) {
+    ASSIGN_OR_RETURN(EventText text, std::visit(TextOfEvent(), event));
+    const int64_t seq = first_seq + static_cast<int64_t>(encoded.size());
+    std::string line =
+        absl::StrCat("{\"seq\":", seq, ",\"type\":", Dump(FileJson(text.type)), ",\"timestamp\":\"",
+                     timestamp, "\",\"data\":", text.data, "}\n");
+    if (line.size() > kMaxEventBytes) return EventTooLarge(line.size(), kMaxEventBytes);
+    auto recorded = std::make_shared<SessionEvent>(SessionEvent{.seq = seq,
+                                                                .timestamp = now,
+                                                                .type = std::move(text.type),
+                                                                .data = std::move(text.data),
+                                                                .bytes = line.size()});
+    encoded.push_back({{std::move(recorded), std::move(text.facts)}, std::move(line)});
+  }
+  return encoded;
 }
 
 std::optional<EventHead> DecodeHead(absl::string_view line) {
   if (std::optional<EventHead> head = DecodeOurHead(line); head.has_value()) return head;
-  const std::optional<Json> json = ParseJson(line);
-  if (!json.has_value()) return std::nullopt;
-  EventHead head{.seq = IntAt(*json, "seq"), .type = StringAt(*json, "type")};
-  const std::optional<absl::Time> timestamp = TimeAt(*json, "timestamp");
+  const JsonScan scan = ScanLine(line);
+  if (!scan.error.empty()) return std::nullopt;
+  EventHead head{.seq = IntegerOf(scan.members, "seq").value_or(0),
+                 .type = TextOf(scan.members, "type")};
+  const std::optional<absl::Time> timestamp = ParseTimestamp(TextOf(scan.members, "timestamp"));
   if (head.seq <= 0 || head.type.empty() || !timestamp.has_value()) return std::nullopt;
   head.timestamp = *timestamp;
   return head;
 }
 
 EventPtr DecodeEvent(const EventHead& head, absl::string_view line) {
-  auto event = std::make_shared<SessionEvent>();
-  event->seq = head.seq;
-  event->timestamp = head.timestamp;
-  event->bytes = line.size() + 1;
-  const std::optional<Json> json = ParseJson(line);
-  const Json* data = json.has_value() ? Find(*json, "data") : nullptr;
-  std::optional<EventPayload> payload;
-  if (data != nullptr) payload = ExactPayloadOf(head.type, *data);
-  event->payload = payload.has_value()
-                       ? *std::move(payload)
-                       : OtherEvent{head.type, data == nullptr ? "null" : Dump(*data)};
-  return event;
+  const JsonScan scan = ScanLine(line);
+  const absl::string_view data = FindMember(scan.members, "data").value_or("");
+  const bool is_object = scan.error.empty() && absl::StartsWith(data, "{");
+  return std::make_shared<SessionEvent>(SessionEvent{.seq = head.seq,
+                                                     .timestamp = head.timestamp,
+                                                     .type = head.type,
+                                                     .data = std::string(is_object ? data : "{}"),
+                                                     .bytes = line.size() + 1});
 }
 
-OtherEvent EncodeTurnEnd(const EndedTurn& turn) {
-  FileJson data{{"turn_id", turn.turn_id},
-                {"outcome", kOutcomes[static_cast<size_t>(turn.outcome.end)]}};
-  SetUnlessEmpty(data, "reason", turn.outcome.reason);
-  SetUnlessEmpty(data, "stop_reason", turn.outcome.stop_reason);
-  const std::optional<Json> usage = ParseJson(turn.outcome.usage);
-  if (usage.has_value()) data["usage"] = *usage;
-  return {kTurnEndType, Dump(data)};
+EventLine::EventLine(absl::string_view line) : scan_(ScanLine(line, /*into=*/"data")) {}
+
+EventFacts EventLine::FactsOf(absl::string_view type) const {
+  if (!scan_.error.empty()) return {};
+  return tracker::FactsOf(type, InnerMembers(scan_.members, "data"));
 }
 
-std::optional<EndedTurn> DecodeTurnEnd(const OtherEvent& event) {
-  const std::optional<Json> data = ParseJson(event.data);
-  if (event.type != kTurnEndType || !data.has_value()) return std::nullopt;
-  EndedTurn turn{.turn_id = StringAt(*data, "turn_id")};
-  turn.outcome.reason = StringAt(*data, "reason");
-  const std::string outcome = StringAt(*data, "outcome");
+std::string EventLine::Text(absl::string_view name) const {
+  return TextOf(InnerMembers(scan_.members, "data"), name);
+}
+
+std::optional<EndedTurn> EventLine::Turn() const {
+  const std::string outcome = Text("outcome");
   for (size_t i = 0; i < std::size(kOutcomes); ++i) {
     if (outcome != kOutcomes[i]) continue;
-    turn.outcome.end = static_cast<TurnEnd>(i);
-    return turn;
+    return EndedTurn{Text("turn_id"), {.end = static_cast<TurnEnd>(i), .reason = Text("reason")}};
   }
   return std::nullopt;
-}
-
-namespace {
-
-// Whether reading the line may give another event than the one it was made of.
-bool ChangesWhenRead(const EventPayload& payload, absl::string_view line) {
-  return std::holds_alternative<ToolCall>(payload) || std::holds_alternative<OtherEvent>(payload) ||
-         absl::StrContains(line, "\xEF\xBF\xBD");
-}
-
-}  // namespace
-
-absl::StatusOr<std::vector<EncodedEvent>> EncodeEvents(int64_t first_seq, absl::Time now,
-                                                       std::vector<EventPayload> payloads) {
-  std::vector<EncodedEvent> events(payloads.size());
-  for (size_t i = 0; i < payloads.size(); ++i) {
-    const int64_t seq = first_seq + static_cast<int64_t>(i);
-    std::string& line = events[i].line;
-    ASSIGN_OR_RETURN(line, EncodeEvent(seq, now, payloads[i]));
-    if (line.size() > kMaxEventBytes) return EventTooLarge(line.size(), kMaxEventBytes);
-  }
-  for (size_t i = 0; i < payloads.size(); ++i) {
-    const int64_t seq = first_seq + static_cast<int64_t>(i);
-    const absl::string_view line = events[i].line;
-    if (ChangesWhenRead(payloads[i], line)) {
-      events[i].event = DecodeEvent({seq, std::string(EventTypeOf(payloads[i])), now},
-                                    line.substr(0, line.size() - 1));
-    } else {
-      events[i].event = std::make_shared<SessionEvent>(SessionEvent{
-          .seq = seq, .timestamp = now, .payload = std::move(payloads[i]), .bytes = line.size()});
-    }
-  }
-  return events;
 }
 
 }  // namespace callslip::tracker

@@ -52,26 +52,26 @@ absl::Status EventLog::Scan(const Visitor& visit) {
   return disk_->Sync(file_);
 }
 
-absl::StatusOr<EventPtr> EventLog::Append(EventPayload payload, absl::Time now) {
-  std::vector<EventPayload> payloads;
-  payloads.push_back(std::move(payload));
-  ASSIGN_OR_RETURN(const std::vector<EventPtr> events, AppendAll(std::move(payloads), now));
-  return events.front();
+absl::StatusOr<AppendedEvent> EventLog::Append(NewEvent event, absl::Time now) {
+  std::vector<NewEvent> one;
+  one.push_back(std::move(event));
+  ASSIGN_OR_RETURN(std::vector<AppendedEvent> appended, AppendAll(std::move(one), now));
+  return std::move(appended.front());
 }
 
-absl::StatusOr<std::vector<EventPtr>> EventLog::AppendAll(std::vector<EventPayload> payloads,
-                                                          absl::Time now) {
+absl::StatusOr<std::vector<AppendedEvent>> EventLog::AppendAll(std::vector<NewEvent> events,
+                                                               absl::Time now) {
   ASSIGN_OR_RETURN(std::vector<EncodedEvent> encoded,
-                   EncodeEvents(max_seq_ + 1, now, std::move(payloads)));
-  std::vector<EventPtr> events;
-  events.reserve(encoded.size());
-  for (EncodedEvent& event : encoded) {
-    Index(event.event->seq, bytes());
-    absl::StrAppend(&unwritten_, event.line);
-    events.push_back(std::move(event.event));
+                   EncodeEvents(max_seq_ + 1, now, std::move(events)));
+  std::vector<AppendedEvent> appended;
+  appended.reserve(encoded.size());
+  for (EncodedEvent& each : encoded) {
+    Index(each.appended.event->seq, bytes());
+    absl::StrAppend(&unwritten_, each.line);
+    appended.push_back(std::move(each.appended));
     if (unwritten_.size() >= kFlushBytes) RETURN_IF_ERROR(Flush());
   }
-  return events;
+  return appended;
 }
 
 absl::Status EventLog::Sync() {

@@ -45,9 +45,9 @@ class EventLog {
 
   // Adds events under the next seqs, all or none of them: readable at once, durable after Sync().
   // EventTooLarge, InvalidField, StorageFailed.
-  absl::StatusOr<std::vector<EventPtr>> AppendAll(std::vector<EventPayload> payloads,
-                                                  absl::Time now);
-  absl::StatusOr<EventPtr> Append(EventPayload payload, absl::Time now);
+  absl::StatusOr<std::vector<AppendedEvent>> AppendAll(std::vector<NewEvent> events,
+                                                       absl::Time now);
+  absl::StatusOr<AppendedEvent> Append(NewEvent event, absl::Time now);
   // The next seq is above `seq`.
   void SkipTo(int64_t seq) { max_seq_ = seq; }
   absl::Status Sync();

@@ -32,11 +32,10 @@ class FileSessionRecord final : public SessionRecord {
                     ImageFolder images)
       : disk_(disk), folder_(std::move(folder)), log_(std::move(log)), images_(std::move(images)) {}
 
-  absl::StatusOr<std::vector<EventPtr>> AppendAll(std::vector<EventPayload> payloads,
-                                                  absl::Time now) override {
-    return log_->AppendAll(std::move(payloads), now);
+  absl::StatusOr<std::vector<AppendedEvent>> AppendAll(std::vector<NewEvent> events,
+                                                       absl::Time now) override {
+    return log_->AppendAll(std::move(events), now);
   }
-  OtherEvent TurnEndOf(const EndedTurn& turn) const override { return EncodeTurnEnd(turn); }
   absl::Status SyncLog() override { return log_->Sync(); }
   absl::StatusOr<EventPage> Read(const EventQuery& query) override { return log_->Read(query); }
   absl::StatusOr<int64_t> Prune(const SessionRetention& retention) override {

@@ -40,8 +40,6 @@ class LogSummary {
   RecordedAnswer TakeAnswer() && { return std::move(answer_); }
 
  private:
-  void NoteCalls(const EventHead& head, absl::string_view line);
-
   absl::Time first_at_ = absl::InfinitePast();
   absl::Time last_at_ = absl::InfinitePast();
   int64_t last_seq_ = 0;

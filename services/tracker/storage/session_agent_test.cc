@@ -224,10 +224,10 @@ TEST_F(SessionAgentTest, ATurnWhoseEndIsInTheLogHasEnded) {
                               .reason = "stopped",
                               .stop_reason = "max_tokens",
                               .usage = R"({"tokens":7})"}));
-  EXPECT_EQ(std::get<OtherEvent>(ReadAll().back()->payload).data,
-            R"({"outcome":"cancelled","reason":"stopped","stop_reason":"max_tokens",)"
-            R"("turn_id":")" +
-                turn + R"(","usage":{"tokens":7}})");
+  EXPECT_EQ(TextOf(ReadAll().back()),
+            R"(turn_end {"turn_id":")" + turn +
+                R"(","outcome":"cancelled","reason":"stopped","stop_reason":"max_tokens",)"
+                R"("usage":{"tokens":7}})");
   // As a crash between the log and the queue leaves it.
   Close();
   ASSERT_OK(disk_.ReplaceFile(folder_.path() + "/sessions/s1", "queue.json", in_turn));

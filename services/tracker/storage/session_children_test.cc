@@ -22,7 +22,7 @@ class SessionChildrenTest : public SessionTableTest {
     const auto feed = Subscribe(0, id);
     while (true) {
       const EventPtr event = feed->NextOf<EventPtr>();
-      if (const auto* end = std::get_if<SessionEnd>(&event->payload)) return end->reason;
+      if (event->type == "session_end") return MemberOf(event, "reason");
     }
   }
   SessionState StateOf(const std::string& id) { return table_->Get(id)->state; }

@@ -101,13 +101,12 @@ class SessionFailingDiskTest : public SessionTableTest, public testing::WithPara
       for (const EventPtr& event : ReadAll(id)) {
         EXPECT_GT(event->seq, last);
         last = event->seq;
-        const auto* said = std::get_if<AgentMessage>(&event->payload);
-        if (said != nullptr) {
-          texts[event->seq] = said->text;
-          EXPECT_EQ(++times[said->text], 1) << said->text;
+        if (event->type == "agent_message") {
+          const std::string text = MemberOf(event, "text");
+          texts[event->seq] = text;
+          EXPECT_EQ(++times[text], 1) << text;
         }
-        const auto* call = std::get_if<ToolCall>(&event->payload);
-        if (call != nullptr) ++calls[call->tool_call_id];
+        if (event->type == "tool_call") ++calls[MemberOf(event, "tool_call_id")];
       }
       EXPECT_EQ(table_->Get(id)->owner, owner);
       EXPECT_EQ(table_->Get(id)->damage, "");

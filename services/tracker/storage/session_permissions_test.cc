@@ -48,9 +48,10 @@ TEST_F(SessionPermissionsTest, TheFirstAnswerHolds) {
   EXPECT_THAT(Give(asked.id, "no", "tab-2"),
               FailsWith(absl::StatusCode::kFailedPrecondition, "permission_answered"));
   EXPECT_EQ(answer.Wait().value(), (PermissionAnswer{asked.id, "yes", "tab-1", "person"}));
-  EXPECT_EQ(ReadAll().back()->payload,
-            EventPayload(
-                PermissionRecord{"write a.txt?", "yes", "selected", asked.id, "call-1", "person"}));
+  EXPECT_EQ(TextOf(ReadAll().back()),
+            R"(permission {"title":"write a.txt?","selected_option":"yes","outcome":"selected",)"
+            R"("permission_id":")" +
+                asked.id + R"(","tool_call_id":"call-1","decided_by":"person"})");
   EXPECT_THAT(Give("perm-x", "yes"), FailsWith(absl::StatusCode::kNotFound, "unknown_permission"));
 }
 
@@ -112,7 +113,7 @@ TEST_F(SessionPermissionsTest, WhoHasDecidedIsRecorded) {
   };
   EXPECT_THAT(give("policy"), kInvalid);
   ASSERT_OK(give("agent"));
-  EXPECT_EQ(std::get<PermissionRecord>(ReadAll().back()->payload).decided_by, "agent");
+  EXPECT_EQ(MemberOf(ReadAll().back(), "decided_by"), "agent");
 }
 
 TEST_F(SessionPermissionsTest, AnOpenRequestSurvivesDisconnects) {
@@ -156,8 +157,9 @@ TEST_F(SessionPermissionsTest, CancelAndTheEndOfATurnResolveAll) {
   ASSERT_OK(FinishTurn(turn));
   EXPECT_TRUE(three.Wait()->cancelled());
   const std::vector<EventPtr> events = ReadAll();
-  EXPECT_EQ(events.at(events.size() - 2)->payload,
-            EventPayload(PermissionRecord{"write a.txt?", "", "cancelled", "perm-3", "call-1"}));
+  EXPECT_EQ(TextOf(events.at(events.size() - 2)),
+            R"(permission {"title":"write a.txt?","selected_option":"","outcome":"cancelled",)"
+            R"("permission_id":"perm-3","tool_call_id":"call-1"})");
 }
 
 TEST_F(SessionPermissionsTest, WhoWaitsIsToldWhereTheSessionGoes) {

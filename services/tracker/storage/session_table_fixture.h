@@ -19,6 +19,7 @@
 #include "tracker/domain/session/session_table.h"
 #include "tracker/storage/disk.h"
 #include "tracker/storage/file_session_storage.h"
+#include "tracker/storage/json.h"
 #ifdef CALLSLIP_SESSIONS_IN_POSTGRES
 #include "support/postgres_server.h"
 #include "tracker/postgres/cell.h"
@@ -31,6 +32,15 @@ namespace callslip::tracker {
 // How calls fail that name no session, or are no calls.
 inline const auto kUnknown = FailsWith(absl::StatusCode::kNotFound, "unknown_session");
 inline const auto kInvalid = FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument");
+
+// An event as a text, "TYPE DATA".
+inline std::string TextOf(const EventPtr& event) {
+  return absl::StrCat(event->type, " ", event->data);
+}
+// A string of its data; empty if that is absent.
+inline std::string MemberOf(const EventPtr& event, const char* name) {
+  return StringAt(ParseJson(event->data).value_or(Json()), name);
+}
 
 // A folder that goes with the test; in memory where there is such a place, since what a test shows
 // does not depend on how long a disk takes for a sync.
@@ -217,9 +227,9 @@ class SessionTableTest : public ::testing::Test {
     return done.Wait();
   }
 
-  absl::StatusOr<EventPtr> Record(EventPayload payload, const std::string& id = "s1") {
+  absl::StatusOr<EventPtr> Record(NewEvent event, const std::string& id = "s1") {
     return With<EventPtr>(
-        [&](Session& session, absl::Time now) { return session.Record(payload, now); }, id);
+        [&](Session& session, absl::Time now) { return session.Record(event, now); }, id);
   }
   absl::StatusOr<EventPage> Read(const EventQuery& query, const std::string& id = "s1") {
     return With<EventPage>([&](Session& session, absl::Time) { return session.Read(query); }, id);

@@ -29,7 +29,9 @@ TEST_F(SessionTableTest, ANewSessionHasItsStartInTheLog) {
   EXPECT_EQ(created.max_seq, 1);
   const std::vector<EventPtr> events = ReadAll();
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(events[0]->payload, EventPayload(SessionStart{"s1", "claude", "/src", "ann"}));
+  EXPECT_EQ(TextOf(events[0]),
+            R"(session_start {"session_id":"s1","acp_server":"claude","working_dir":"/src",)"
+            R"("owner":"ann"})");
 }
 
 TEST_F(SessionTableTest, IdsAreCheckedBeforeTheyTouchAPath) {
@@ -79,7 +81,7 @@ TEST_F(SessionTableTest, EndsResumesArchives) {
               FailsWith(absl::StatusCode::kFailedPrecondition, "session_not_ended"));
   ASSERT_OK(Run([](Session& s, absl::Time now) { return s.End("user", now); }));
   ASSERT_OK(Run([](Session& s, absl::Time now) { return s.End("again", now); }));
-  EXPECT_EQ(ReadAll().back()->payload, EventPayload(SessionEnd{"user", 1}));
+  EXPECT_EQ(TextOf(ReadAll().back()), R"(session_end {"reason":"user","event_count":1})");
   EXPECT_EQ(table_->Get("s1")->state, SessionState::kCompleted);
   EXPECT_THAT(Record(AgentMessage{}), kEnded);
   EXPECT_THAT(Add("x"), kEnded);

@@ -45,8 +45,8 @@ TEST_F(StreamedTextTest, PiecesAreShownOnceAndInOrderAndTheEndIsAnEvent) {
 
   ASSERT_OK(Say({.text = "!", .end = true}));
   const SessionUpdate end = feed->Next();
-  EXPECT_EQ(std::get<EventPtr>(end.what)->payload,
-            EventPayload(AgentMessage{.text = "Hello w\u00f6rld!", .iteration = 0}));
+  EXPECT_EQ(TextOf(std::get<EventPtr>(end.what)),
+            "agent_message {\"text\":\"Hello w\u00f6rld!\",\"iteration\":0}");
   EXPECT_EQ(Shown(), std::nullopt);
   ASSERT_OK(Say({.iteration = 1, .text = "next"}));
   EXPECT_EQ(feed->NextOf<StreamedText>(), (StreamedText{1, 0, "next"}));
@@ -57,8 +57,8 @@ TEST_F(StreamedTextTest, ALaterAnswerEndsTheOneBefore) {
   const auto feed = Subscribe(1);
   EXPECT_EQ(feed->NextOf<SessionSnapshot>().text, (StreamedText{3, 0, "cut off"}));
   ASSERT_OK(Say({.iteration = 4, .text = "new"}));
-  EXPECT_EQ(std::get<EventPtr>(feed->Next().what)->payload,
-            EventPayload(AgentMessage{.text = "cut off", .iteration = 3}));
+  EXPECT_EQ(TextOf(std::get<EventPtr>(feed->Next().what)),
+            R"(agent_message {"text":"cut off","iteration":3})");
   EXPECT_EQ(std::get<StreamedText>(feed->Next().what), (StreamedText{4, 0, "new"}));
   EXPECT_EQ(Shown(), (StreamedText{4, 0, "new"}));
 }

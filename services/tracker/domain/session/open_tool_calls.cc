@@ -1,7 +1,5 @@
 #include "tracker/domain/session/open_tool_calls.h"
 
-#include <variant>
-
 #include "absl/algorithm/container.h"
 #include "absl/strings/string_view.h"
 
@@ -16,24 +14,14 @@ bool IsOpen(absl::string_view status) {
 
 }  // namespace
 
-void OpenToolCalls::See(const SessionEvent& event) {
-  if (const auto* call = std::get_if<ToolCall>(&event.payload)) {
-    Begin(call->tool_call_id, call->status);
-  } else if (const auto* update = std::get_if<ToolCallUpdate>(&event.payload)) {
-    Update(update->tool_call_id, update->status.value_or(""));
-  }
-}
-
-void OpenToolCalls::Begin(const std::string& id, absl::string_view status) {
+void OpenToolCalls::Note(const EventFacts& facts) {
+  if (!facts.tool_call.has_value()) return;
+  const auto& [id, status, begins] = *facts.tool_call;
   // An id that comes again is another call.
-  std::erase(ids_, id);
-  if (!IsOpen(status)) return;
+  if (begins || !IsOpen(status)) std::erase(ids_, id);
+  if (!begins || !IsOpen(status)) return;
   if (ids_.size() == kMost) ids_.erase(ids_.begin());
   ids_.push_back(id);
-}
-
-void OpenToolCalls::Update(const std::string& id, absl::string_view status) {
-  if (!IsOpen(status)) std::erase(ids_, id);
 }
 
 }  // namespace callslip::tracker

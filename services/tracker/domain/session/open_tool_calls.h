@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "common/shell_commands.h"
 #include "tracker/domain/session/session_event.h"
 
@@ -18,11 +17,8 @@ class OpenToolCalls {
   // The first of more is forgotten: the commands of one answer, and more than agents have open.
   static constexpr size_t kMost = kMaxShellCommands + 64;
 
-  // To be shown all events of the turn, in their order.
-  void See(const SessionEvent& event);
-  // The same of what is known of an event about a tool call.
-  void Begin(const std::string& id, absl::string_view status);
-  void Update(const std::string& id, absl::string_view status);
+  // To be called for all events of the turn, in order.
+  void Note(const EventFacts& facts);
   // A turn has begun, or is over.
   void Clear() { ids_.clear(); }
 

@@ -1,25 +1,20 @@
 #include "tracker/domain/session/recorded_answer.h"
 
 #include <optional>
-#include <variant>
 
 #include "common/shell_commands.h"
 
 namespace callslip::tracker {
 
-void RecordedAnswer::See(const SessionEvent& event) {
-  if (const auto* message = std::get_if<AgentMessage>(&event.payload)) {
-    if (message->iteration.has_value() && GoTo(*message->iteration)) ended_ = true;
-    return;
-  }
-  const auto* call = std::get_if<ToolCall>(&event.payload);
-  if (call == nullptr) return;
-  const std::optional<ShellCommandPlace> place = PlaceOfShellCommand(call->tool_call_id);
+void RecordedAnswer::Note(int64_t seq, const EventFacts& facts) {
+  if (facts.iteration.has_value() && GoTo(*facts.iteration)) ended_ = true;
+  if (!facts.tool_call.has_value() || !facts.tool_call->begins) return;
+  const std::optional<ShellCommandPlace> place = PlaceOfShellCommand(facts.tool_call->id);
   if (!place.has_value() || !GoTo(place->iteration)) return;
   const auto index = static_cast<size_t>(place->index);
   if (index >= kMaxShellCommands) return;
   if (commands_.size() <= index) commands_.resize(index + 1);
-  commands_[index] = event.seq;
+  commands_[index] = seq;
 }
 
 bool RecordedAnswer::GoTo(int64_t iteration) {

@@ -12,8 +12,8 @@ namespace callslip::tracker {
 // nothing is recorded again, whatever was lost with the process.
 class RecordedAnswer {
  public:
-  // To be shown all events, in their order.
-  void See(const SessionEvent& event);
+  // To be called for all events, in order.
+  void Note(int64_t seq, const EventFacts& facts);
 
   // -1 where the log holds nothing of any.
   int64_t iteration() const { return iteration_; }

@@ -133,23 +133,15 @@ absl::StatusOr<int64_t> Session::Prune(const SessionRetention& retention) {
   return *removed;
 }
 
-absl::StatusOr<EventPtr> Session::Record(EventPayload payload, absl::Time now) {
-  std::vector<EventPayload> payloads;
-  payloads.push_back(std::move(payload));
-  ASSIGN_OR_RETURN(const std::vector<EventPtr> events, RecordAll(std::move(payloads), now));
-  return events.front();
+absl::StatusOr<EventPtr> Session::Record(NewEvent event, absl::Time now) {
+  RETURN_IF_ERROR(CheckActive());
+  return Append(std::move(event), now);
 }
 
-absl::StatusOr<std::vector<EventPtr>> Session::RecordAll(std::vector<EventPayload> payloads,
+absl::StatusOr<std::vector<EventPtr>> Session::RecordAll(std::vector<NewEvent> events,
                                                          absl::Time now) {
   RETURN_IF_ERROR(CheckActive());
-  for (const EventPayload& payload : payloads) {
-    const auto* prompt = std::get_if<UserPrompt>(&payload);
-    if (prompt == nullptr) continue;
-    RETURN_IF_ERROR(CheckClientId("prompt_id", prompt->prompt_id));
-    RETURN_IF_ERROR(CheckClientId("queue_id", prompt->queue_id));
-  }
-  return AppendAll(std::move(payloads), now);
+  return AppendAll(std::move(events), now);
 }
 
 absl::StatusOr<EventPage> Session::Read(const EventQuery& query) {
@@ -243,29 +235,32 @@ absl::Status Session::Checked(absl::Status status) {
   return status;
 }
 
-absl::StatusOr<EventPtr> Session::Append(EventPayload payload, absl::Time now) {
-  std::vector<EventPayload> payloads;
-  payloads.push_back(std::move(payload));
-  ASSIGN_OR_RETURN(const std::vector<EventPtr> events, AppendAll(std::move(payloads), now));
+absl::StatusOr<EventPtr> Session::Append(NewEvent event, absl::Time now) {
+  std::vector<NewEvent> one;
+  one.push_back(std::move(event));
+  ASSIGN_OR_RETURN(const std::vector<EventPtr> events, AppendAll(std::move(one), now));
   return events.front();
 }
 
-absl::StatusOr<std::vector<EventPtr>> Session::AppendAll(std::vector<EventPayload> payloads,
+absl::StatusOr<std::vector<EventPtr>> Session::AppendAll(std::vector<NewEvent> events,
                                                          absl::Time now) {
-  absl::StatusOr<std::vector<EventPtr>> events = record_->AppendAll(std::move(payloads), now);
-  RETURN_IF_ERROR(Checked(events.status()));
+  absl::StatusOr<std::vector<AppendedEvent>> appended = record_->AppendAll(std::move(events), now);
+  RETURN_IF_ERROR(Checked(appended.status()));
   log_changed_ = counters_changed_ = activity_untold_ = true;
   metadata_.updated_at = now;
-  for (const EventPtr& event : *events) Appended(event);
-  return events;
+  std::vector<EventPtr> recorded;
+  recorded.reserve(appended->size());
+  for (AppendedEvent& each : *appended) {
+    Appended(each.event, std::move(each.facts));
+    recorded.push_back(std::move(each.event));
+  }
+  return recorded;
 }
 
-void Session::Appended(const EventPtr& event) {
-  answer_.See(*event);
-  open_calls_.See(*event);
-  if (const auto* prompt = std::get_if<UserPrompt>(&event->payload); prompt != nullptr) {
-    Remember(RecordedPrompt(*prompt), prompts_);
-  }
+void Session::Appended(const EventPtr& event, EventFacts facts) {
+  answer_.Note(event->seq, facts);
+  open_calls_.Note(facts);
+  if (facts.prompt.has_value()) Remember(event->seq, *std::move(facts.prompt), prompts_);
   for (Observer& observer : observers_) {
     if (observer.behind) continue;  // It comes to this one when it reads the log.
     observer.seq = event->seq;

@@ -99,12 +99,11 @@ class Session {
 
   // Events.
 
-  // Adds an event. SessionEnded, EventTooLarge, InvalidField for text that is not UTF-8 or JSON,
+  // Adds an event. SessionEnded, EventTooLarge, InvalidField for data that are not a JSON object,
   // and for ids that are too long.
-  absl::StatusOr<EventPtr> Record(EventPayload payload, absl::Time now);
+  absl::StatusOr<EventPtr> Record(NewEvent event, absl::Time now);
   // The same for several, all or none of them.
-  absl::StatusOr<std::vector<EventPtr>> RecordAll(std::vector<EventPayload> payloads,
-                                                  absl::Time now);
+  absl::StatusOr<std::vector<EventPtr>> RecordAll(std::vector<NewEvent> events, absl::Time now);
   // Takes a piece of the agent's answer. See AgentAnswers::Add().
   absl::StatusOr<AddedAgentText> AddAgentText(const AgentText& piece, absl::Time now) {
     return answers_->Add(*this, piece, now);
@@ -112,6 +111,8 @@ class Session {
   // Shows those who watch what the agent says. Stored nowhere.
   void ShowText(StreamedText text) { NotifyAll(std::move(text)); }
   const RecordedAnswer& recorded_answer() const { return answer_; }
+  // Of the user_prompt of a queued message; 0 if it is not among the last kRememberedPrompts.
+  int64_t SeqOfPrompt(absl::string_view message_id) const;
   // InvalidField.
   absl::StatusOr<EventPage> Read(const EventQuery& query);
 
@@ -250,10 +251,9 @@ class Session {
   absl::Status CheckActive() const;
   // Passes `status` on, and remembers where the storage has failed.
   absl::Status Checked(absl::Status status);
-  absl::StatusOr<EventPtr> Append(EventPayload payload, absl::Time now);
-  absl::StatusOr<std::vector<EventPtr>> AppendAll(std::vector<EventPayload> payloads,
-                                                  absl::Time now);
-  void Appended(const EventPtr& event);
+  absl::StatusOr<EventPtr> Append(NewEvent event, absl::Time now);
+  absl::StatusOr<std::vector<EventPtr>> AppendAll(std::vector<NewEvent> events, absl::Time now);
+  void Appended(const EventPtr& event, EventFacts facts);
   absl::Status Write(absl::Time now);
   absl::Status SaveQueue(absl::Time now);
   // Brings the metadata up to date with what they tell of.

@@ -9,26 +9,26 @@
 #include <variant>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "tracker/domain/session/queue_delivery.h"
 
-// What a session's log holds: one payload for each of the twelve event types, and one for what is
-// not among them. An empty text stands for a member that is absent, but for those of the twelve
-// that every event of its type has.
+// The events of a session's log. Each is a type and a JSON object, which the tracker does not
+// interpret, but for the members in EventFacts.
 namespace callslip::tracker {
+
+// The events that the tracker records itself. An empty text stands for an absent member, except for
+// those members that each event of the type has. docs/sessions.md describes them.
 
 struct SessionStart {
   std::string session_id;
   std::string acp_server;
   std::string working_dir;
-  std::string owner;  // Empty also where a log was begun before it was recorded.
-  friend bool operator==(const SessionStart&, const SessionStart&) = default;
+  std::string owner;
 };
 
 struct SessionEnd {
   std::string reason;
-  std::optional<int64_t> event_count;
-  friend bool operator==(const SessionEnd&, const SessionEnd&) = default;
+  int64_t event_count = 0;  // Of the events before it.
 };
 
 struct ImageRef {
@@ -41,26 +41,15 @@ struct ImageRef {
 struct UserPrompt {
   std::string message;
   std::vector<ImageRef> images;
-  // What the client named the prompt; the same one twice makes one turn.
+  // The client's own id of the prompt: the same id twice makes one turn.
   std::string prompt_id;
-  // Which message of the queue this was. Empty for a prompt that was recorded by hand.
-  std::string queue_id;
-  friend bool operator==(const UserPrompt&, const UserPrompt&) = default;
+  std::string queue_id;  // Of the queued message.
 };
 
 struct AgentMessage {
   std::string text;
-  // Which of the agent's answers it is, where it came as one (see AgentAnswers).
+  // The number of the answer, where it was streamed (see AgentAnswers).
   std::optional<int64_t> iteration = {};
-  // Pieces with the same id are one message.
-  std::string message_id = {};
-  friend bool operator==(const AgentMessage&, const AgentMessage&) = default;
-};
-
-struct AgentThought {
-  std::string text;
-  std::string message_id = {};  // As of AgentMessage.
-  friend bool operator==(const AgentThought&, const AgentThought&) = default;
 };
 
 struct ToolCall {
@@ -68,38 +57,12 @@ struct ToolCall {
   std::string title;
   std::string status;
   std::string kind;
-  // JSON, opaque here. What comes back from the log says the same, maybe in other bytes.
-  std::string raw_input;
-  std::string raw_output;
-  std::string content = {};    // JSON as well: what it has put out…
-  std::string locations = {};  // …and where.
-  std::string name = {};       // Of the tool, for programs.
-  friend bool operator==(const ToolCall&, const ToolCall&) = default;
 };
 
 struct ToolCallUpdate {
   std::string tool_call_id;
-  std::optional<std::string> status;
-  std::optional<std::string> title;
-  std::optional<std::string> kind = {};
-  // JSON, as of ToolCall; an empty text is absent.
-  std::optional<std::string> raw_input = {};
-  std::optional<std::string> raw_output = {};
-  std::optional<std::string> content = {};
-  std::optional<std::string> locations = {};
-  friend bool operator==(const ToolCallUpdate&, const ToolCallUpdate&) = default;
-};
-
-struct PlanEntry {
-  std::string content;
-  std::string priority;
   std::string status;
-  friend bool operator==(const PlanEntry&, const PlanEntry&) = default;
-};
-
-struct Plan {
-  std::vector<PlanEntry> entries;
-  friend bool operator==(const Plan&, const Plan&) = default;
+  std::string title = {};
 };
 
 struct PermissionRecord {
@@ -108,54 +71,68 @@ struct PermissionRecord {
   std::string outcome;
   std::string permission_id = {};
   std::string tool_call_id = {};
-  std::string decided_by = {};  // "person", "agent" or "policy"; empty where it was cancelled.
-  friend bool operator==(const PermissionRecord&, const PermissionRecord&) = default;
-};
-
-struct FileRead {
-  std::string path;
-  int64_t size = 0;  // Bytes.
-  friend bool operator==(const FileRead&, const FileRead&) = default;
-};
-
-struct FileWrite {
-  std::string path;
-  int64_t size = 0;  // Bytes.
-  friend bool operator==(const FileWrite&, const FileWrite&) = default;
+  std::string decided_by = {};  // "person", "agent" or "policy"; empty if it was cancelled.
 };
 
 struct ErrorEvent {
   std::string message;
   std::string code;
-  friend bool operator==(const ErrorEvent&, const ErrorEvent&) = default;
 };
 
-// An event of another type, or one whose data are not as its type has them: kept as it is.
-struct OtherEvent {
+// An event that a client sends.
+struct ClientEvent {
   std::string type;
-  std::string data;  // JSON.
-  friend bool operator==(const OtherEvent&, const OtherEvent&) = default;
+  std::string data;  // A JSON object.
 };
 
-using EventPayload = std::variant<SessionStart, SessionEnd, UserPrompt, AgentMessage, AgentThought,
-                                  ToolCall, ToolCallUpdate, Plan, PermissionRecord, FileRead,
-                                  FileWrite, ErrorEvent, OtherEvent>;
+// What is to be recorded.
+using NewEvent = std::variant<SessionStart, SessionEnd, UserPrompt, AgentMessage, ToolCall,
+                              ToolCallUpdate, PermissionRecord, ErrorEvent, EndedTurn, ClientEvent>;
 
-// The name of the payload's type as the log has it, such as "user_prompt".
-absl::string_view EventTypeOf(const EventPayload& payload);
+// A user_prompt of the log.
+struct RecordedPrompt {
+  std::string prompt_id;
+  std::string queue_id;
+  size_t content = 0;  // ContentOf() the prompt. Not stored: it is of this process.
+  int64_t seq = 0;
+};
 
-// One recorded event. Immutable once it is made, and shared by all who read it.
+// A hash of what a prompt says. It distinguishes a prompt that is sent again from another prompt
+// under the same id.
+size_t ContentOf(const std::string& message, const std::vector<std::string>& image_ids);
+
+// The members of an event's data that the tracker reads. A storage finds them when it appends an
+// event and when it loads a log.
+struct EventFacts {
+  struct ToolCall {
+    std::string id;
+    std::string status;
+    bool begins = false;  // A tool_call, not a tool_call_update.
+  };
+  std::optional<RecordedPrompt> prompt;  // Of a user_prompt.
+  std::optional<int64_t> iteration;      // Of an agent_message.
+  std::optional<ToolCall> tool_call;
+};
+
+// One recorded event. Immutable, and shared by all its readers.
 struct SessionEvent {
-  // From 1, strictly increasing within its session, never used again.
+  // From 1, strictly increasing within its session, never reused.
   int64_t seq = 0;
   absl::Time timestamp;
-  EventPayload payload;
-  // How long its line in the log is; what it counts for in buffers and pages.
+  std::string type;
+  std::string data;  // A JSON object on one line.
+  // The length of its line in the log, which counts in buffers and pages.
   size_t bytes = 0;
   friend bool operator==(const SessionEvent&, const SessionEvent&) = default;
 };
 
 using EventPtr = std::shared_ptr<const SessionEvent>;
+
+// An event that was just appended.
+struct AppendedEvent {
+  EventPtr event;
+  EventFacts facts;
+};
 
 // Which events to read. They come in the order of their seq in every case.
 struct EventQuery {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "common/shell_commands.h"
 #include "common/status_macros.h"
@@ -228,7 +227,7 @@ absl::Status Session::FinishTurn(absl::string_view turn_id, TurnOutcome outcome,
             .status());
   }
   if (outcome.end != TurnEnd::kCompleted) outcome.reason = delivery_.state().pause->reason;
-  RETURN_IF_ERROR(Append(record_->TurnEndOf({finished.turn->id, outcome}), now).status());
+  RETURN_IF_ERROR(Append(EndedTurn{finished.turn->id, outcome}, now).status());
   const TurnChange ended{std::string(turn_id), finished.turn->prompt.id, outcome};
   NotifyAll(ended);
   AnnounceChange(SessionAction::kTurn, ended);
@@ -239,7 +238,7 @@ absl::Status Session::FinishTurn(absl::string_view turn_id, TurnOutcome outcome,
 // Nobody else tells of them. Of a turn that was completed it is for the agent to say how its calls
 // have ended, but for the runner's commands, which end within their turn.
 absl::Status Session::FailOpenToolCalls(TurnEnd end, absl::Time now) {
-  std::vector<EventPayload> failed;
+  std::vector<NewEvent> failed;
   for (const std::string& id : open_calls_.ids()) {
     const bool is_command = PlaceOfShellCommand(id).has_value();
     if (end == TurnEnd::kCompleted && !is_command) continue;
@@ -288,18 +287,15 @@ absl::Status Session::CheckPrompt(const MessageRequest& request) const {
              : PromptIdReused(request.prompt_id);
 }
 
-size_t ContentOf(const std::string& message, const std::vector<std::string>& image_ids) {
-  return absl::HashOf(message, image_ids);
+int64_t Session::SeqOfPrompt(absl::string_view message_id) const {
+  const auto found =
+      std::find_if(prompts_.rbegin(), prompts_.rend(),
+                   [&](const RecordedPrompt& prompt) { return prompt.queue_id == message_id; });
+  return found == prompts_.rend() ? 0 : found->seq;
 }
 
-RecordedPrompt::RecordedPrompt(const UserPrompt& prompt)
-    : prompt_id(prompt.prompt_id), queue_id(prompt.queue_id) {
-  std::vector<std::string> image_ids;
-  for (const ImageRef& image : prompt.images) image_ids.push_back(image.id);
-  content = ContentOf(prompt.message, image_ids);
-}
-
-void Remember(RecordedPrompt prompt, std::deque<RecordedPrompt>& prompts) {
+void Remember(int64_t seq, RecordedPrompt prompt, std::deque<RecordedPrompt>& prompts) {
+  prompt.seq = seq;
   // What is longer is no id that anybody can send again.
   if (prompt.prompt_id.size() > kMaxClientIdBytes) prompt.prompt_id.clear();
   if (prompt.queue_id.size() > kMaxClientIdBytes) prompt.queue_id.clear();

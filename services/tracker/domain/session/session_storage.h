@@ -38,11 +38,9 @@ class SessionRecord : public EventSource {
   // Adds events under the next seqs, all or none of them. They are readable at once and durable
   // after SyncLog(). EventTooLarge and InvalidField, after which the record goes on as before;
   // StorageFailed.
-  virtual absl::StatusOr<std::vector<EventPtr>> AppendAll(std::vector<EventPayload> payloads,
-                                                          absl::Time now) = 0;
+  virtual absl::StatusOr<std::vector<AppendedEvent>> AppendAll(std::vector<NewEvent> events,
+                                                               absl::Time now) = 0;
   virtual absl::Status SyncLog() = 0;
-  // What is to be recorded of it.
-  virtual OtherEvent TurnEndOf(const EndedTurn& turn) const = 0;
   // Removes the oldest events beyond the bounds, but the first and the newest. Their seqs are not
   // used again. Returns how many were removed.
   virtual absl::StatusOr<int64_t> Prune(const SessionRetention& retention) = 0;
@@ -70,21 +68,8 @@ class SessionRecord : public EventSource {
   virtual void CloseFiles() = 0;
 };
 
-// A user_prompt of the log.
-struct RecordedPrompt {
-  explicit RecordedPrompt(const UserPrompt& prompt);
-
-  std::string prompt_id;
-  std::string queue_id;
-  size_t content = 0;  // ContentOf() it. Not stored: it is of this process.
-};
-
-// A hash of what a prompt says, by which one that is sent once more is told from another one under
-// the same id.
-size_t ContentOf(const std::string& message, const std::vector<std::string>& image_ids);
-
 // Adds one to those that are remembered, the last kRememberedPrompts.
-void Remember(RecordedPrompt prompt, std::deque<RecordedPrompt>& prompts);
+void Remember(int64_t seq, RecordedPrompt prompt, std::deque<RecordedPrompt>& prompts);
 
 struct LoadedSession {
   // Brought up to date from the log.

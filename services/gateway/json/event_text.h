@@ -1,0 +1,23 @@
+#ifndef CALLSLIP_GATEWAY_JSON_EVENT_TEXT_H_
+#define CALLSLIP_GATEWAY_JSON_EVENT_TEXT_H_
+
+#include <cstddef>
+#include <string>
+
+#include "callslip/tracker/v1/session_service.pb.h"
+
+// Events as JSON text. The data of an event are copied as the tracker sends them, not parsed.
+namespace callslip::gateway {
+
+// {"seq", "timestamp", "type", "data"}: a line of events.jsonl. Longer than `max_bytes`, it is cut
+// by CutEvent(); 0: never.
+std::string EventText(const callslip::tracker::v1::SessionEvent& event, size_t max_bytes = 0);
+
+// {"events", "has_more", …}: a page of events, each of at most `max_event_bytes`; 0: as they are.
+// With a `request_id` unless that is empty.
+std::string PageText(const callslip::tracker::v1::ReadEventsResponse& page, size_t max_event_bytes,
+                     const std::string& request_id = "");
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_JSON_EVENT_TEXT_H_
