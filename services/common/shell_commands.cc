@@ -71,18 +71,6 @@ void ShellCommandDetector::EndCommand(std::vector<ShellCommand>& found) {
   found.push_back({ShellCommandId(iteration_, next_index_++), std::string(stripped)});
 }
 
-void ShellCommandDetector::StartIteration(int64_t iteration) {
-  *this = ShellCommandDetector(iteration);
-}
-
-std::vector<std::string> ExtractCommands(absl::string_view text) {
-  std::vector<std::string> commands;
-  for (ShellCommand& found : ShellCommandDetector(0).Feed(text)) {
-    commands.push_back(std::move(found.command));
-  }
-  return commands;
-}
-
 std::string FormatToolResults(const std::vector<ShellResult>& results) {
   std::string text;
   for (const ShellResult& result : results) {

@@ -54,14 +54,10 @@ class ShellCommandDetector {
   // none. Between an opening tag and the first closing one everything is the command.
   std::vector<ShellCommand> Feed(absl::string_view text);
 
-  // What has been opened and not been closed is no command.
-  bool inside_command() const { return inside_; }
   int64_t iteration() const { return iteration_; }
   // Of the next command.
   int64_t next_index() const { return next_index_; }
   void SkipTo(int64_t index) { next_index_ = index; }
-  // As for a new detector.
-  void StartIteration(int64_t iteration);
 
  private:
   void FeedByte(char byte, std::vector<ShellCommand>& found);
@@ -74,9 +70,6 @@ class ShellCommandDetector {
   std::string command_;
   bool too_long_ = false;
 };
-
-// All commands of a whole text, in order.
-std::vector<std::string> ExtractCommands(absl::string_view text);
 
 struct ShellResult {
   std::string command_id;

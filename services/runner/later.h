@@ -29,7 +29,6 @@ class Later {
     state_->value = std::move(value);
     state_->timer.cancel();
   }
-  bool is_set() const { return state_->value.has_value(); }
 
   boost::asio::awaitable<T> Get() const {
     const std::shared_ptr<State> state = state_;

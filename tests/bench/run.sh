@@ -19,7 +19,6 @@ run() {
 
 services=("$BUILD/bin/callslip-tracker" "$BUILD/bin/callslip-gateway")
 
-run http_server_bench
 run interact_latency "${services[@]}"
 placed=(taskset --cpu-list 0)
 run interact_latency "${services[@]}"
@@ -27,7 +26,6 @@ placed=(env)
 run gateway_bench "${services[@]}"
 run lists_bench "${services[@]}"
 run stdio_latency "${services[@]}" "$BUILD/bin/callslip-bridge"
-run rpc_apis_bench
 run client_waits_bench
 run command_table_bench
 run session_bench

@@ -166,25 +166,6 @@ absl::Status CheckFormat(PostgresConnection& connection, const PostgresDemands& 
                              "): use a newer tracker, or another schema"));
 }
 
-// Sessions of before did not count their changes.
-absl::Status AddWrites(PostgresConnection& connection) {
-  ASSIGN_OR_RETURN(
-      const PostgresResult there,
-      connection.Query(
-          "SELECT (sessions IS NULL OR EXISTS (SELECT FROM pg_attribute WHERE "
-          "attname = 'writes' AND attrelid = sessions))::int::bigint FROM "
-          "to_regclass(format('%I.callslip_sessions', current_schema())) AS sessions"));
-  if (there.Int(0, 0) == 1) return absl::OkStatus();
-  constexpr char kAdd[] =
-      "ALTER TABLE callslip_sessions ADD COLUMN IF NOT EXISTS writes bigint NOT NULL DEFAULT 0";
-  const absl::Status added = connection.Run(kAdd);
-  if (!absl::IsFailedPrecondition(added)) return added;
-  return Refuse(
-      absl::StrCat("the table callslip_sessions is of before, and only its owner may add "
-                   "what it lacks (",
-                   added.message(), "): run `", kAdd, "` as that one"));
-}
-
 absl::Status MakeTables(PostgresConnection& connection, const PostgresDemands& demands) {
   RETURN_IF_ERROR(CheckSchema(connection));
   // Nothing is made where all is there: that may be another one's right.
@@ -195,7 +176,6 @@ absl::Status MakeTables(PostgresConnection& connection, const PostgresDemands& d
     RETURN_IF_ERROR(connection.Run(absl::StrCat("BEGIN;", kLockTables, ";", kTables, "COMMIT")));
   }
   RETURN_IF_ERROR(CheckFormat(connection, demands));
-  RETURN_IF_ERROR(AddWrites(connection));
   return CheckTables(connection);
 }
 

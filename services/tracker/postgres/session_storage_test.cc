@@ -113,36 +113,6 @@ TEST_F(PostgresSessionsTest, ImportWhoseEndIsNotAnsweredIsLookedAtBeforeItIsDone
   EXPECT_THAT(std::string(ended.message()), ::testing::HasSubstr("inspect --storage"));
 }
 
-// Whoever may not add what tables of before lack is told who may, and what.
-TEST_F(PostgresSessionsTest, TablesOfSomebodyElseThatAreOfBeforeAreTheirOwnersToMend) {
-  ASSERT_OK(admin_->Run("ALTER TABLE callslip_sessions DROP COLUMN writes"));
-  ASSERT_OK(
-      admin_->Run("DO $$ BEGIN CREATE ROLE guest; EXCEPTION WHEN duplicate_object THEN END $$"));
-  ASSERT_OK(
-      admin_->Run("DO $$ BEGIN EXECUTE format('GRANT USAGE ON SCHEMA %I TO guest', "
-                  "current_schema()); END $$"));
-  ASSERT_OK(admin_->Run("GRANT SELECT ON callslip_cell TO guest; SET ROLE guest"));
-  const absl::Status refused = PreparePostgres(*admin_, {.standby = false});
-  EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
-  EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("`ALTER TABLE callslip_sess"));
-  // Tables that are not known are left as they are.
-  ASSERT_OK(admin_->Run("RESET ROLE; UPDATE callslip_cell SET format = 99"));
-  EXPECT_FALSE(PreparePostgres(*admin_, {.standby = false}).ok());
-  EXPECT_EQ(Number("SELECT count(*) FROM pg_attribute WHERE attname = 'writes' AND "
-                   "attrelid = 'callslip_sessions'::regclass"),
-            0);
-}
-
-TEST_F(PostgresSessionsTest, SessionsOfBeforeCountTheirChangesFromNowOn) {
-  ASSERT_OK(storage_->Create({.session_id = "s"}));
-  ASSERT_OK(admin_->Run("ALTER TABLE callslip_sessions DROP COLUMN writes"));
-  EXPECT_FALSE(storage_->Load("s").ok());
-  ASSERT_OK(PreparePostgres(*admin_, {.standby = false}));
-  PostgresSessionStorage storage(url_, epoch_);
-  ASSERT_OK_AND_ASSIGN(const LoadedSession loaded, storage.Load("s"));
-  EXPECT_OK(loaded.record->SaveQueue(Messages("new"), {}, absl::UnixEpoch()));
-}
-
 // Where an insert waits for the standby, nobody sees it, and its session comes all the same.
 TEST_F(PostgresSessionsTest, SessionThatCameAfterAllIsNoneOfSomebodyElse) {
   PostgresSessionStorage storage(url_, epoch_, {.lock = absl::Milliseconds(50)});

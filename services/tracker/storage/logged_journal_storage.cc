@@ -68,7 +68,6 @@ absl::Status WriteRowsOf(const JournalLogContents& log, SqliteJournalStorage& da
     return it == entries.end() ? nullptr : &it->second;
   };
   const auto note = [&](JournalEntry entry) {
-    BringUpToDate(database.log_format(), entry);
     Add(SummaryOf({&entry, 1}), summary);
     const uint64_t sequence = entry.sequence;
     const auto [it, added] = entries.try_emplace(sequence, std::move(entry));
@@ -79,8 +78,7 @@ absl::Status WriteRowsOf(const JournalLogContents& log, SqliteJournalStorage& da
     if (DecodeJournal(bytes, earlier, note)) return absl::OkStatus();
     return absl::DataLossError(absl::StrCat("append ", position, " of it makes no sense"));
   }));
-  const bool is_present = database.log_format() == SqliteJournalStorage::kFormat;
-  if (end == database.position() && is_present) return absl::OkStatus();
+  if (end == database.position()) return absl::OkStatus();
   return database.AppendUpTo(database.position(), end, summary, Sorted(std::move(entries)));
 }
 

@@ -9,23 +9,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
-#include "tracker/storage/legacy_rows.h"
 
 namespace callslip::tracker {
 namespace {
 
 // "CSLP": tells the file from other databases.
 constexpr int64_t kApplicationId = 0x43534c50;
-// kFormat is to be raised with each change of the tables, and with each of what a record means that
-// a tracker of before would get wrong; a field that it may pass over is none.
-// 2: there may be a log beside it.
-// 3: lease tokens say whether they may be left out.
-// 4: one table of records.
-constexpr int64_t kLeasesSpeakFrom = 3;
-
 constexpr char kJournalTable[] =
-    "CREATE TABLE journal (position INTEGER, last_sequence INTEGER, latest INTEGER, "
-    "log_format INTEGER); INSERT INTO journal VALUES (0, 0, 0, 0);";
+    "CREATE TABLE journal (position INTEGER, last_sequence INTEGER, latest INTEGER);"
+    "INSERT INTO journal VALUES (0, 0, 0);";
 
 // The latest time in an entry.
 int64_t LatestNanos(const JournalEntry& entry) {
@@ -48,12 +40,6 @@ int64_t LatestNanos(const JournalEntry& entry) {
 }
 
 }  // namespace
-
-void BringUpToDate(int64_t format, JournalEntry& entry) {
-  auto* record = std::get_if<CommandRecord>(&entry.change);
-  if (record == nullptr || format >= kLeasesSpeakFrom) return;
-  for (LeaseToken& lease : record->leases) lease.LetLeaveOut();
-}
 
 JournalStorage::Summary SummaryOf(absl::Span<const JournalEntry> entries) {
   JournalStorage::Summary summary;
@@ -138,11 +124,10 @@ absl::Status SqliteJournalStorage::Prepare(bool sync) {
   ASSIGN_OR_RETURN(advance_,
                    SqliteStatement::Prepare(database_,
                                             "UPDATE journal SET position = ?4, last_sequence = "
-                                            "max(last_sequence, ?2), latest = max(latest, ?3), "
-                                            "log_format = ?5 WHERE position = ?1"));
+                                            "max(last_sequence, ?2), latest = max(latest, ?3) "
+                                            "WHERE position = ?1"));
   ASSIGN_OR_RETURN(const int64_t position, database_.Number("SELECT position FROM journal"));
   position_ = static_cast<uint64_t>(position);
-  ASSIGN_OR_RETURN(log_format_, database_.Number("SELECT log_format FROM journal"));
   return absl::OkStatus();
 }
 
@@ -152,8 +137,7 @@ absl::Status SqliteJournalStorage::CheckFormat() {
   ASSIGN_OR_RETURN(const int64_t tables, database_.Number("SELECT count(*) FROM sqlite_schema"));
   if (application == 0 && format == 0 && tables == 0) {
     return database_.Run(absl::StrCat("BEGIN IMMEDIATE;", kJournalTable, kEntryTables,
-                                      "UPDATE journal SET log_format = ", kFormat,
-                                      "; PRAGMA application_id = ", kApplicationId,
+                                      "PRAGMA application_id = ", kApplicationId,
                                       "; PRAGMA user_version = ", kFormat, "; COMMIT;"));
   }
   if (application != kApplicationId) {
@@ -165,21 +149,14 @@ absl::Status SqliteJournalStorage::CheckFormat() {
         absl::StrCat(path_, " was written by a newer version of the tracker (format ", format,
                      ", this one knows ", kFormat, "): use that one, or name another --data-dir"));
   }
-  return format == kFormat ? absl::OkStatus() : Upgrade(format);
-}
-
-absl::Status SqliteJournalStorage::Upgrade(int64_t format) {
-  RETURN_IF_ERROR(database_.Run(absl::StrCat(
-      "BEGIN IMMEDIATE; DROP VIEW overview;", kEntryTables,
-      "ALTER TABLE journal ADD COLUMN log_format INTEGER; UPDATE journal SET log_format = ",
-      format)));
-  ASSIGN_OR_RETURN(EntryRowWriter rows, EntryRowWriter::Prepare(database_));
-  RETURN_IF_ERROR(ReadLegacyRows(database_, [&](JournalEntry entry) {
-    BringUpToDate(format, entry);
-    return rows.Write(entry);
-  }));
-  RETURN_IF_ERROR(DropLegacyTables(database_));
-  return database_.Run(absl::StrCat("PRAGMA user_version = ", kFormat, "; COMMIT"));
+  if (format < kFormat) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path_, " has format ", format,
+                     " of a development version, which this one (format ", kFormat,
+                     ") does not read: move the files away whose names begin with \"commands\", or "
+                     "name another --data-dir"));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status SqliteJournalStorage::Append(uint64_t position,
@@ -198,7 +175,6 @@ absl::Status SqliteJournalStorage::AppendUpTo(uint64_t position, uint64_t end,
     return Explain(written);
   }
   position_ = end;
-  log_format_ = kFormat;
   return absl::OkStatus();
 }
 
@@ -216,7 +192,6 @@ absl::Status SqliteJournalStorage::Advance(uint64_t position, uint64_t end,
   advance_.Bind(1, static_cast<int64_t>(summary.last_sequence));
   advance_.Bind(2, summary.latest_nanos);
   advance_.Bind(3, static_cast<int64_t>(end));
-  advance_.Bind(4, kFormat);
   RETURN_IF_ERROR(advance_.Run());
   if (database_.changes() == 1) return absl::OkStatus();
   return absl::FailedPreconditionError(

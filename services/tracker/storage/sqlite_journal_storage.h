@@ -19,9 +19,9 @@ class SqliteJournalStorage final : public JournalStorage {
  public:
   static constexpr char kFileName[] = "commands.db";
 
-  // Opens the database at `path`, and makes it where it is missing; one of an older format is one
-  // of the present format after that. UNAVAILABLE where that is not possible; DATA_LOSS, with what
-  // to do, where it is damaged; FAILED_PRECONDITION where a newer version has written it.
+  // Opens the database at `path`, and makes it where it is missing. UNAVAILABLE if that is not
+  // possible; DATA_LOSS, with what to do, if it is damaged; FAILED_PRECONDITION if it has another
+  // format.
   static absl::StatusOr<std::unique_ptr<SqliteJournalStorage>> Open(const std::string& path);
   // Opens a copy of the database, which goes with this; the one at `path` is read, and stays as it
   // is.
@@ -43,9 +43,8 @@ class SqliteJournalStorage final : public JournalStorage {
   // The file becomes no larger than so many pages of 4 KiB; a full disk, for tests.
   void LimitPages(int64_t pages);
 
-  // Of the records in the log beside it that are still to be brought here: the present one, once
-  // something was appended.
-  int64_t log_format() const { return log_format_; }
+  // Raise it with each change of the tables, and of the meaning of a record, that another version
+  // of the tracker would get wrong. A field that others can ignore is none.
   static constexpr int64_t kFormat = 4;
 
   SqliteDatabase& database() { return database_; }
@@ -63,8 +62,6 @@ class SqliteJournalStorage final : public JournalStorage {
   // `sync`: what the database has already is to survive a power cut.
   absl::Status Prepare(bool sync);
   absl::Status CheckFormat();
-  // Makes the tables of the present format of those of an older one, all or nothing.
-  absl::Status Upgrade(int64_t format);
   absl::Status Write(uint64_t position, uint64_t end, const Summary& summary,
                      absl::Span<const JournalEntry> entries);
   absl::Status WriteEntries(absl::Span<const JournalEntry> entries);
@@ -80,12 +77,8 @@ class SqliteJournalStorage final : public JournalStorage {
   SqliteStatement commit_;
   SqliteStatement advance_;
   uint64_t position_ = 0;
-  int64_t log_format_ = kFormat;
   int64_t tombstones_ = 0;
 };
-
-// Makes of an entry of that format what the present one means by it.
-void BringUpToDate(int64_t format, JournalEntry& entry);
 
 // What `entries` bring that is known besides commands.
 JournalStorage::Summary SummaryOf(absl::Span<const JournalEntry> entries);

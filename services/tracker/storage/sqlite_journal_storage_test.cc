@@ -146,15 +146,18 @@ TEST_F(SqliteJournalStorageTest, FullDiskIsUnavailableAndPasses) {
   EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2));
 }
 
-TEST_F(SqliteJournalStorageTest, NewerFormatIsRefused) {
+TEST_F(SqliteJournalStorageTest, AnotherFormatIsRefused) {
   Fill(1);
-  {
-    ASSERT_OK_AND_ASSIGN(SqliteDatabase newer, SqliteDatabase::Open(Path()));
-    ASSERT_OK(newer.Run("PRAGMA user_version = 99"));
+  for (const auto& [format, why] :
+       {std::pair("99", "newer version"), std::pair("3", "move the files away")}) {
+    {
+      ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
+      ASSERT_OK(other.Run(std::string("PRAGMA user_version = ") + format));
+    }
+    const auto storage = Open();
+    EXPECT_EQ(storage.status().code(), StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(storage.status().message()), HasSubstr(why));
   }
-  const auto storage = Open();
-  EXPECT_EQ(storage.status().code(), StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(storage.status().message()), HasSubstr("newer version"));
 }
 
 TEST_F(SqliteJournalStorageTest, DatabaseOfAnotherProgramIsLeftAlone) {

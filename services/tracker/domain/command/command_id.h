@@ -74,8 +74,6 @@ class LeaseToken {
   // Whether reports about the delivery may come without it. Part of the token, so that it is kept
   // wherever the token is; not of what it is compared by.
   bool MayBeLeftOut() const { return random_ % 2 != 0; }
-  // Of one whose delivery did not say: it was made by a tracker that asked nobody for proof.
-  void LetLeaveOut() { random_ |= 1; }
 
   friend bool operator==(const LeaseToken& a, const LeaseToken& b) {
     return a.random_ / 2 == b.random_ / 2;

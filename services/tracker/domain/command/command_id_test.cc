@@ -72,14 +72,5 @@ TEST(LeaseTokenTest, TextLeadsBackToTheToken) {
   EXPECT_EQ(LeaseToken::Parse(token.ToString().substr(6)), std::nullopt);
 }
 
-TEST(LeaseTokenTest, IsTheSameOnceItMayBeLeftOut) {
-  const LeaseToken token = LeaseToken::New(LeaseProofs::kRequired);
-  LeaseToken older = token;
-  older.LetLeaveOut();
-  EXPECT_FALSE(token.MayBeLeftOut());
-  EXPECT_TRUE(older.MayBeLeftOut());
-  EXPECT_EQ(LeaseToken::Parse(token.ToString()), older) << "as its worker quotes it";
-}
-
 }  // namespace
 }  // namespace callslip::tracker
