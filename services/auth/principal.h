@@ -38,8 +38,9 @@ std::optional<Role> ParseRole(absl::string_view name);
 class RoleSet {
  public:
   constexpr RoleSet(std::initializer_list<Role> roles) {
-    for (const Role role : roles) bits_ |= BitOf(role);
+    for (const Role role : roles) Add(role);
   }
+  constexpr void Add(Role role) { bits_ |= BitOf(role); }
   constexpr bool Has(Role role) const { return (bits_ & BitOf(role)) != 0; }
 
  private:

@@ -152,8 +152,8 @@ void AsyncServer::Parts::Serve(const RpcName& rpc, const internal::MessageTypes&
       descriptor.server_streaming() != Call::kResponsesStream) {
     Crash(rpc, "streams in another way");
   }
-  const RpcAccess* const access = FindRpcAccess(descriptor.full_name());
-  if (authenticator != nullptr && access == nullptr) Crash(rpc, "has no row in rpc_access.cc");
+  const std::optional<RpcAccess> access = AccessOf(descriptor);
+  if (authenticator != nullptr && !access.has_value()) Crash(rpc, "has no option `access`");
   RpcTally* const tally = tallies.Of(descriptor.name());
   for (const auto& queue : queues) {
     const auto method = std::make_shared<const internal::Method<Call>>(

@@ -76,8 +76,8 @@ struct Method {
   typename Call::Handler handler;
   RpcTally* tally;
   LiveCalls* live;
-  Authenticator* authenticator;  // Null: everybody is `local`.
-  const RpcAccess* access;       // Null without an authenticator.
+  Authenticator* authenticator;     // Null: everybody is `local`.
+  std::optional<RpcAccess> access;  // There is one with an authenticator.
   // Null: everything leaves at once.
   OutputGate* gate = nullptr;
 
@@ -103,7 +103,7 @@ struct Method {
   bool IsOfStranger(const CallContext& caller) const {
     return IsOpenToAll() && caller.credential == nullptr;
   }
-  bool IsOpenToAll() const { return access != nullptr && access->kind == RpcAccess::Kind::kOpen; }
+  bool IsOpenToAll() const { return access.has_value() && access->kind == RpcAccess::Kind::kOpen; }
 
   bool LetsOut() const { return gate == nullptr || gate->IsOpen(); }
 

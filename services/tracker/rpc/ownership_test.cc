@@ -24,7 +24,7 @@ TEST_F(OwnershipTest, AForeignIdIsUnknownToEveryMethodOfClients) {
   const Caller other{"client", "other client", TokenOf("other")};
   int looked_up = 0;
   for (const MethodDescriptor* method : AllMethods()) {
-    if (!FindRpcAccess(method->full_name())->Allows(Role::kClient)) continue;
+    if (!AccessOf(*method)->Allows(Role::kClient)) continue;
     const bool of_command = Names(*method, "command_id");
     if (!of_command && !Names(*method, "session_id")) continue;
     if (method->name() == "CreateSession") continue;
@@ -50,7 +50,7 @@ TEST_F(OwnershipTest, AForeignIdIsUnknownToEveryMethodOfClients) {
 TEST_F(OwnershipTest, NobodyElseSpeaksForOthers) {
   for (const MethodDescriptor* method : AllMethods()) {
     if (!Names(*method, "client_id")) continue;
-    const RpcAccess* access = FindRpcAccess(method->full_name());
+    const std::optional<RpcAccess> access = AccessOf(*method);
     for (const Caller& caller : Callers()) {
       const std::optional<Role> role = ParseRole(caller.column);
       if (!role.has_value() || !access->Allows(*role)) continue;

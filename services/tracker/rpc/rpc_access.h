@@ -1,32 +1,31 @@
 #ifndef CALLSLIP_TRACKER_RPC_RPC_ACCESS_H_
 #define CALLSLIP_TRACKER_RPC_RPC_ACCESS_H_
 
+#include <optional>
+
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "auth/principal.h"
+#include "google/protobuf/descriptor.h"
 
 namespace callslip::tracker {
 
-// Who may call a method.
+// Who may call a method, as its option `access` says (access.proto).
 struct RpcAccess {
   enum class Kind {
-    kOpen,   // Everybody, without showing anything.
+    kOpen,   // Everybody, without a token: health checks.
     kReads,  // Changes nothing.
     kActs,
   };
 
-  const char* method;  // In full, as in `package.Service.Method`.
+  absl::string_view method;  // In full, as in `package.Service.Method`.
   Kind kind;
-  RoleSet roles;  // Besides gateway, admin and local, who may call all methods.
+  RoleSet roles;  // In addition to gateway, admin and local, who may call all methods.
 
   bool Allows(Role role) const;
 };
 
-// The rows of all methods. docs/access.md shows them; a method without one can't be served.
-absl::Span<const RpcAccess> RpcAccessTable();
-
-// Null where there is none.
-const RpcAccess* FindRpcAccess(absl::string_view method);
+// Nullopt for a method without the option.
+std::optional<RpcAccess> AccessOf(const google::protobuf::MethodDescriptor& method);
 
 }  // namespace callslip::tracker
 

@@ -120,7 +120,7 @@ TEST_F(UnfinishedRequestsTest, StrangersAreRefusedByTheHeadsOfAllCalls) {
   int refused = 0;
   for (const MethodDescriptor* method : AllMethods()) {
     const std::string path = absl::StrCat("/", method->service()->full_name(), "/", method->name());
-    if (FindRpcAccess(method->full_name())->kind == RpcAccess::Kind::kOpen) continue;
+    if (AccessOf(*method)->kind == RpcAccess::Kind::kOpen) continue;
     ++refused;
     EXPECT_THAT(stranger.EndOf(stranger.Begin(path)), HasSubstr("carries no token")) << path;
     EXPECT_THAT(stranger.EndOf(stranger.Begin(path, TokenOf("unknown"))),
