@@ -29,6 +29,15 @@ absl::Status NotYourTarget(const Principal& principal, absl::string_view what,
 
 }  // namespace
 
+std::vector<Role> RoleSet::List() const {
+  std::vector<Role> roles;
+  for (const Role role : {Role::kClient, Role::kWorker, Role::kViewer, Role::kAdmin, Role::kRunner,
+                          Role::kGateway, Role::kLocal}) {
+    if (Has(role)) roles.push_back(role);
+  }
+  return roles;
+}
+
 absl::string_view RoleName(Role role) {
   switch (role) {
     case Role::kClient:

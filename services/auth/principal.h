@@ -42,12 +42,21 @@ class RoleSet {
   }
   constexpr void Add(Role role) { bits_ |= BitOf(role); }
   constexpr bool Has(Role role) const { return (bits_ & BitOf(role)) != 0; }
+  constexpr bool empty() const { return bits_ == 0; }
+  // In the order of their declaration.
+  std::vector<Role> List() const;
 
  private:
   static constexpr uint32_t BitOf(Role role) { return uint32_t{1} << static_cast<int>(role); }
 
   uint32_t bits_ = 0;
 };
+
+// Who may use which routes of the gateway, in addition to `local`.
+inline constexpr RoleSet kReaders = {Role::kClient, Role::kViewer, Role::kAdmin};
+inline constexpr RoleSet kWriters = {Role::kClient, Role::kAdmin};
+inline constexpr RoleSet kWorkers = {Role::kWorker, Role::kAdmin};
+inline constexpr RoleSet kOperators = {Role::kViewer, Role::kAdmin};
 
 // True for those who may hand in commands or end them.
 bool MaySubmit(Role role);

@@ -267,30 +267,27 @@ struct GatewayServer::Parts {
       if (provider_login != nullptr) provider_login->AddRoutes(*router);
       AddLoginWays(*router, credentials != nullptr, provider_login.get());
     }
-    // Viewers get the tools that read.
-    const std::vector<Role> agents = {Role::kClient, Role::kViewer, Role::kAdmin};
     router->Add(
-        "POST", "/mcp", agents,
+        "POST", "/mcp", kReaders,  // Viewers get the tools that read.
         [this](const std::shared_ptr<HttpRequest>& request, Responder responder) {
           mcp.HandlePost(*request, std::move(responder));
         },
         kMcpBodyBytes);
-    router->Add("DELETE", "/mcp", agents, [this](std::shared_ptr<const HttpRequest> request) {
+    router->Add("DELETE", "/mcp", kReaders, [this](std::shared_ptr<const HttpRequest> request) {
       return mcp.HandleDelete(std::move(request));
     });
-    const std::vector<Role> workers = {Role::kWorker, Role::kAdmin};
-    router->Add("GET", "/pending-queries", workers, HandlerOf(pending_queries));
-    router->Add("POST", "/query-result", workers, HandlerOf(query_result), kLargestBodyBytes);
-    router->Add("POST", "/draw-mode/complete", workers, HandlerOf(draw_mode), kLargestBodyBytes);
-    router->Add("POST", "/worker-status", workers, HandlerOf(worker_status));
-    router->Add("GET", "/files/{id}", workers, HandlerOf(file_handler));
-    router->Add("POST", "/sync", workers, HandlerOf(sync), kLargestBodyBytes);
-    router->Add("GET", "/health", workers, HandlerOf(sync_health));
-    router->Add("POST", "/screenshots", workers, HandlerOf(screenshots), kLargestBodyBytes);
+    router->Add("GET", "/pending-queries", kWorkers, HandlerOf(pending_queries));
+    router->Add("POST", "/query-result", kWorkers, HandlerOf(query_result), kLargestBodyBytes);
+    router->Add("POST", "/draw-mode/complete", kWorkers, HandlerOf(draw_mode), kLargestBodyBytes);
+    router->Add("POST", "/worker-status", kWorkers, HandlerOf(worker_status));
+    router->Add("GET", "/files/{id}", kWorkers, HandlerOf(file_handler));
+    router->Add("POST", "/sync", kWorkers, HandlerOf(sync), kLargestBodyBytes);
+    router->Add("GET", "/health", kWorkers, HandlerOf(sync_health));
+    router->Add("POST", "/screenshots", kWorkers, HandlerOf(screenshots), kLargestBodyBytes);
     for (const BrowserLogPath& path : BrowserLogPaths()) {
       const auto handler = std::make_shared<const BrowserLogHandler>(tracker.get(), path);
       router->Add(
-          "POST", path.path, workers,
+          "POST", path.path, kWorkers,
           [handler](std::shared_ptr<const HttpRequest> request) {
             return handler->Handle(std::move(request));
           },
@@ -300,10 +297,9 @@ struct GatewayServer::Parts {
     session_api.AddRoutes(*router);
     command_api.AddRoutes(*router);
     operations_api.AddRoutes(*router);
-    router->Add("GET", "/metrics", {Role::kViewer, Role::kAdmin},
-                [this](std::shared_ptr<const HttpRequest> request) {
-                  return HandleMetrics(Metrics(), std::move(request));
-                });
+    router->Add("GET", "/metrics", kOperators, [this](std::shared_ptr<const HttpRequest> request) {
+      return HandleMetrics(Metrics(), std::move(request));
+    });
     router->AddOpen("GET", "/healthz", [this](std::shared_ptr<const HttpRequest>) {
       return HandleHealth(cannot_listen);
     });

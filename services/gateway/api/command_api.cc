@@ -103,23 +103,21 @@ boost::asio::awaitable<void> SendChanges(ObserverPtr observer, SocketPtr socket)
 }  // namespace
 
 void CommandApi::AddRoutes(Router& router) const {
-  const std::vector<Role> readers = {Role::kClient, Role::kViewer, Role::kAdmin};
-  const std::vector<Role> writers = {Role::kClient, Role::kAdmin};
   const std::string one = "/api/commands/{id}";
-  router.Add("GET", "/api/commands", readers,
+  router.Add("GET", "/api/commands", kReaders,
              [this](Request request) { return List(std::move(request)); });
-  router.Add("GET", one, readers, [this](Request request) { return Get(std::move(request)); });
-  router.Add("GET", one + "/result", readers,
+  router.Add("GET", one, kReaders, [this](Request request) { return Get(std::move(request)); });
+  router.Add("GET", one + "/result", kReaders,
              [this](Request request) { return GetResult(std::move(request)); });
-  router.AddWebSocket("/api/commands/ws", readers,
+  router.AddWebSocket("/api/commands/ws", kReaders,
                       [this](Request request, std::shared_ptr<WebSocket> socket) {
                         return ServeChanges(std::move(request), std::move(socket));
                       });
-  router.Add("POST", "/api/commands", writers,
+  router.Add("POST", "/api/commands", kWriters,
              [this](Request request) { return Register(std::move(request)); });
-  router.Add("POST", one + "/cancel", writers,
+  router.Add("POST", one + "/cancel", kWriters,
              [this](Request request) { return Cancel(std::move(request)); });
-  router.Add("POST", one + "/replay", writers,
+  router.Add("POST", one + "/replay", kWriters,
              [this](Request request) { return Replay(std::move(request)); });
 }
 

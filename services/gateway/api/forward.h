@@ -16,10 +16,6 @@
 // A REST endpoint that is one call to the tracker.
 namespace callslip::gateway {
 
-// Those who may look at sessions, and those who may change something of them.
-inline std::vector<Role> Readers() { return {Role::kClient, Role::kViewer, Role::kAdmin}; }
-inline std::vector<Role> Writers() { return {Role::kClient, Role::kAdmin}; }
-
 // The request to the tracker that `http` makes: the client is its principal, the ids are those of
 // its path, the rest stands in its body or, for GET and DELETE, in its query. INVALID_ARGUMENT
 // where that does not fit.

@@ -67,20 +67,18 @@ asio::awaitable<void> SendStatistics(std::shared_ptr<RecentStatistics> recent,
 }  // namespace
 
 void OperationsApi::AddRoutes(Router& router) const {
-  const std::vector<Role> readers = {Role::kClient, Role::kViewer, Role::kAdmin};
-  const std::vector<Role> operators = {Role::kViewer, Role::kAdmin};
-  router.Add("GET", "/api/targets", readers,
+  router.Add("GET", "/api/targets", kReaders,
              [this](Request request) { return ListTargets(std::move(request)); });
-  router.Add("GET", "/api/workers", readers,
+  router.Add("GET", "/api/workers", kReaders,
              [this](Request request) { return ListWorkers(std::move(request)); });
-  router.Add("GET", "/api/worker-log", readers,
+  router.Add("GET", "/api/worker-log", kReaders,
              [this](Request request) { return ListWorkerLog(std::move(request)); });
-  router.Add("GET", "/api/mcp-clients", readers,
+  router.Add("GET", "/api/mcp-clients", kReaders,
              [this](Request request) -> Answer { co_return ListMcpClients(*request); });
-  router.Add("GET", "/api/health", operators, [this](const Request&) { return GetHealth(); });
-  router.Add("GET", "/api/stats/history", operators,
+  router.Add("GET", "/api/health", kOperators, [this](const Request&) { return GetHealth(); });
+  router.Add("GET", "/api/stats/history", kOperators,
              [this](const Request&) { return GetHistory(); });
-  router.AddWebSocket("/api/stats/ws", operators,
+  router.AddWebSocket("/api/stats/ws", kOperators,
                       [this](const Request&, std::shared_ptr<WebSocket> socket) {
                         return ServeStatistics(std::move(socket));
                       });

@@ -80,18 +80,18 @@ void StartInBackground(const boost::asio::any_io_executor& executor, SessionClie
 
 void SessionApi::AddAgents(Router& router) const {
   const auto list = [&](const char* path, Json (*write)(const v1::ListRunnersResponse&)) {
-    router.Add("GET", path, Readers(), [sessions = sessions_, write](Request request) {
+    router.Add("GET", path, kReaders, [sessions = sessions_, write](Request request) {
       return Forward<v1::ListRunnersRequest>(sessions, std::move(request), 200, write);
     });
   };
   list("/api/runners", RunnersJson);
   list("/api/agents", AgentsJson);
   list("/api/workspaces", WorkspacesJson);
-  router.Add("POST", "/api/sessions/{id}/agent", Writers(), [this](Request request) {
+  router.Add("POST", "/api/sessions/{id}/agent", kWriters, [this](Request request) {
     absl::StatusOr<v1::AgentControl> control = ActionFrom(*request);
     return Control(sessions_, std::move(request), std::move(control));
   });
-  router.Add("POST", "/api/sessions/{id}/config", Writers(), [this](Request request) {
+  router.Add("POST", "/api/sessions/{id}/config", kWriters, [this](Request request) {
     absl::StatusOr<v1::AgentControl> control = ConfigFrom(*request);
     return Control(sessions_, std::move(request), std::move(control));
   });

@@ -27,10 +27,10 @@ template <typename Request>
 void Add(Router& router, const char* method, const std::string& path, SessionClient* sessions,
          int status = 200,
          Json (*write)(const ResponseTo<Request>&) = WriteJson<ResponseTo<Request>>,
-         std::vector<Role> roles = {}, uint64_t body_bytes = 0) {
-  if (roles.empty()) roles = std::string(method) == "GET" ? Readers() : Writers();
+         RoleSet roles = {}, uint64_t body_bytes = 0) {
+  if (roles.empty()) roles = std::string(method) == "GET" ? kReaders : kWriters;
   router.Add(
-      method, path, std::move(roles),
+      method, path, roles,
       [sessions, status, write](std::shared_ptr<const HttpRequest> request) {
         return Forward<Request>(sessions, std::move(request), status, write);
       },
@@ -51,11 +51,11 @@ void SessionApi::AddRoutes(Router& router) const {
   AddPermissions(router);
   AddAgents(router);
   AddImages(router);
-  router.AddWebSocket("/api/sessions/{id}/ws", Readers(),
+  router.AddWebSocket("/api/sessions/{id}/ws", kReaders,
                       [this](Request request, std::shared_ptr<WebSocket> socket) {
                         return ServeSession(std::move(request), std::move(socket));
                       });
-  router.AddWebSocket("/api/events/ws", Readers(),
+  router.AddWebSocket("/api/events/ws", kReaders,
                       [this](Request request, std::shared_ptr<WebSocket> socket) {
                         return ServeAll(std::move(request), std::move(socket));
                       });
@@ -63,7 +63,7 @@ void SessionApi::AddRoutes(Router& router) const {
 
 void SessionApi::AddSessions(Router& router) const {
   const std::string one = "/api/sessions/{id}";
-  router.Add("POST", "/api/sessions", Writers(),
+  router.Add("POST", "/api/sessions", kWriters,
              [this](Request request) { return CreateSession(std::move(request)); });
   Add<v1::ListSessionsRequest>(router, "GET", "/api/sessions", sessions_);
   Add<v1::GetSessionRequest>(router, "GET", one, sessions_);
@@ -71,10 +71,10 @@ void SessionApi::AddSessions(Router& router) const {
   AddDelete<v1::DeleteSessionRequest>(router, one, sessions_);
   Add<v1::EndSessionRequest>(router, "POST", one + "/end", sessions_);
   Add<v1::ResumeSessionRequest>(router, "POST", one + "/resume", sessions_);
-  Add<v1::AppendEventsRequest>(router, "POST", one + "/events", sessions_, 201, WriteJson,
-                               Writers(), kLargestBodyBytes);
+  Add<v1::AppendEventsRequest>(router, "POST", one + "/events", sessions_, 201, WriteJson, kWriters,
+                               kLargestBodyBytes);
   Add<v1::AddAgentTextRequest>(router, "POST", one + "/agent-text", sessions_);
-  router.Add("GET", one + "/events", Readers(),
+  router.Add("GET", one + "/events", kReaders,
              [this](Request request) { return ReadOrWatchEvents(std::move(request)); });
 }
 
@@ -92,16 +92,16 @@ void SessionApi::AddQueue(Router& router) const {
   Add<v1::MoveMessageRequest>(router, "POST", message + "/move", sessions_);
   Add<v1::GetQueueStatusRequest>(router, "GET", session + "/queue-settings", sessions_);
   Add<v1::ConfigureQueueRequest>(router, "PUT", session + "/queue-settings", sessions_);
-  router.Add("POST", session + "/queue-control", Writers(),
+  router.Add("POST", session + "/queue-control", kWriters,
              [this](Request request) { return ControlQueue(std::move(request)); });
   Add<v1::StopTurnRequest>(router, "POST", session + "/stop", sessions_);
   // Its images become part of an event.
-  Add<v1::StartTurnRequest>(router, "POST", session + "/turns", sessions_, 201, WriteJson,
-                            Writers(), kLargestBodyBytes);
-  router.Add("POST", session + "/turns/{turn_id}", Writers(),
+  Add<v1::StartTurnRequest>(router, "POST", session + "/turns", sessions_, 201, WriteJson, kWriters,
+                            kLargestBodyBytes);
+  router.Add("POST", session + "/turns/{turn_id}", kWriters,
              [this](Request request) { return ChangeTurn(std::move(request)); });
   // Whoever receives messages is to send them.
-  router.Add("GET", session + "/messages", Writers(),
+  router.Add("GET", session + "/messages", kWriters,
              [this](Request request) { return ReceiveMessages(std::move(request)); });
 }
 
@@ -109,18 +109,17 @@ void SessionApi::AddPlayers(Router& router) const {
   const std::string player = "/api/players/{player_id}";
   // A player is its caller's own: whoever may read may play.
   Add<v1::OpenPlayerRequest>(router, "POST", "/api/sessions/{id}/players", sessions_, 201,
-                             WriteJson, Readers());
-  Add<v1::ClosePlayerRequest>(router, "DELETE", player, sessions_, 204, WriteNothing, Readers());
-  router.Add(
-      "GET", player, Readers(), [sessions = sessions_](std::shared_ptr<HttpRequest> request) {
-        // A look that moves nothing.
-        request->parameters["move"] = "peek";
-        return Forward<v1::MovePlayerRequest>(sessions, std::move(request), 200, WritePlayer);
-      });
-  router.Add("GET", player + "/play", Readers(),
+                             WriteJson, kReaders);
+  Add<v1::ClosePlayerRequest>(router, "DELETE", player, sessions_, 204, WriteNothing, kReaders);
+  router.Add("GET", player, kReaders, [sessions = sessions_](std::shared_ptr<HttpRequest> request) {
+    // A look that moves nothing.
+    request->parameters["move"] = "peek";
+    return Forward<v1::MovePlayerRequest>(sessions, std::move(request), 200, WritePlayer);
+  });
+  router.Add("GET", player + "/play", kReaders,
              [this](Request request) { return Play(std::move(request)); });
   Add<v1::MovePlayerRequest>(router, "POST", player + "/{move}", sessions_, 200, WriteJson,
-                             Readers());
+                             kReaders);
 }
 
 void SessionApi::AddPermissions(Router& router) const {
@@ -134,9 +133,9 @@ void SessionApi::AddPermissions(Router& router) const {
 void SessionApi::AddImages(Router& router) const {
   const std::string images = "/api/sessions/{id}/images";
   router.Add(
-      "POST", images, Writers(), [this](Request request) { return PutImage(std::move(request)); },
+      "POST", images, kWriters, [this](Request request) { return PutImage(std::move(request)); },
       kImageBodyBytes);
-  router.Add("GET", images + "/{image_id}", Readers(),
+  router.Add("GET", images + "/{image_id}", kReaders,
              [this](Request request) { return GetImage(std::move(request)); });
 }
 

@@ -19,7 +19,7 @@ void AddWhoAmI(Router& router, bool tokens) {
                               {"version", kVersion}});
     co_return response;
   };
-  router.Add("GET", "/api/me", {Role::kClient, Role::kViewer, Role::kAdmin}, answer);
+  router.Add("GET", "/api/me", kReaders, answer);
 }
 
 }  // namespace callslip::gateway

@@ -61,7 +61,7 @@ CredentialPtr Callers::CredentialOfPeer(const HttpRequest& request) const {
 }
 
 Caller Callers::CallerOf(absl::StatusOr<CredentialPtr> verified, const TokenVerifier& verifier,
-                         const std::vector<Role>& roles) const {
+                         RoleSet roles) const {
   if (verified.ok()) return {.credential = *std::move(verified)};
   return Refused(&verifier == session_tokens_ ? SessionTokenRefused(challenge_, verified.status())
                                               : TokenInvalid(challenge_, roles, verified.status()));

@@ -55,7 +55,7 @@ class Callers {
   // What the request is for.
   struct Purpose {
     bool is_web_socket = false;  // Its token may be offered as a protocol.
-    const std::vector<Role>& roles;
+    RoleSet roles;
   };
 
   // Calls `done` with the Caller once: before it returns, or a few seconds later where somebody
@@ -91,7 +91,7 @@ class Callers {
   // is not.
   CredentialPtr CredentialOfPeer(const HttpRequest& request) const;
   Caller CallerOf(absl::StatusOr<CredentialPtr> verified, const TokenVerifier& verifier,
-                  const std::vector<Role>& roles) const;
+                  RoleSet roles) const;
 
   const std::shared_ptr<const Credentials> credentials_;
   TokenVerifier* const verifier_;

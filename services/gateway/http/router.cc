@@ -61,14 +61,12 @@ const typename Methods::mapped_type* RouteOf(const Methods& methods, const std::
 
 }  // namespace
 
-void Router::Add(const std::string& method, const std::string& path, std::vector<Role> roles,
+void Router::Add(const std::string& method, const std::string& path, RoleSet roles,
                  RespondingHandler handler, uint64_t body_bytes) {
-  AddRoute(method, path,
-           {.roles = std::move(roles), .body_bytes = body_bytes, .handler = std::move(handler)});
+  AddRoute(method, path, {.roles = roles, .body_bytes = body_bytes, .handler = std::move(handler)});
 }
 
-void Router::AddWebSocket(const std::string& path, std::vector<Role> roles,
-                          WebSocketHandler handler) {
+void Router::AddWebSocket(const std::string& path, RoleSet roles, WebSocketHandler handler) {
   const HttpHandler upgrade =
       [handler = std::move(handler)](
           std::shared_ptr<HttpRequest> request) -> boost::asio::awaitable<HttpResponse> {
@@ -79,8 +77,7 @@ void Router::AddWebSocket(const std::string& path, std::vector<Role> roles,
     if (response.upgrade != nullptr) request->headers.clear();
     co_return response;
   };
-  AddRoute("GET", path,
-           {.is_web_socket = true, .roles = std::move(roles), .handler = Spawning(upgrade)});
+  AddRoute("GET", path, {.is_web_socket = true, .roles = roles, .handler = Spawning(upgrade)});
 }
 
 void Router::AddOpen(const std::string& method, const std::string& path, HttpHandler handler,
@@ -238,8 +235,7 @@ void Router::Admit(std::shared_ptr<HttpRequest> request, Responder responder,
         RoleNotAllowed(callers_.challenge(), route->roles, *request));
   }
   // Workers' calls name nobody to the tracker, which tells all else that administrators change.
-  if (role == Role::kAdmin && tally_ != nullptr &&
-      absl::c_linear_search(route->roles, Role::kWorker)) {
+  if (role == Role::kAdmin && tally_ != nullptr && route->roles.Has(Role::kWorker)) {
     tally_->NoteAllowed(*route->tally, request->principal);
   }
   if (responder.admission != nullptr && !responder.admission->LetIn(request->credential)) {
@@ -259,12 +255,11 @@ void Router::Admit(std::shared_ptr<HttpRequest> request, Responder responder,
 }
 
 bool Router::MayUse(const Route* route, Role role) {
-  return route == nullptr || role == Role::kLocal || absl::c_linear_search(route->roles, role);
+  return route == nullptr || role == Role::kLocal || route->roles.Has(role);
 }
 
 Callers::Purpose Router::PurposeOf(const Route* route) {
-  static const std::vector<Role>& none = *new std::vector<Role>();
-  if (route == nullptr) return {.roles = none};
+  if (route == nullptr) return {.roles = {}};
   return {.is_web_socket = route->is_web_socket, .roles = route->roles};
 }
 

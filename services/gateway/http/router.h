@@ -56,15 +56,15 @@ class Router {
   // `principal` who calls, which has one of `roles`.
   //
   // `body_bytes` is how large a body may be; 0 stands for what is usual with the method.
-  void Add(const std::string& method, const std::string& path, std::vector<Role> roles,
+  void Add(const std::string& method, const std::string& path, RoleSet roles,
            RespondingHandler handler, uint64_t body_bytes = 0);
-  void Add(const std::string& method, const std::string& path, std::vector<Role> roles,
-           HttpHandler handler, uint64_t body_bytes = 0) {
-    Add(method, path, std::move(roles), Spawning(std::move(handler)), body_bytes);
+  void Add(const std::string& method, const std::string& path, RoleSet roles, HttpHandler handler,
+           uint64_t body_bytes = 0) {
+    Add(method, path, roles, Spawning(std::move(handler)), body_bytes);
   }
   // A GET that is upgraded to a WebSocket, once it has passed all that other requests have to
   // (else it is answered as they are). Its token may also be offered as a protocol.
-  void AddWebSocket(const std::string& path, std::vector<Role> roles, WebSocketHandler handler);
+  void AddWebSocket(const std::string& path, RoleSet roles, WebSocketHandler handler);
   // A route that needs no token. Its handler is told nothing of who calls. Without `body_bytes` it
   // takes no body but one that comes with its head: whoever sends it may be a stranger.
   void AddOpen(const std::string& method, const std::string& path, HttpHandler handler,
@@ -85,7 +85,7 @@ class Router {
     std::string method;
     std::string path;
     bool open = false;        // Needs no token.
-    std::vector<Role> roles;  // That may use it, besides `local`.
+    RoleSet roles;            // That may use it, besides `local`.
     uint64_t body_bytes = 0;  // The largest body.
   };
   std::vector<Served> Routes() const;
@@ -101,7 +101,7 @@ class Router {
   struct Route {
     bool open = false;
     bool is_web_socket = false;
-    std::vector<Role> roles;
+    RoleSet roles;
     uint64_t body_bytes = 0;
     RespondingHandler handler;
     HttpTally::Route* tally = nullptr;

@@ -14,8 +14,8 @@ namespace callslip::gateway {
 namespace {
 
 // The scope that gives the first of `roles` that one gives; empty where none does.
-std::string ScopeFor(const Challenge& challenge, const std::vector<Role>& roles) {
-  for (const Role role : roles) {
+std::string ScopeFor(const Challenge& challenge, RoleSet roles) {
+  for (const Role role : roles.List()) {
     for (const auto& [scope, given] : challenge.scopes) {
       if (given == role) return scope;
     }
@@ -30,8 +30,8 @@ std::string ScopesOf(const Challenge& challenge) {
 }
 
 // The header's value. `error` and `description` (RFC 6750, section 3) may be empty.
-std::string ChallengeText(const Challenge& challenge, const std::vector<Role>& roles,
-                          absl::string_view error, absl::string_view description) {
+std::string ChallengeText(const Challenge& challenge, RoleSet roles, absl::string_view error,
+                          absl::string_view description) {
   std::vector<std::string> parameters;
   const auto add = [&](absl::string_view name, absl::string_view value) {
     if (!value.empty()) parameters.push_back(absl::StrCat(name, "=\"", value, "\""));
@@ -63,8 +63,7 @@ HttpResponse SignatureRefused(absl::string_view code, absl::string_view message,
 
 }  // namespace
 
-HttpResponse TokenMissing(const Challenge& challenge, const std::vector<Role>& roles,
-                          bool is_web_socket) {
+HttpResponse TokenMissing(const Challenge& challenge, RoleSet roles, bool is_web_socket) {
   const std::string hint = absl::StrCat(
       is_web_socket ? "Offer the protocols callslip.v1 and callslip.bearer.TOKEN, or send "
                     : "Send ",
@@ -87,8 +86,7 @@ HttpResponse TokenUnknown(const Challenge& challenge) {
       ChallengeText(challenge, {}, "invalid_token", ""));
 }
 
-HttpResponse TokenInvalid(const Challenge& challenge, const std::vector<Role>& roles,
-                          const absl::Status& refusal) {
+HttpResponse TokenInvalid(const Challenge& challenge, RoleSet roles, const absl::Status& refusal) {
   if (absl::IsUnavailable(refusal)) return ErrorResponse(refusal);
   const absl::string_view message = refusal.message();
   if (absl::IsPermissionDenied(refusal)) {
@@ -118,10 +116,10 @@ HttpResponse SessionTokenRefused(const Challenge& challenge, const absl::Status&
       ChallengeText(challenge, {}, "invalid_token", message));
 }
 
-HttpResponse RoleNotAllowed(const Challenge& challenge, const std::vector<Role>& roles,
-                            const HttpRequest& request) {
-  const std::string may = absl::StrJoin(
-      roles, ", ", [](std::string* out, Role role) { absl::StrAppend(out, RoleName(role)); });
+HttpResponse RoleNotAllowed(const Challenge& challenge, RoleSet roles, const HttpRequest& request) {
+  const std::string may = absl::StrJoin(roles.List(), ", ", [](std::string* out, Role role) {
+    absl::StrAppend(out, RoleName(role));
+  });
   HttpResponse response =
       ErrorResponse(403, "role_not_allowed",
                     absl::StrCat("The token of ", request.principal.name, " has the role ",

@@ -23,8 +23,7 @@ struct Challenge {
 
 // 401 `token_missing`. `roles` are those that may do what was asked for; the scope of the first of
 // them that has one is named.
-HttpResponse TokenMissing(const Challenge& challenge, const std::vector<Role>& roles,
-                          bool is_web_socket);
+HttpResponse TokenMissing(const Challenge& challenge, RoleSet roles, bool is_web_socket);
 
 // 401 `token_unknown`, also for a token that was withdrawn, or has expired, while it was used.
 HttpResponse TokenUnknown(const Challenge& challenge = {});
@@ -34,8 +33,7 @@ HttpResponse LoginOver();
 
 // The answer to a token that a TokenVerifier did not take: 401 `token_invalid`, 403
 // `insufficient_scope` or 503.
-HttpResponse TokenInvalid(const Challenge& challenge, const std::vector<Role>& roles,
-                          const absl::Status& refusal);
+HttpResponse TokenInvalid(const Challenge& challenge, RoleSet roles, const absl::Status& refusal);
 
 // 403 `session_token_elsewhere`: the token of a session's agent is for `path` alone.
 HttpResponse SessionTokenElsewhere(absl::string_view path);
@@ -45,8 +43,7 @@ HttpResponse SessionTokenElsewhere(absl::string_view path);
 HttpResponse SessionTokenRefused(const Challenge& challenge, const absl::Status& refusal);
 
 // 403 `role_not_allowed`: the caller of `request` has none of `roles`.
-HttpResponse RoleNotAllowed(const Challenge& challenge, const std::vector<Role>& roles,
-                            const HttpRequest& request);
+HttpResponse RoleNotAllowed(const Challenge& challenge, RoleSet roles, const HttpRequest& request);
 
 // 401 `signature_malformed`, and `signature_wrong` for one that is not of this request.
 HttpResponse SignatureMalformed();

@@ -75,9 +75,7 @@ std::string Cookie(const HttpRequest& request, absl::string_view value, absl::Du
                       absl::ToInt64Seconds(lifetime), is_secure ? "; Secure" : "");
 }
 
-bool SeesThePage(Role role) {
-  return role == Role::kClient || role == Role::kViewer || role == Role::kAdmin;
-}
+bool SeesThePage(Role role) { return kReaders.Has(role); }
 
 absl::Status NobodyIsLoggedIn() { return absl::UnauthenticatedError("nobody is logged in"); }
 

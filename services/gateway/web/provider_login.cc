@@ -236,11 +236,11 @@ asio::awaitable<HttpResponse> ProviderLogin::LetIn(std::shared_ptr<HttpRequest> 
   auto verified = Verify(token);
   const absl::StatusOr<CredentialPtr> credential = co_await std::move(verified);
   if (!credential.ok()) {
-    co_return TokenInvalid({}, {Role::kClient, Role::kViewer, Role::kAdmin}, credential.status());
+    co_return TokenInvalid({}, kReaders, credential.status());
   }
   const absl::StatusOr<Grant> grant = grants_->GrantOf(token);
   if (!grant.ok()) {
-    co_return TokenInvalid({}, {Role::kClient, Role::kViewer, Role::kAdmin}, grant.status());
+    co_return TokenInvalid({}, kReaders, grant.status());
   }
   co_return login_->LetIn(*request, *grant);
 }
