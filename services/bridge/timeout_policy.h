@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "bridge/json_rpc.h"
+#include "common/limits.h"
 
 namespace callslip::bridge {
 
@@ -26,7 +27,7 @@ struct CallTimes {
   // 10s/35s timeouts". The two shorter waits are those of the tracker.
   Class fast = {absl::Seconds(10), absl::Seconds(8)};
   Class slow = {absl::Seconds(35), absl::Seconds(30)};
-  Class blocking = {absl::Seconds(65), absl::Seconds(55)};
+  Class blocking = {absl::Seconds(65), kMaxWait};
 };
 
 // What the answer of an expired wait needs for its way through tracker, gateway and pipe.

@@ -2,6 +2,7 @@
 #define CALLSLIP_GATEWAY_TIMEOUTS_H_
 
 #include "absl/time/time.h"
+#include "common/limits.h"
 #include "rpc_client/deadlines.h"
 
 namespace callslip::gateway {
@@ -17,7 +18,7 @@ inline constexpr absl::Duration kFastWait = absl::Seconds(8);
 inline constexpr absl::Duration kFastRpc = absl::Seconds(9);
 inline constexpr absl::Duration kSlowWait = absl::Seconds(30);
 inline constexpr absl::Duration kSlowRpc = absl::Seconds(31);
-inline constexpr absl::Duration kBlockingWait = absl::Seconds(55);
+inline constexpr absl::Duration kBlockingWait = kMaxWait;
 inline constexpr absl::Duration kBlockingRpc = absl::Seconds(56);
 // What the deadline of a call adds to the wait that it asks for.
 inline constexpr absl::Duration kRpcMargin = absl::Seconds(1);

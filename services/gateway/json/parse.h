@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "common/limits.h"
 #include "nlohmann/json.hpp"
 
 namespace callslip::gateway {
@@ -14,10 +15,6 @@ using Json = nlohmann::json;
 
 // Nesting that no honest request needs; deeper input is refused before it costs anything.
 inline constexpr int kMaxJsonDepth = 64;
-
-// Values in one text, those in others included. An honest page's result has some ten thousand, and
-// each costs a hundred bytes of memory for the two or three that it may have in the text.
-inline constexpr int kMaxJsonValues = 200'000;
 
 // Why text was refused, as the reason of the status: "malformed_json" for what is no JSON (which
 // includes invalid UTF-8 and too deep nesting), "duplicate_key" and "too_many_values".

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "common/limits.h"
 #include "gateway/json/command_json.h"
 
 namespace callslip::gateway {
@@ -406,7 +407,6 @@ void ReadFields(JsonFields& fields, v1::AddAgentTextRequest& request) {
 }
 
 void ReadFields(JsonFields& fields, v1::AskPermissionRequest& request) {
-  constexpr int64_t kMaxWaitMs = 55'000;
   constexpr int64_t kDefaultWaitMs = 30'000;
   request.set_permission_id(fields.Text("permission_id"));
   request.set_title(fields.Text("title"));
@@ -422,7 +422,8 @@ void ReadFields(JsonFields& fields, v1::AskPermissionRequest& request) {
     option->set_kind(members.Text("kind"));
     if (!members.status().ok()) fields.Fail("the members of an option must be strings");
   }
-  request.set_max_wait_ms(fields.Integer("wait_ms", kMaxWaitMs).value_or(kDefaultWaitMs));
+  request.set_max_wait_ms(
+      fields.Integer("wait_ms", absl::ToInt64Milliseconds(kMaxWait)).value_or(kDefaultWaitMs));
 }
 
 void ReadFields(JsonFields& fields, v1::AnswerPermissionRequest& request) {

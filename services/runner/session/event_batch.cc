@@ -32,7 +32,7 @@ std::string Text(const Json& json) {
   std::string text = Dump(json);
   // No value is shorter than a digit and a comma.
   const bool fits = text.size() <= kMaxJsonBytes &&
-                    (text.size() <= 2 * kMaxJsonValues || ValuesIn(json) <= kMaxJsonValues);
+                    (text.size() <= 2 * kMaxEventValues || ValuesIn(json) <= kMaxEventValues);
   if (fits) return text;
   const std::string left_out = absl::StrCat("left out: ", text.size(), " bytes");
   return json.is_array() ? Json::array({acp::TextBlock(left_out)}).dump() : Json(left_out).dump();

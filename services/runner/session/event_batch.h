@@ -26,7 +26,7 @@ std::vector<NewEvent> EventsOf(const AgentUpdate& update);
 std::optional<std::string> AgentTextOf(const AgentUpdate& update);
 inline constexpr size_t kMaxJsonBytes = size_t{768} << 10;
 // Of each; the tracker takes 200,000.
-inline constexpr size_t kMaxJsonValues = 100'000;
+inline constexpr size_t kMaxEventValues = 100'000;
 inline constexpr size_t kMaxTitleBytes = size_t{16} << 10;
 inline constexpr size_t kMaxPlanEntries = 500;
 inline constexpr size_t kMaxPlanTextBytes = size_t{4} << 10;

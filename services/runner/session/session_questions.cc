@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "boost/asio/co_spawn.hpp"
 #include "common/error_details.h"
+#include "common/limits.h"
 #include "common/log.h"
 #include "common/text_scan.h"
 #include "runner/tracker/persistence.h"
@@ -14,8 +15,6 @@
 namespace callslip::runner {
 namespace {
 
-// Below the 60 s at which intermediaries give up.
-constexpr int kAskMs = 55'000;
 // What the tracker takes of a question.
 constexpr size_t kMaxDetails = size_t{64} << 10;
 constexpr size_t kMostOptions = 16;
@@ -129,7 +128,7 @@ void SessionQuestions::Ask(const PermissionQuestion& question, const std::string
               .own_ids = AddOptions(question, request),
               .rejection = Rejection(question)};
   request.set_parent_may_allow(parent_may_allow);
-  request.set_max_wait_ms(kAskMs);
+  request.set_max_wait_ms(static_cast<int32_t>(absl::ToInt64Milliseconds(kMaxWait)));
   asked.request = std::move(request);
   Spawn(AskTracker(std::move(asked), std::move(span), std::move(answer)));
 }

@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "common/limits.h"
 #include "common/mutex.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/wire_format_lite.h"
@@ -39,8 +40,6 @@ constexpr uint32_t kMany = 10'000;
 constexpr int kMaxParts = 200'000;
 constexpr int kMaxUnknownFields = 1000;
 constexpr int kMaxDepth = 32;
-// As many as the gateway takes.
-constexpr int kMaxJsonValues = 200'000;
 constexpr int kMaxJsonDepth = 100;
 // A time or a duration; and the longest number.
 constexpr uint64_t kMaxPlainBytes = 64;

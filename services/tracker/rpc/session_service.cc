@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/limits.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
 #include "tracker/domain/session/agent_rights.h"
@@ -23,9 +24,6 @@
 
 namespace callslip::tracker {
 namespace {
-
-// Below the 60 s at which intermediaries give up, as for commands.
-constexpr int kMaxWaitMs = 55'000;
 
 // Events of one call.
 constexpr int kMaxAppendedEvents = 1000;
@@ -513,8 +511,9 @@ void SessionService::AnswerText(const std::string& client_id, const SessionMetad
 
 void SessionService::Ask(const CallContext& caller, const v1::AskPermissionRequest& request,
                          const Reply<v1::Permission>& reply) {
-  if (request.max_wait_ms() < 0 || request.max_wait_ms() > kMaxWaitMs) {
-    return reply->Fail(InvalidField("max_wait_ms", absl::StrCat("has to be 0 to ", kMaxWaitMs)));
+  const int64_t kMost = absl::ToInt64Milliseconds(kMaxWait);
+  if (request.max_wait_ms() < 0 || request.max_wait_ms() > kMost) {
+    return reply->Fail(InvalidField("max_wait_ms", absl::StrCat("must be 0 to ", kMost)));
   }
   const absl::Time until = clock_->Now() + absl::Milliseconds(request.max_wait_ms());
   std::shared_ptr<void> place;

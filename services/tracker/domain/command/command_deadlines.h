@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/limits.h"
 
 namespace callslip::tracker {
 
@@ -105,9 +106,6 @@ inline constexpr absl::Duration kMaxScheduleToClose = absl::Hours(24);
 inline constexpr absl::Duration kMinResultRetention = absl::Seconds(1);
 inline constexpr absl::Duration kMaxResultRetention = absl::Minutes(9);
 inline constexpr absl::Duration kMaxDelay = absl::Hours(24);
-// The longest single wait and the longest held poll. Below the 60 s at which most MCP clients and
-// HTTP intermediaries give up.
-inline constexpr absl::Duration kMaxWait = absl::Seconds(55);
 inline constexpr absl::Duration kMaxPollWait = absl::Seconds(30);
 // For how long a worker may say that it is suspended: twice the 30 s after which the alarm of a
 // browser extension wakes it at the latest.
