@@ -37,6 +37,7 @@ std::optional<Role> ParseRole(absl::string_view name);
 // Some roles.
 class RoleSet {
  public:
+  constexpr RoleSet() = default;
   constexpr RoleSet(std::initializer_list<Role> roles) {
     for (const Role role : roles) Add(role);
   }

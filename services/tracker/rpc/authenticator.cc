@@ -215,7 +215,7 @@ void Authenticator::Audit::Refused(const CallContext& call, const RpcAccess& acc
   Log(LogLevel::kWarning, "audit",
       {{"verdict", "refused"},
        {"reason", std::string(reason)},
-       {"method", access.method},
+       {"method", std::string(access.method)},
        {"role", std::string(RoleName(call.role))},
        {"principal", call.principal->name},
        {"on_behalf_of", std::string(CutText(named, kMaxNameBytes))},
@@ -231,7 +231,7 @@ void Authenticator::Audit::Allowed(const CallContext& call, const RpcAccess& acc
   const std::string object = ObjectOf(request);
   Log(LogLevel::kInfo, "audit",
       {{"verdict", "allowed"},
-       {"method", access.method},
+       {"method", std::string(access.method)},
        {"role", std::string(RoleName(call.role))},
        {"principal", call.principal->name},
        {"on_behalf_of", call.client_id},
