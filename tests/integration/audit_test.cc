@@ -1,6 +1,5 @@
 // What administrators change through the gateway is in the audit, by the tracker or, where it is
 // not told who it is, by the gateway.
-#include <algorithm>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -123,7 +122,7 @@ TEST_F(AuditTest, WhoLogsInAndWhoIsRefusedIsToldWithTheAddress) {
 
 TEST_F(AuditTest, WhatWorkersDoIsTheirJob) {
   for (const gateway::Router::Served& served : services_.gateway().Routes()) {
-    if (std::count(served.roles.begin(), served.roles.end(), Role::kWorker) == 0) continue;
+    if (!served.roles.Has(Role::kWorker)) continue;
     EXPECT_THAT(LogOf(served, 'w'), Not(HasSubstr("audit"))) << served.path;
   }
 }
