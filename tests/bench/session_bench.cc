@@ -66,7 +66,8 @@ double ResidentMiB() {
 
 // Appends a second of `threads` that each write a line to a file of their own and sync it.
 double BareLoop(const std::string& folder, int threads) {
-  const std::string line = tracker::EncodeEvents(5000, absl::Now(), {AgentMessage{kText}})->front().line;
+  const std::string line =
+      tracker::EncodeEvents(5000, absl::Now(), {AgentMessage{kText}})->front().line;
   std::atomic<int64_t> appends{0};
   const auto start = steady_clock::now();
   std::vector<std::thread> running;
