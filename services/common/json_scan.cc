@@ -1,12 +1,14 @@
 #include "common/json_scan.h"
 
 #include <array>
+#include <cmath>
 #include <forward_list>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/json_string.h"
@@ -60,7 +62,7 @@ const char* SkipDigits(const char* at, const char* end) {
   return at != begin ? at : nullptr;
 }
 
-const char* SkipNumber(const char* at, const char* end) {
+const char* SkipNumberText(const char* at, const char* end) {
   if (at != end && *at == '-') ++at;
   at = at != end && *at == '0' ? at + 1 : SkipDigits(at, end);
   if (at != nullptr && at != end && *at == '.') at = SkipDigits(at + 1, end);
@@ -68,6 +70,18 @@ const char* SkipNumber(const char* at, const char* end) {
   ++at;
   if (at != end && (*at == '+' || *at == '-')) ++at;
   return SkipDigits(at, end);
+}
+
+// Numbers beyond the range of a double are refused: most parsers do, and others make infinity of
+// them. Only with an exponent of three digits, or with hundreds of digits, can one be.
+const char* SkipNumber(const char* at, const char* end) {
+  const char* const behind = SkipNumberText(at, end);
+  if (behind == nullptr || behind - at < 5) return behind;
+  const absl::string_view text(at, static_cast<size_t>(behind - at));
+  const size_t exponent = text.find_first_of("eE");
+  if (text.size() < 300 && (exponent == text.npos || text.size() - exponent < 4)) return behind;
+  double value = 0;
+  return absl::SimpleAtod(text, &value) && std::isfinite(value) ? behind : nullptr;
 }
 
 // A value with no values in it.

@@ -30,8 +30,9 @@ using JsonMembers = absl::Span<const JsonMember>;
 inline constexpr int kMaxScannedDepth = 200;
 
 struct JsonScan {
-  // Empty for one valid JSON value in UTF-8 that nests at most `max_depth` deep; otherwise the
-  // sentence that says what is wrong, and `members` is incomplete.
+  // Empty for one valid JSON value in UTF-8 that nests at most `max_depth` deep, with numbers
+  // within the range of a double; otherwise the sentence that says what is wrong, and `members` is
+  // incomplete.
   absl::string_view error;
   // Those of the text, if it is an object; else there are none.
   absl::InlinedVector<JsonMember, 16> members;
