@@ -255,7 +255,7 @@ TEST_F(MoveTest, WhatATrackerUsesIsRefused) {
 TEST_F(MoveTest, HalfAnImportServesNobodyAndIsDoneAgain) {
   Fill("4-one-encoding", from_.path());
   int stops = 0;
-  for (int last = 1;; last += 3) {
+  for (int last = 1;; ++last) {
     MoveRequest request = Request(from_.path());
     int asked = 0;
     request.is_stopped = [&] { return ++asked == last; };
@@ -282,7 +282,7 @@ TEST_F(MoveTest, HalfAnExportServesNobodyAndIsDoneAgain) {
   Fill("4-one-encoding", from_.path());
   ASSERT_OK(Import(Request(from_.path())));
   int stops = 0;
-  for (int last = 1;; last += 3) {
+  for (int last = 1;; ++last) {
     MoveRequest request = Request(to_.path());
     int asked = 0;
     request.is_stopped = [&] { return ++asked == last; };
