@@ -227,7 +227,6 @@ const ENDS = {
   'services/gateway/json/command_spans_json.cc': 'the same',
   'services/gateway/mcp/mcp_server.cc': 'the link of a span to a command',
   'services/tracker/rpc/rpc_span.cc': 'the span of a call, which goes to a collector',
-  'services/tracker/storage/legacy_rows.cc': 'written before there was anything beside it',
   'services/runner/acp/messages_v1.cc': 'of a session\'s own trace, beside which nothing goes',
   'services/runner/agent/agent_session.cc': 'the same',
   'services/runner/session/session_agent.cc': 'the same',

@@ -46,7 +46,7 @@ class Recorder {
     const message = `${++this.#next} ${'x'.repeat(4_000)}`;
     try {
       await this.call('AppendEvents', {
-        session_id: 's', events: [{ error: { message } }] });
+        session_id: 's', events: [{ type: 'error', data: Buffer.from(JSON.stringify({ message })) }] });
     } catch (error) {
       return error.metadata.get('callslip-reason')[0];
     }
@@ -59,7 +59,8 @@ class Recorder {
     const found = [];
     for (let after_seq = 0; ;) {
       const page = await this.call('ReadEvents', { session_id: 's', after_seq, limit: 1_000 });
-      found.push(...page.events.filter(({ error }) => error).map(({ error }) => error.message));
+      found.push(...page.events.filter(({ type }) => type === 'error')
+        .map(({ data }) => JSON.parse(data).message));
       if (!page.has_more) break;
       after_seq = page.last_seq;
     }
