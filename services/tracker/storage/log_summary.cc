@@ -3,16 +3,15 @@
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
 
 namespace callslip::tracker {
 namespace {
 
 // Whether the data of an event have to be read: there may be a great many.
-bool IsOfInterest(const EventHead& head, absl::string_view line) {
-  if (head.type == "agent_message") return absl::StrContains(line, "\"iteration\"");
-  constexpr absl::string_view kTypes[] = {"tool_call",  "tool_call_update", "user_prompt",
-                                          kTurnEndType, "session_start",    "session_end"};
+bool IsOfInterest(const EventHead& head) {
+  constexpr absl::string_view kTypes[] = {"agent_message", "tool_call",  "tool_call_update",
+                                          "user_prompt",   kTurnEndType, "session_start",
+                                          "session_end"};
   return absl::c_linear_search(kTypes, head.type);
 }
 
@@ -24,7 +23,7 @@ void LogSummary::See(const EventHead& head, absl::string_view line) {
   last_seq_ = head.seq;
   ends_with_end_ = head.type == "session_end";
   if (head.type == "user_prompt" || head.type == kTurnEndType) open_calls_.Clear();
-  if (!IsOfInterest(head, line)) return;
+  if (!IsOfInterest(head)) return;
   const EventLine event(line);
   EventFacts facts = event.FactsOf(head.type);
   answer_.Note(head.seq, facts);

@@ -229,5 +229,22 @@ TEST_F(SessionTableTest, RetentionKeepsWhatWasResumedMeanwhile) {
   EXPECT_OK(Record(AgentMessage{"on"}));
 }
 
+// However a client has written it.
+TEST_F(SessionTableTest, WhatAnEventSaysIsKnownAfterARestart) {
+  ASSERT_OK(Create("s1"));
+  ASSERT_OK(
+      Record(ClientEvent{"user_prompt", R"({"images":["i"],"message":"m","prompt_id":"p"})"}));
+  ASSERT_OK(Record(ClientEvent{"agent_message", R"({"\u0069teration" : 7, "text":"x"})"}));
+  for (const bool restarts : {false, true}) {
+    if (restarts) Reopen();
+    EXPECT_THAT(Add("other", "p"), FailsWith(absl::StatusCode::kAlreadyExists, "prompt_id_reused"));
+    const auto iteration =
+        With<int64_t>([](Session& session, absl::Time) -> absl::StatusOr<int64_t> {
+          return session.recorded_answer().iteration();
+        });
+    EXPECT_EQ(*iteration, 7);
+  }
+}
+
 }  // namespace
 }  // namespace callslip::tracker
