@@ -159,7 +159,7 @@ class Scanner {
 
   // Whether the value of a kept member at this depth is looked into.
   bool IsLookedInto(int depth, absl::string_view key) const {
-    return depth == 1 ? StandsFor(key, into_) : depth < kMaxKeptDepth;
+    return depth == 1 ? !into_.empty() && StandsFor(key, into_) : depth < kMaxKeptDepth;
   }
 
   const char* SkipUnkept(const char* at, const int outer_depth) {

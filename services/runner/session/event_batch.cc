@@ -28,20 +28,24 @@ size_t ValuesIn(const Json& json) {
   return values;
 }
 
+// No value is shorter than a digit and a comma.
+bool Fits(const Json& json, size_t bytes, size_t max_values) {
+  return bytes <= kMaxJsonBytes && (bytes <= 2 * max_values || ValuesIn(json) <= max_values);
+}
+
 std::string Text(const Json& json) {
   std::string text = Dump(json);
-  // No value is shorter than a digit and a comma.
-  const bool fits = text.size() <= kMaxJsonBytes &&
-                    (text.size() <= 2 * kMaxEventValues || ValuesIn(json) <= kMaxEventValues);
-  if (fits) return text;
+  if (Fits(json, text.size(), kMaxDetailValues)) return text;
   const std::string left_out = absl::StrCat("left out: ", text.size(), " bytes");
   return json.is_array() ? Json::array({acp::TextBlock(left_out)}).dump() : Json(left_out).dump();
 }
 
 NewEvent OtherEvent(std::string type, const Json& data) {
+  if (!data.is_object()) return NewEvent(std::move(type));
+  const size_t bytes = Dump(data).size();
+  if (Fits(data, bytes, kMaxEventValues)) return {std::move(type), data};
   NewEvent event(std::move(type));
-  if (!data.is_object() || Text(data).front() != '{') return event;
-  for (const auto& [name, value] : data.items()) event.SetJson(name, Dump(value));
+  event.Set("left_out", "data").Set("bytes", bytes);
   return event;
 }
 

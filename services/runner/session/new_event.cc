@@ -10,6 +10,13 @@ constexpr size_t kAround = 4;
 
 }  // namespace
 
+NewEvent::NewEvent(std::string type, const Json& object) : NewEvent(std::move(type)) {
+  for (const auto& [name, value] : object.items()) {
+    members_.emplace_back(name, Dump(value));
+    bytes_ += name.size() + kAround + members_.back().second.size();
+  }
+}
+
 std::string* NewEvent::FindMutable(absl::string_view name) {
   for (auto& [known, json] : members_) {
     if (known == name) return &json;

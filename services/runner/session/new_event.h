@@ -17,6 +17,8 @@ namespace callslip::runner {
 class NewEvent {
  public:
   explicit NewEvent(std::string type) : type_(std::move(type)), bytes_(type_.size()) {}
+  // With the members of an object.
+  NewEvent(std::string type, const Json& object);
 
   // Each replaces a member of the same name.
   NewEvent& Set(const char* name, const Json& value) { return SetJson(name, Dump(value)); }

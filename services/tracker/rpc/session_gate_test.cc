@@ -141,7 +141,7 @@ TEST_F(SharedCellTest, NothingIsAnsweredOfSessionsEither) {
   EXPECT_EQ(Call(&S::ListSessions, "").status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(Call(&Q::ListMessages, "session_id: 's'").status().code(),
             absl::StatusCode::kUnavailable);
-  EXPECT_EQ(Call(&S::AppendEvents, "session_id: 's' events { agent_message { text: 'x' } }")
+  EXPECT_EQ(Call(&S::AppendEvents, "session_id: 's' events { type: 'agent_message' data: '{}' }")
                 .status()
                 .code(),
             absl::StatusCode::kUnavailable);
@@ -164,7 +164,7 @@ TEST_F(SessionGateTest, NothingButCommandsWaitsForTheCommandsStorage) {
     }
   }
   EXPECT_GE(methods, 35);
-  EXPECT_OK(Call(&S::AppendEvents, "session_id: 's' events { agent_message { text: 'x' } }"));
+  EXPECT_OK(Call(&S::AppendEvents, "session_id: 's' events { type: 'agent_message' data: '{}' }"));
   EXPECT_OK(Call(&S::AddAgentText, "session_id: 's' text: 'no command'"));
 }
 

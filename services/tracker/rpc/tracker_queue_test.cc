@@ -167,7 +167,7 @@ TEST_F(TrackerQueueTest, RunnerBeginsATurnOfItsOwn) {
   const auto runner = Receive("session_id: 's'");
   while (!Status().has_receiver()) {
   }
-  const std::string prompt = "prompt { message: 'mine' prompt_id: 'p' images { id: 'i' } }";
+  const std::string prompt = "prompt { message: 'mine' prompt_id: 'p' image_ids: 'i' }";
   ASSERT_OK_AND_ASSIGN(const auto started, OfSession(&Q::StartTurn, prompt));
   EXPECT_EQ(started.seq(), 2);
   EXPECT_EQ(Status().turn_id(), started.turn_id());

@@ -196,7 +196,7 @@ TEST_F(TrackerSessionsTest, EventsAreRecordedAllOrNone) {
 TEST_F(TrackerSessionsTest, EventsAreReadInBothDirectionsByPositionAndByType) {
   CreateSession();
   Append({"2", "3", "4", "5"});
-  ASSERT_OK(Call(&S::AppendEvents, "session_id: 's' events { error { message: 'e' } }"));
+  ASSERT_OK(Call(&S::AppendEvents, "session_id: 's' events { type: 'error' data: '{}' }"));
   const auto read = [&](const std::string& from) {
     return *Call(&S::ReadEvents, "session_id: 's' limit: 2 " + from);
   };

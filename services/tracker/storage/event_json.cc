@@ -1,6 +1,7 @@
 #include "tracker/storage/event_json.h"
 
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -23,8 +24,11 @@
 namespace callslip::tracker {
 namespace {
 
-// A tool's raw input may have 64 levels at the gateway; the rest is ours.
-constexpr int kMaxDataDepth = 80;
+// As deep as the gateway reads JSON. Lines that were written before may be deeper.
+constexpr int kMaxDataDepth = 64;
+constexpr int kMaxLineDepth = 81;
+// As the gateway accepts it.
+constexpr int64_t kMaxIteration = std::numeric_limits<int32_t>::max();
 constexpr char kUserPromptType[] = "user_prompt";
 constexpr char kAgentMessageType[] = "agent_message";
 constexpr char kToolCallType[] = "tool_call";
@@ -71,11 +75,13 @@ EventFacts FactsOf(absl::string_view type, JsonMembers data) {
                     .queue_id = TextOf(data, "queue_id"),
                     .content = ContentOf(TextOf(data, "message"), ImageIdsOf(data))};
   } else if (type == kAgentMessageType) {
-    facts.iteration = IntegerOf(data, "iteration");
+    const std::optional<int64_t> iteration = IntegerOf(data, "iteration");
+    if (iteration.value_or(-1) >= 0 && *iteration <= kMaxIteration) facts.iteration = iteration;
   } else if (type == kToolCallType || type == kToolCallUpdateType) {
     std::string id = TextOf(data, "tool_call_id");
-    if (!id.empty())
+    if (!id.empty() && id.size() <= kMaxToolCallIdBytes) {
       facts.tool_call = {std::move(id), TextOf(data, "status"), type == kToolCallType};
+    }
   }
   return facts;
 }
@@ -159,8 +165,15 @@ struct TextOfEvent {
     std::string mended;
     const absl::string_view json = MendJson(e.data, mended);
     const JsonScan scan = ScanJson(json, {}, kMaxDataDepth);
-    if (!scan.error.empty()) return InvalidField("data", absl::StrCat("is invalid: ", scan.error));
+    if (!scan.error.empty()) {
+      return InvalidField("data", absl::StrCat("must be a JSON object of at most ", kMaxDataDepth,
+                                               " levels: ", scan.error));
+    }
     if (HasDuplicates(scan.members)) return InvalidField("data", "has two members of one name");
+    if (TextOf(scan.members, "tool_call_id").size() > kMaxToolCallIdBytes) {
+      return InvalidField("tool_call_id",
+                          absl::StrCat("is longer than ", kMaxToolCallIdBytes, " bytes"));
+    }
     EventFacts facts = FactsOf(e.type, scan.members);
     if (facts.prompt.has_value()) {
       RETURN_IF_ERROR(CheckClientId("prompt_id", facts.prompt->prompt_id));
@@ -195,7 +208,7 @@ std::optional<EventHead> DecodeOurHead(absl::string_view line) {
   if (!absl::ConsumePrefix(&line, ",\"type\":\"")) return std::nullopt;
   const std::optional<absl::string_view> type = TakeQuoted(line);
   if (!type.has_value()) return std::nullopt;
-  head.type = std::string(*type);
+  head.type = IsUtf8(*type) ? std::string(*type) : WithoutBadUtf8(*type);
   if (!absl::ConsumePrefix(&line, "\",\"timestamp\":\"")) return std::nullopt;
   const std::optional<absl::string_view> text = TakeQuoted(line);
   if (!text.has_value() || !absl::ConsumePrefix(&line, "\",\"data\":")) return std::nullopt;
@@ -206,7 +219,7 @@ std::optional<EventHead> DecodeOurHead(absl::string_view line) {
 }
 
 JsonScan ScanLine(absl::string_view line, absl::string_view into = {}) {
-  return ScanJson(line, into, kMaxDataDepth + 1);
+  return ScanJson(line, into, kMaxLineDepth);
 }
 
 }  // namespace
@@ -249,11 +262,14 @@ EventPtr DecodeEvent(const EventHead& head, absl::string_view line) {
   const JsonScan scan = ScanLine(line);
   const absl::string_view data = FindMember(scan.members, "data").value_or("");
   const bool is_object = scan.error.empty() && absl::StartsWith(data, "{");
-  return std::make_shared<SessionEvent>(SessionEvent{.seq = head.seq,
-                                                     .timestamp = head.timestamp,
-                                                     .type = head.type,
-                                                     .data = std::string(is_object ? data : "{}"),
-                                                     .bytes = line.size() + 1});
+  auto event = std::make_shared<SessionEvent>(
+      SessionEvent{.seq = head.seq,
+                   .timestamp = head.timestamp,
+                   .type = head.type,
+                   .data = is_object ? OnOneLine(std::string(data)) : "{}",
+                   .bytes = line.size() + 1});
+  EscapeLineSeparators(event->data);
+  return event;
 }
 
 EventLine::EventLine(absl::string_view line) : scan_(ScanLine(line, /*into=*/"data")) {}

@@ -26,8 +26,8 @@ struct EncodedEvent {
   AppendedEvent appended;
   std::string line;  // With its newline.
 };
-// Encodes events with the seqs from `first_seq` on, all or none of them. EventTooLarge,
-// InvalidField.
+// Encodes events with the seqs from `first_seq` on, all or none of them. EventTooLarge;
+// InvalidField for data that are not a JSON object, and for ids that are too long.
 absl::StatusOr<std::vector<EncodedEvent>> EncodeEvents(int64_t first_seq, absl::Time now,
                                                        std::vector<NewEvent> events);
 

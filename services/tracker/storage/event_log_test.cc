@@ -118,7 +118,7 @@ TEST_F(EventLogTest, DataOfClientsKeepTheirText) {
   EXPECT_EQ(kept("{\n  \"a\": [1,\r\n 2]\n}"), R"({"a":[1,2]})");
   EXPECT_EQ(kept("\xEF\xBB\xBF{}"), "{}");
   EXPECT_EQ(kept("{\"a\":\"\u2028\"}"), R"({"a":"\u2028"})");
-  EXPECT_EQ(kept(R"({"a":"\ud83d"})"), "{\"a\":\"\uFFFD\"}");
+  EXPECT_EQ(kept(R"({"a":"\ud83d"})"), R"({"a":"\ufffd"})");
   ASSERT_OK_AND_ASSIGN(const EventPage page, log_->Read({}));
   EXPECT_EQ(page.events.size(), 8u);
 }
@@ -137,6 +137,11 @@ TEST_F(EventLogTest, RefusesDataThatAreNoObject) {
                   ClientEvent{"user_prompt", R"({"prompt_id":")" + std::string(129, 'p') + R"("})"},
                   clock_.Now()),
               kInvalid);
+  const std::string long_id(kMaxToolCallIdBytes + 1, 'x');
+  for (const char* type : {"tool_call", "tool_call_update"}) {
+    const ClientEvent event{type, "{\"tool_call_id\":\"" + long_id + "\"}"};
+    EXPECT_THAT(log_->Append(event, clock_.Now()), kInvalid);
+  }
   EXPECT_THAT(log_->Append(AgentMessage{std::string(kMaxEventBytes, 'x')}, clock_.Now()),
               FailsWith(absl::StatusCode::kInvalidArgument, "event_too_large"));
   EXPECT_EQ(Append(AgentMessage{"x"})->seq, 1);
@@ -172,15 +177,28 @@ TEST_F(EventLogTest, WhatIsLiveIsWhatIsStored) {
 // A line that begins as ours do; what comes of it must not break the page that it is put into.
 TEST_F(EventLogTest, DamagedDataBecomeAnEmptyObject) {
   AppendTexts(1);
-  for (const char* data : {"{\"a\":", "null", "{\"a\":\"\xff\"}"}) {
+  const auto add = [&](const char* type, const char* data) {
     std::ofstream(path(), std::ios::app)
-        << R"({"seq":)" << Contents().size() << R"(,"type":"usage","timestamp":")"
+        << R"({"seq":)" << Contents().size() << R"(,"type":")" << type << R"(","timestamp":")"
         << R"(2026-02-01T12:00:00Z","data":)" << data << "}\n";
-  }
+  };
+  for (const char* data : {"{\"a\":", "null", "{\"a\":\"\xff\"}"}) add("usage", data);
+  add("us\xff", "{\"a\":\r1}");
   Open();
   ASSERT_OK_AND_ASSIGN(const EventPage page, log_->Read({}));
-  ASSERT_EQ(page.events.size(), 4u);
+  ASSERT_EQ(page.events.size(), 5u);
   for (size_t i = 1; i < 4; ++i) EXPECT_EQ(TextOf(page.events[i]), "usage {}");
+  EXPECT_EQ(page.events[4]->type, "us\uFFFD");
+}
+
+// Lines of other programs, which a stream of events must not break at.
+TEST_F(EventLogTest, DataAreOneLineHoweverTheyWereWritten) {
+  std::ofstream(path()) << R"({"seq":1,"type":"usage","timestamp":"2026-02-01T12:00:00Z","data":)"
+                        << "{\"a\":\r1,\"b\":\"\u2028\"}}\n";
+  Open();
+  ASSERT_OK_AND_ASSIGN(const EventPage page, log_->Read({}));
+  ASSERT_EQ(page.events.size(), 1u);
+  EXPECT_EQ(page.events[0]->data, R"({"a":1,"b":"\u2028"})");
 }
 
 TEST_F(EventLogTest, PagesGoOnFromTheLastSeq) {

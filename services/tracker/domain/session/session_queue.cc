@@ -216,7 +216,11 @@ absl::Status Session::FinishTurn(absl::string_view turn_id, TurnOutcome outcome,
   }
   queue_changed_ = true;
   RETURN_IF_ERROR(CancelPermissions(now).status());
-  if (!metadata_.agent.runner_id.empty()) RETURN_IF_ERROR(FailOpenToolCalls(outcome.end, now));
+  if (!metadata_.agent.runner_id.empty()) {
+    // The turn has ended, whatever can't be recorded of its calls.
+    const absl::Status failed = FailOpenToolCalls(outcome.end, now);
+    if (absl::IsUnavailable(failed)) return failed;
+  }
   open_calls_.Clear();
   if (outcome.end != TurnEnd::kCompleted) {
     const QueuePause& pause = *delivery_.state().pause;
