@@ -73,13 +73,13 @@ const char* SkipNumberText(const char* at, const char* end) {
 }
 
 // Numbers beyond the range of a double are refused: most parsers do, and others make infinity of
-// them. Only with an exponent of three digits, or with hundreds of digits, can one be.
+// them. Only with an exponent of three digits, or with many digits, can one be.
 const char* SkipNumber(const char* at, const char* end) {
   const char* const behind = SkipNumberText(at, end);
   if (behind == nullptr || behind - at < 5) return behind;
   const absl::string_view text(at, static_cast<size_t>(behind - at));
   const size_t exponent = text.find_first_of("eE");
-  if (text.size() < 300 && (exponent == text.npos || text.size() - exponent < 4)) return behind;
+  if (text.size() < 200 && (exponent == text.npos || text.size() - exponent < 4)) return behind;
   double value = 0;
   return absl::SimpleAtod(text, &value) && std::isfinite(value) ? behind : nullptr;
 }

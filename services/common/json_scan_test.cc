@@ -32,6 +32,7 @@ TEST(ScanJsonTest, AgreesWithAnotherParser) {
       "[\"\xc2\x80\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\"]",
       " -0 ",
       "[1e308,-1.5E+307,1e-400]",
+      "-1" + std::string(205, '0') + ".5e99",
       "\t12.75E-3\r\n",
       R"({"b":{"long":"0123456789abcdefghijklm","c":[1,{}]}})",
       "[[],[[]],{\"\":\"\\\"\\\\/\"}]"};

@@ -11,9 +11,10 @@
 namespace callslip::gateway {
 
 std::string EventText(const v1::SessionEvent& event, size_t max_bytes) {
+  const absl::string_view data = event.data();
   std::string text = absl::StrCat("{\"seq\":", event.seq(), ",\"timestamp\":\"",
                                   WireTime(event.time()), "\",\"type\":", Dump(event.type()),
-                                  ",\"data\":", event.data().empty() ? "{}" : event.data(), "}");
+                                  ",\"data\":", data.empty() ? "{}" : data, "}");
   if (max_bytes == 0 || text.size() <= max_bytes) return text;
   Json json = ToJson(event);
   CutEvent(max_bytes, json);

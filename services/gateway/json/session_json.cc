@@ -165,10 +165,12 @@ Json PlaceJson(const v1::ReadEventsResponse& page) {
 }
 
 Json ToJson(const v1::SessionEvent& event) {
-  return {{"seq", event.seq()},
-          {"timestamp", WireTime(event.time())},
-          {"type", event.type()},
-          {"data", JsonOrText(event.data())}};
+  // Leniently, as readers of EventText() do: the tracker has checked it.
+  Json data = Json::parse(event.data(), nullptr, /*allow_exceptions=*/false);
+  Json json = {{"seq", event.seq()}, {"timestamp", WireTime(event.time())}, {"type", event.type()}};
+  if (!data.is_object()) json["omitted_bytes"] = event.data().size();
+  json["data"] = data.is_object() ? std::move(data) : Json::object();
+  return json;
 }
 
 Json ToJson(const v1::Player& player) {

@@ -64,7 +64,8 @@ Json LastAnswerJson(const std::vector<v1::SessionEvent>& events, size_t max_byte
       text += TextOf(data, "text");
       message_id = id;
     } else if (type == "file_write") {
-      if (files.size() < kMaxFiles) files.insert(TextOf(data, "path"));
+      const std::string path = TextOf(data, "path");
+      if (!path.empty() && files.size() < kMaxFiles) files.insert(path);
     } else if (type == "tool_call") {
       if (ChangesFiles(TextOf(data, "kind"))) AddPaths(data, files);
       message_id.reset();

@@ -19,7 +19,6 @@
 #include "boost/asio/read_until.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "boost/asio/use_awaitable.hpp"
-#include "runner/acp/messages_v1.h"
 
 namespace callslip::runner {
 namespace {

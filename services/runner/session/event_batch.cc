@@ -1,5 +1,6 @@
 #include "runner/session/event_batch.h"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -33,9 +34,13 @@ bool Fits(const Json& json, size_t bytes, size_t max_values) {
   return bytes <= kMaxJsonBytes && (bytes <= 2 * max_values || ValuesIn(json) <= max_values);
 }
 
-std::string Text(const Json& json) {
+// Takes its values from `room`.
+std::string Text(const Json& json, size_t& room) {
   std::string text = Dump(json);
-  if (Fits(json, text.size(), kMaxDetailValues)) return text;
+  if (Fits(json, text.size(), room)) {
+    room -= std::min(room, ValuesIn(json));
+    return text;
+  }
   const std::string left_out = absl::StrCat("left out: ", text.size(), " bytes");
   return json.is_array() ? Json::array({acp::TextBlock(left_out)}).dump() : Json(left_out).dump();
 }
@@ -99,11 +104,10 @@ struct Recorded {
     Add("plan").Set("entries", entries);
   }
   void operator()(const OtherUpdate& other) {
-    // The tracker accepts types of 64 bytes.
-    events.push_back(OtherEvent(other.kind.empty()
-                                    ? "agent_update"
-                                    : Cut(absl::StrCat("agent_", other.kind), kMaxWordBytes),
-                                other.data));
+    // The tracker accepts types of 64 bytes. Those of messages are the protocol's own.
+    std::string type = Cut(absl::StrCat("agent_", other.kind), kMaxWordBytes);
+    const bool is_taken = other.kind.empty() || type == kAgentMessage || type == kAgentThought;
+    events.push_back(OtherEvent(is_taken ? "agent_update" : std::move(type), other.data));
   }
   void operator()(const AvailableCommands&) {}
   void operator()(const CurrentMode&) {}
@@ -113,8 +117,9 @@ struct Recorded {
 
   template <typename Call>
   static void SetDetails(const Call& call, NewEvent& event) {
+    size_t room = kMaxEventValues;
     const auto set = [&](const char* name, const Json& value) {
-      if (!value.is_null()) event.SetJson(name, Text(value));
+      if (!value.is_null()) event.SetJson(name, Text(value, room));
     };
     set("locations", call.locations);
     set("raw_input", call.raw_input);
@@ -133,7 +138,8 @@ bool Continues(const NewEvent& piece, const NewEvent& before) {
 // Each status of a tool call stays visible.
 bool Continues(const NewEvent& change, const NewEvent& before, absl::string_view status) {
   return change.Find("tool_call_id") == before.Find("tool_call_id") &&
-         (status.empty() || before.Find("status").empty() || status == before.Find("status"));
+         (status.empty() || before.Find("status").empty() || status == before.Find("status")) &&
+         before.bytes() + change.bytes() <= EventBatch::kMaxMergedBytes;
 }
 
 }  // namespace

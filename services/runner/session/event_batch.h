@@ -25,9 +25,8 @@ std::vector<NewEvent> EventsOf(const AgentUpdate& update);
 // The text of a piece of an agent_message; nothing for any other update.
 std::optional<std::string> AgentTextOf(const AgentUpdate& update);
 inline constexpr size_t kMaxJsonBytes = size_t{768} << 10;
-// The tracker accepts 200,000 values in an event; a tool call has four details.
+// Of the details of an event together; the tracker accepts 200,000 in an event.
 inline constexpr size_t kMaxEventValues = 180'000;
-inline constexpr size_t kMaxDetailValues = kMaxEventValues / 4;
 inline constexpr size_t kMaxTitleBytes = size_t{16} << 10;
 inline constexpr size_t kMaxPlanEntries = 500;
 inline constexpr size_t kMaxPlanTextBytes = size_t{4} << 10;

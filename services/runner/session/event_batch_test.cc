@@ -110,6 +110,21 @@ TEST(EventBatchTest, WhatIsNotKnownIsKept) {
   EXPECT_EQ(picture.type(), "agent_content");
 }
 
+// An agent that makes up a kind must not be taken for one that speaks.
+TEST(EventBatchTest, AnUnknownUpdateIsNoMessage) {
+  for (const char* kind : {"message", "thought"}) {
+    EventBatch batch;
+    Add(batch, Piece("an answer"));
+    Add(batch, OtherUpdate{kind, Json{{"text", {{"a", 1}}}, {"iteration", 7}}});
+    Add(batch, Piece("more"));
+    const auto events = batch.Take();
+    ASSERT_EQ(events.size(), 3);
+    EXPECT_EQ(MemberOf(events[0], "text"), "an answer");
+    EXPECT_EQ(events[1].type(), "agent_update");
+    EXPECT_EQ(MemberOf(events[2], "text"), "more");
+  }
+}
+
 TEST(EventBatchTest, WhatIsTooLongIsLeftOutAndSaidToBe) {
   const v1::SessionEvent event =
       EventOf(ToolCall{.id = "t",

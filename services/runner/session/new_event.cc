@@ -46,7 +46,8 @@ NewEvent& NewEvent::SetJson(absl::string_view name, std::string json) {
 void NewEvent::Append(absl::string_view name, const NewEvent& next) {
   const absl::string_view more = next.Find(name);
   std::string* text = FindMutable(name);
-  if (text == nullptr || more.size() < 2) return;
+  const bool are_texts = text != nullptr && text->front() == '"' && !more.empty() && more[0] == '"';
+  if (!are_texts) return;
   // Within the quotes of both.
   text->pop_back();
   absl::StrAppend(text, more.substr(1));
