@@ -25,7 +25,7 @@ export function SessionList({current}: {current: string}) {
           onInput={event => setQuery({filter: event.currentTarget.value})} data-shortcut="/" />
         {canAct() && <button type="button" class="primary" disabled={isAway.value} onClick={() => setMaking(true)}>New session</button>}
       </div>
-      {listError.value !== null && <Failure error={listError.value}><button type="button" onClick={retryList}>Retry</button></Failure>}
+      {listError.value !== null && <Failure error={listError.value}><button type="button" disabled={isAway.value} onClick={retryList}>Retry</button></Failure>}
       {!listed.value && listError.value === null && <p class="hint" aria-busy="true">Loading…</p>}
       {listed.value && sessions.value.size === 0 && <NoSessions />}
       {listed.value && sessions.value.size > 0 && found === 0 && (
