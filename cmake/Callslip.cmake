@@ -106,6 +106,45 @@ function(callslip_stub_library name)
   target_link_libraries(${name} PUBLIC ${ARG_MESSAGES} gRPC::grpc++)
 endfunction()
 
+# callslip_methods(<header> <proto>...): a header that tells the method of each type of request: its full
+# name, the type of its response, and whether it answers with a stream. A method whose requests are a
+# stream is left out. One line of a proto has all of `rpc NAME(REQUEST) returns (RESPONSE)`.
+function(callslip_methods header)
+  set(includes)
+  set(methods)
+  foreach(proto ${ARGN})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${proto})
+    string(REPLACE ".proto" ".pb.h" include ${proto})
+    string(APPEND includes "#include \"${include}\"\n")
+    file(READ ${proto} text)
+    string(REGEX MATCH "package ([a-z0-9_.]+);" found "${text}")
+    set(package ${CMAKE_MATCH_1})
+    string(REGEX MATCH "\nservice ([A-Za-z]+)" found "${text}")
+    set(service ${CMAKE_MATCH_1})
+    string(REGEX MATCHALL "rpc [A-Za-z]+\\([A-Za-z]+\\) returns \\([A-Za-z ]+\\)" rpcs "${text}")
+    foreach(rpc ${rpcs})
+      string(REGEX MATCH "rpc ([A-Za-z]+)\\(([A-Za-z]+)\\) returns \\((stream )?([A-Za-z]+)\\)" found "${rpc}")
+      set(name ${CMAKE_MATCH_1})
+      set(request ${CMAKE_MATCH_2})
+      set(response ${CMAKE_MATCH_4})
+      if(CMAKE_MATCH_3)
+        set(streams true)
+      else()
+        set(streams false)
+      endif()
+      string(APPEND methods
+        "template <>\nstruct MethodOf<${request}> {\n"
+        "  using Response = ${response};\n"
+        "  static constexpr char kName[] = \"${package}.${service}.${name}\";\n"
+        "  static constexpr bool kStreams = ${streams};\n};\n")
+    endforeach()
+  endforeach()
+  string(REPLACE "." "::" namespace ${package})
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${header} CONTENT
+    "#pragma once\n${includes}\nnamespace ${namespace} {\n\ntemplate <typename Request>\nstruct MethodOf;\n${methods}\n}\n"
+    @ONLY)
+endfunction()
+
 # callslip_binary(<name> SOURCES <file>... [DEPS <target>...]): an installed program in bin/.
 function(callslip_binary name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})

@@ -47,12 +47,12 @@
 #include "gateway/oauth/resource_server.h"
 #include "gateway/session_tokens.h"
 #include "gateway/tracker_access.h"
-#include "gateway/tracker_client/session_client.h"
 #include "gateway/tracker_client/tracker_client.h"
 #include "gateway/web/page_handlers.h"
 #include "gateway/web/page_login.h"
 #include "gateway/web/provider_login.h"
 #include "gateway/web/web_files.h"
+#include "rpc_client/tracker_calls.h"
 #include "tls/server_tls.h"
 
 namespace callslip::gateway {
@@ -116,8 +116,7 @@ struct GatewayServer::Parts {
         calls(std::make_shared<CallQueue>()),
         tracker(ConnectToTracker(config.tracker, calls, loop.executor(), config.TrackerTls())),
         tracker_access(tracker.get(), token_file.has_value() || config.oauth.is_on()),
-        session_client(
-            ConnectToSessions(config.tracker, calls, loop.executor(), config.TrackerTls())),
+        session_client(ConnectCalls(config.tracker, calls, loop.executor(), config.TrackerTls())),
         updates(std::make_shared<ByteBudget>(config.Memory().updates_bytes,
                                              config.Memory().updates_of_client_bytes)),
         session_hub(std::make_shared<SessionHub>(loop.executor(), session_client.get(), updates)),
@@ -339,7 +338,7 @@ struct GatewayServer::Parts {
   const std::shared_ptr<CallQueue> calls;
   std::unique_ptr<TrackerClient> tracker;
   TrackerAccess tracker_access;
-  std::unique_ptr<SessionClient> session_client;
+  std::unique_ptr<TrackerCalls> session_client;
   const std::shared_ptr<ByteBudget> updates;  // That wait for those who look on.
   std::shared_ptr<SessionHub> session_hub;
   const SessionApi session_api;

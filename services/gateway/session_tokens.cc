@@ -37,7 +37,7 @@ absl::Status Failure(const absl::Status& status) {
 
 }  // namespace
 
-SessionTokens::SessionTokens(boost::asio::any_io_executor executor, SessionClient* sessions,
+SessionTokens::SessionTokens(boost::asio::any_io_executor executor, TrackerCalls* sessions,
                              Clock* clock)
     : executor_(std::move(executor)),
       sessions_(sessions),

@@ -19,7 +19,7 @@
 #include "gateway/http/address_quota.h"
 #include "gateway/http/failure_quota.h"
 #include "gateway/http/token_verifier.h"
-#include "gateway/tracker_client/session_client.h"
+#include "rpc_client/tracker_calls.h"
 
 namespace callslip::gateway {
 
@@ -51,7 +51,7 @@ class SessionTokens final : public TokenVerifier,
       .of_address = 20, .of_all = 200, .window = absl::Seconds(5)};
 
   // The client and the clock outlive this and the executor's work.
-  SessionTokens(boost::asio::any_io_executor executor, SessionClient* sessions, Clock* clock);
+  SessionTokens(boost::asio::any_io_executor executor, TrackerCalls* sessions, Clock* clock);
 
   // UNAUTHENTICATED, reason `token_unknown`, for one that the tracker does not know;
   // RESOURCE_EXHAUSTED, reason `too_many_lookups`; else what has kept the tracker from saying, as
@@ -101,7 +101,7 @@ class SessionTokens final : public TokenVerifier,
   void Forget(const Sha256Digest& digest);
 
   const boost::asio::any_io_executor executor_;
-  SessionClient* const sessions_;
+  TrackerCalls* const sessions_;
   Clock* const clock_;
   Entries entries_;  // Those that were used last come first.
   absl::flat_hash_map<Sha256Digest, Entries::iterator> by_digest_;

@@ -16,7 +16,7 @@
 #include "gateway/json/parse.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "support/fake_session_client.h"
+#include "support/fake_tracker_calls.h"
 
 namespace callslip::gateway {
 namespace {
@@ -46,7 +46,7 @@ class SessionTokensTest : public testing::Test {
   SessionTokensTest()
       : client_(io_.get_executor()),
         tokens_(std::make_shared<SessionTokens>(io_.get_executor(), &client_, &clock_)) {
-    client_.On<v1::FindSessionTokenRequest, v1::FindSessionTokenResponse>(
+    client_.On<v1::FindSessionTokenRequest>(
         [this](const v1::FindSessionTokenRequest& request) -> Found {
           asked_.push_back(request.token());
           if (!failure_.ok()) return failure_;
@@ -84,7 +84,7 @@ class SessionTokensTest : public testing::Test {
 
   FakeClock clock_;
   boost::asio::io_context io_;
-  FakeSessionClient client_;
+  FakeTrackerCalls client_;
   const std::shared_ptr<SessionTokens> tokens_;
   absl::Status failure_;
   std::vector<std::string> asked_;

@@ -20,8 +20,6 @@ inline constexpr absl::Duration kSlowWait = absl::Seconds(30);
 inline constexpr absl::Duration kSlowRpc = absl::Seconds(31);
 inline constexpr absl::Duration kBlockingWait = kMaxWait;
 inline constexpr absl::Duration kBlockingRpc = absl::Seconds(56);
-// What the deadline of a call adds to the wait that it asks for.
-inline constexpr absl::Duration kRpcMargin = absl::Seconds(1);
 
 // Readiness has to answer faster than the probes that ask for it give up.
 inline constexpr absl::Duration kReadinessDeadline = absl::Seconds(1);

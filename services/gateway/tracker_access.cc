@@ -90,7 +90,7 @@ boost::asio::awaitable<absl::Status> TrackerAccess::Ask() {
   v1::ListCommandsRequest request;
   request.set_client_id(client_id_);
   request.set_page_size(1);
-  const auto listed = co_await tracker_->List(std::move(request), kReadinessDeadline);
+  const auto listed = co_await tracker_->Call(std::move(request), {.deadline = kReadinessDeadline});
   const std::string reason = DetailsOf(listed.status()).reason;
   if (listed.ok()) Note(absl::OkStatus());
   // What has no reason is of the connection.

@@ -30,6 +30,7 @@
 #include "common/service_notify.h"
 #include "common/shutdown_signal.h"
 #include "rpc_client/call_queue.h"
+#include "rpc_client/tracker_calls.h"
 #include "runner/agent/children.h"
 #include "runner/commands/agent_commands.h"
 #include "runner/commands/agent_inquiry.h"
@@ -42,9 +43,7 @@
 #include "runner/runner.h"
 #include "runner/session_plans.h"
 #include "runner/timers.h"
-#include "runner/tracker/client_calls.h"
 #include "runner/tracker/health_check.h"
-#include "runner/tracker/tracker_calls.h"
 #include "telemetry/span_metrics.h"
 #include "telemetry/telemetry.h"
 
@@ -75,8 +74,7 @@ class RunningRunner {
                 const std::function<void(RunnerSetup&)>& change = nullptr)
       : timers_(TimersOf(context_)), calls_(std::make_shared<CallQueue>()) {
     calls_->SetToken(token);
-    tracker_ =
-        ConnectToTracker(config.tracker, calls_, context_.get_executor(), config.TrackerTls());
+    tracker_ = ConnectCalls({config.tracker}, calls_, context_.get_executor(), config.TrackerTls());
     RunnerSetup setup = SetupOf(config, {.context = &context_,
                                          .environment = environment,
                                          .keeper = KeeperPath(),
@@ -192,7 +190,7 @@ int Ask(const LoadedConfig& loaded, const std::string& agent_options, const std:
     code = ended;
     kill(getpid(), SIGTERM);
   };
-  std::unique_ptr<ClientCalls> client;
+  std::unique_ptr<TrackerCalls> client;
   {
     // Of the runner's thread. The session is made once the runner serves: then nobody else gets it.
     std::optional<absl::Status> served;
@@ -221,8 +219,8 @@ int Ask(const LoadedConfig& loaded, const std::string& agent_options, const std:
         go_on();
       };
     });
-    client = ConnectAsClient(config.tracker, runner.CallsWith(*asker),
-                             runner.context().get_executor(), config.TrackerTls());
+    client = ConnectCalls({config.tracker}, runner.CallsWith(*asker),
+                          runner.context().get_executor(), config.TrackerTls());
     // Nothing is given before it asks.
     prompt = std::make_shared<Prompt>(runner.context(), client.get(), stdout, stderr, STDIN_FILENO);
     boost::asio::steady_timer patience(runner.context(), kServingTime);

@@ -10,10 +10,10 @@
 
 #include "boost/asio/awaitable.hpp"
 #include "boost/asio/io_context.hpp"
+#include "rpc_client/tracker_calls.h"
 #include "runner/running_agents.h"
 #include "runner/session/session_runner.h"
 #include "runner/timers.h"
-#include "runner/tracker/tracker_calls.h"
 
 namespace callslip::runner {
 

@@ -64,8 +64,8 @@ confine gRPC 'grpcpp/|grpc/[a-z_]+\.h|grpc/support/|.*\.grpc\.pb\.h' services/co
   services/telemetry/grpc_transport.cc 'services/tracker/rpc/async_server*' \
   services/tracker/rpc/authenticator.cc services/tracker/rpc/awaited_requests.h services/tracker/rpc/health_check.cc services/tracker/rpc/operation_queue.h \
   'services/tracker/rpc/rpc_service.*' services/tracker/rpc/tracker_server.cc
-confine protobuf '.*\.pb\.h|google/protobuf/' 'services/gateway/*' 'services/runner/session/*' \
-  'services/runner/tracker/*' 'services/tracker/rpc/*' 'services/tracker/storage/journal_*'
+confine protobuf '.*\.pb\.h|google/protobuf/' 'services/gateway/*' 'services/rpc_client/*' \
+  'services/runner/session/*' 'services/runner/tracker/*' 'services/tracker/rpc/*' 'services/tracker/storage/journal_*'
 confine Asio 'boost/asio' 'services/gateway/*' 'services/rpc_client/*' 'services/runner/*'
 confine Beast 'boost/beast' services/gateway/http/http_codec.cc services/gateway/http/web_sockets.cc \
   services/gateway/oauth/https_source.cc services/bridge/http_answer.cc

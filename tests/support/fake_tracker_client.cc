@@ -22,11 +22,6 @@ asio::awaitable<void> Yield() {
   co_await asio::post(executor, asio::use_awaitable);
 }
 
-template <typename T>
-asio::awaitable<absl::StatusOr<T>> Unimplemented() {
-  co_return absl::UnimplementedError("no agent calls this");
-}
-
 class Count {
  public:
   explicit Count(int* number) : number_(number) { ++*number_; }
@@ -38,6 +33,48 @@ class Count {
 };
 
 }  // namespace
+
+FakeTrackerClient::FakeTrackerClient(Clock* clock) : clock_(clock) {
+  On<v1::RegisterCommandRequest>([this](const v1::RegisterCommandRequest& request) {
+    v1::RegisterCommandResponse response;
+    *response.mutable_command() = Add(request.client_id(), request.type());
+    return response;
+  });
+  On<v1::ListCommandsRequest>([this](const auto& request) { return List(request); });
+  On<v1::CancelCommandRequest>([this](const auto& request) { return Cancel(request); });
+  On<v1::GetCommandRequest>(
+      [this](const v1::GetCommandRequest& request) -> absl::StatusOr<v1::GetCommandResponse> {
+        const absl::StatusOr<v1::Command*> command =
+            Find(request.client_id(), request.command_id());
+        if (!command.ok()) return command.status();
+        v1::GetCommandResponse response;
+        *response.mutable_command() = **command;
+        return response;
+      });
+  // There are no drawings, so that every request waits.
+  On<v1::RequestAnnotationsRequest>([this](const v1::RequestAnnotationsRequest& request) {
+    v1::Command& command = Add(request.client_id(), "annotations");
+    command.set_command_class(v1::COMMAND_CLASS_HUMAN);
+    v1::RequestAnnotationsResponse response;
+    *response.mutable_command() = command;
+    return response;
+  });
+  On<v1::ListAnnotationsRequest>([](const auto&) { return v1::ListAnnotationsResponse(); });
+  On<v1::GetHealthRequest>([this](const auto&) -> absl::StatusOr<v1::GetHealthResponse> {
+    if (on_health == nullptr) return absl::UnimplementedError("the test does not answer it");
+    return on_health();
+  });
+}
+
+asio::awaitable<absl::Status> FakeTrackerClient::Send(
+    const google::protobuf::MethodDescriptor& method, const google::protobuf::Message& request,
+    CallOptions, google::protobuf::Message* response) {
+  const bool lists = method.name() == "ListCommands";
+  if (lists) ++lists_;
+  co_await Yield();
+  if (lists && on_list != nullptr) co_await on_list();
+  co_return Answer(request, response);
+}
 
 void FakeTrackerClient::TakeStep(v1::Command& command, absl::Duration) {
   if (IsFinal(command.state())) return;
@@ -71,19 +108,7 @@ absl::StatusOr<v1::Command*> FakeTrackerClient::Find(const std::string& client_i
                           {.reason = "unknown_command", .hint = "Check the id."});
 }
 
-TrackerClient::Result<v1::RegisterCommandResponse> FakeTrackerClient::Register(
-    v1::RegisterCommandRequest request) {
-  co_await Yield();
-  v1::RegisterCommandResponse response;
-  *response.mutable_command() = Add(request.client_id(), request.type());
-  co_return response;
-}
-
-TrackerClient::Result<v1::ListCommandsResponse> FakeTrackerClient::List(
-    v1::ListCommandsRequest request, absl::Duration) {
-  ++lists_;
-  co_await Yield();
-  if (on_list != nullptr) co_await on_list();
+v1::ListCommandsResponse FakeTrackerClient::List(const v1::ListCommandsRequest& request) const {
   v1::ListCommandsResponse response;
   for (const auto& [id, command] : commands_) {
     const auto& states = request.states();
@@ -96,31 +121,22 @@ TrackerClient::Result<v1::ListCommandsResponse> FakeTrackerClient::List(
     }
     *response.add_commands() = command;
   }
-  co_return response;
+  return response;
 }
 
-TrackerClient::Result<v1::CancelCommandResponse> FakeTrackerClient::Cancel(
-    v1::CancelCommandRequest request) {
-  co_await Yield();
+absl::StatusOr<v1::CancelCommandResponse> FakeTrackerClient::Cancel(
+    const v1::CancelCommandRequest& request) {
   const absl::StatusOr<v1::Command*> command = Find(request.client_id(), request.command_id());
-  if (!command.ok()) co_return command.status();
+  if (!command.ok()) return command.status();
   if (IsFinal((*command)->state())) {
-    co_return ErrorWithDetails(absl::StatusCode::kFailedPrecondition, "It has ended.",
-                               {.reason = "already_ended", .hint = "Read its result."});
+    return ErrorWithDetails(absl::StatusCode::kFailedPrecondition, "It has ended.",
+                            {.reason = "already_ended", .hint = "Read its result."});
   }
   (*command)->set_state(v1::COMMAND_STATE_CANCELLED);
   (*command)->set_revision((*command)->revision() + 1);
   v1::CancelCommandResponse response;
   *response.mutable_command() = **command;
-  co_return response;
-}
-
-TrackerClient::Result<v1::Command> FakeTrackerClient::Get(std::string client_id,
-                                                          std::string command_id, bool) {
-  co_await Yield();
-  const absl::StatusOr<v1::Command*> command = Find(client_id, command_id);
-  if (!command.ok()) co_return command.status();
-  co_return **command;
+  return response;
 }
 
 TrackerClient::Result<v1::Command> FakeTrackerClient::WaitForEnd(std::string client_id,
@@ -164,83 +180,6 @@ TrackerClient::Result<v1::Command> FakeTrackerClient::WaitForChange(std::string 
   const bool lasts = !IsFinal((*command)->state()) && (*command)->revision() <= after_revision;
   if (lasts && max_wait > absl::ZeroDuration()) on_wait(**command, max_wait);
   co_return **command;
-}
-
-TrackerClient::Result<v1::LeaseCommandsResponse> FakeTrackerClient::Lease(
-    v1::LeaseCommandsRequest) {
-  return Unimplemented<v1::LeaseCommandsResponse>();
-}
-
-TrackerClient::Result<v1::AcknowledgeCommandResponse> FakeTrackerClient::Acknowledge(
-    v1::AcknowledgeCommandRequest, WorkerTrace) {
-  return Unimplemented<v1::AcknowledgeCommandResponse>();
-}
-
-TrackerClient::Result<v1::CompleteCommandResponse> FakeTrackerClient::Complete(
-    v1::CompleteCommandRequest, WorkerTrace) {
-  return Unimplemented<v1::CompleteCommandResponse>();
-}
-
-TrackerClient::Result<v1::ExpireCommandResponse> FakeTrackerClient::Expire(
-    v1::ExpireCommandRequest) {
-  return Unimplemented<v1::ExpireCommandResponse>();
-}
-
-TrackerClient::Result<v1::ReplayCommandResponse> FakeTrackerClient::Replay(
-    v1::ReplayCommandRequest) {
-  return Unimplemented<v1::ReplayCommandResponse>();
-}
-
-TrackerClient::Result<v1::RequestAnnotationsResponse> FakeTrackerClient::RequestAnnotations(
-    v1::RequestAnnotationsRequest request) {
-  co_await Yield();
-  v1::RequestAnnotationsResponse response;
-  v1::Command& command = Add(request.client_id(), "annotations");
-  command.set_command_class(v1::COMMAND_CLASS_HUMAN);
-  *response.mutable_command() = command;
-  co_return response;
-}
-
-TrackerClient::Result<v1::ListAnnotationsResponse> FakeTrackerClient::ListAnnotations(
-    v1::ListAnnotationsRequest) {
-  co_await Yield();
-  co_return v1::ListAnnotationsResponse();
-}
-
-TrackerClient::Result<v1::AppendAnnotationsResponse> FakeTrackerClient::AppendAnnotations(
-    v1::AppendAnnotationsRequest) {
-  return Unimplemented<v1::AppendAnnotationsResponse>();
-}
-
-TrackerClient::Result<v1::ReportWorkerResponse> FakeTrackerClient::ReportWorker(
-    v1::ReportWorkerRequest) {
-  return Unimplemented<v1::ReportWorkerResponse>();
-}
-
-TrackerClient::Result<v1::ListWorkersResponse> FakeTrackerClient::ListWorkers(
-    v1::ListWorkersRequest, absl::Duration) {
-  return Unimplemented<v1::ListWorkersResponse>();
-}
-
-TrackerClient::Result<v1::ListTargetsResponse> FakeTrackerClient::ListTargets(
-    v1::ListTargetsRequest) {
-  return Unimplemented<v1::ListTargetsResponse>();
-}
-
-TrackerClient::Result<v1::AppendWorkerLogResponse> FakeTrackerClient::AppendWorkerLog(
-    v1::AppendWorkerLogRequest) {
-  return Unimplemented<v1::AppendWorkerLogResponse>();
-}
-
-TrackerClient::Result<v1::ListWorkerLogResponse> FakeTrackerClient::ListWorkerLog(
-    v1::ListWorkerLogRequest) {
-  return Unimplemented<v1::ListWorkerLogResponse>();
-}
-
-TrackerClient::Result<v1::GetHealthResponse> FakeTrackerClient::GetHealth(v1::GetHealthRequest,
-                                                                          absl::Duration) {
-  if (on_health == nullptr) co_return co_await Unimplemented<v1::GetHealthResponse>();
-  co_return on_health();
 }
 
 std::unique_ptr<CommandFeed> FakeTrackerClient::Watch(std::string client_id, std::string owner,

@@ -19,6 +19,7 @@
 #include "gateway/json/json_fields.h"
 #include "gateway/json/tracker_error.h"
 #include "gateway/timeouts.h"
+#include "gateway/tracker_client/traced_calls.h"
 
 namespace callslip::gateway {
 namespace {
@@ -133,7 +134,7 @@ CommandApi::Answer CommandApi::List(Request request) const {
   list.set_page_size(static_cast<int32_t>(fields.Integer("limit", kMaxListed, 1).value_or(0)));
   list.set_page_token(fields.Text("page_token"));
   if (!fields.status().ok()) co_return ErrorResponse(fields.status());
-  const auto listed = co_await tracker_->List(std::move(list), kUnaryDeadline);
+  const auto listed = co_await tracker_->Call(std::move(list));
   if (!listed.ok()) co_return ErrorResponse(listed.status());
   Json body = {{"commands", Json::array()}};
   for (const v1::Command& command : listed->commands()) {
@@ -158,7 +159,7 @@ CommandApi::Answer CommandApi::Register(Request request) const {
   registration.set_baggage(std::move(companions.baggage));
   if (registration.type().empty()) fields.Fail("command is missing: say what is to be done");
   if (!fields.status().ok()) co_return ErrorResponse(fields.status());
-  const auto registered = co_await tracker_->Register(std::move(registration));
+  const auto registered = co_await RegisterCommand(tracker_, std::move(registration));
   if (!registered.ok()) co_return ErrorResponse(registered.status());
   co_return JsonAnswer(registered->existed() ? 200 : 201, CommandRow(registered->command()));
 }
@@ -203,7 +204,7 @@ CommandApi::Answer CommandApi::Cancel(Request request) const {
   v1::CancelCommandRequest cancel;
   cancel.set_client_id(OnBehalfOf(request->principal));
   cancel.set_command_id(request->Parameter("id"));
-  const auto cancelled = co_await tracker_->Cancel(std::move(cancel));
+  const auto cancelled = co_await tracker_->Call(std::move(cancel));
   if (!cancelled.ok()) co_return ErrorResponse(cancelled.status());
   co_return JsonAnswer(200, CommandRow(cancelled->command()));
 }
@@ -215,7 +216,7 @@ CommandApi::Answer CommandApi::Replay(Request request) const {
   replay.set_command_id(request->Parameter("id"));
   replay.set_request_id(fields.Text("request_id"));
   if (!fields.status().ok()) co_return ErrorResponse(fields.status());
-  const auto replayed = co_await tracker_->Replay(std::move(replay));
+  const auto replayed = co_await tracker_->Call(std::move(replay));
   if (!replayed.ok()) co_return ErrorResponse(replayed.status());
   co_return JsonAnswer(replayed->existed() ? 200 : 201, CommandRow(replayed->command()));
 }

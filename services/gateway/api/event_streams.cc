@@ -37,7 +37,7 @@ std::optional<int64_t> SeenSeq(const HttpRequest& request) {
 }
 
 // Sends the events after `seen` up to `last` from the log.
-boost::asio::awaitable<absl::Status> SendRecorded(SessionClient* sessions,
+boost::asio::awaitable<absl::Status> SendRecorded(TrackerCalls* sessions,
                                                   v1::ReadEventsRequest request, int64_t last,
                                                   StreamPtr stream) {
   request.set_limit(1000);
@@ -58,7 +58,7 @@ boost::asio::awaitable<absl::Status> SendRecorded(SessionClient* sessions,
   co_return absl::OkStatus();
 }
 
-boost::asio::awaitable<void> SendSession(SessionClient* sessions,
+boost::asio::awaitable<void> SendSession(TrackerCalls* sessions,
                                          std::shared_ptr<SessionObserver> observer,
                                          v1::ReadEventsRequest request, StreamPtr stream) {
   // As it is now: what comes while the log is sent comes after it.

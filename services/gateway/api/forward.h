@@ -11,7 +11,7 @@
 #include "gateway/http/error_response.h"
 #include "gateway/http/http_message.h"
 #include "gateway/json/session_json.h"
-#include "gateway/tracker_client/session_client.h"
+#include "rpc_client/tracker_calls.h"
 
 // A REST endpoint that is one call to the tracker.
 namespace callslip::gateway {
@@ -50,17 +50,12 @@ absl::StatusOr<Request> RequestOf(const HttpRequest& http) {
   return request;
 }
 
-// The type of what the tracker answers to a Request.
-template <typename Request>
-using ResponseTo =
-    typename decltype(std::declval<SessionClient&>().Call(Request()))::value_type::value_type;
-
 // Makes the call, and answers with `status` and what `write` makes of the response. 204 has no
 // body.
 template <typename Request>
-boost::asio::awaitable<HttpResponse> Forward(SessionClient* sessions,
+boost::asio::awaitable<HttpResponse> Forward(TrackerCalls* sessions,
                                              std::shared_ptr<const HttpRequest> http, int status,
-                                             Json (*write)(const ResponseTo<Request>&)) {
+                                             Json (*write)(const ResponseOf<Request>&)) {
   absl::StatusOr<Request> request = RequestOf<Request>(*http);
   if (!request.ok()) co_return ErrorResponse(request.status());
   const std::shared_ptr<void> place = LeaveBody(http);

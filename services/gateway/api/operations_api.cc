@@ -91,7 +91,7 @@ OperationsApi::Answer OperationsApi::ListTargets(Request request) const {
   list.set_contains(fields.Text("contains"));
   list.set_page_size(ReadLimit(fields, kDefaultListed));
   if (!fields.status().ok()) co_return ErrorResponse(fields.status());
-  const auto listed = co_await tracker_->ListTargets(std::move(list));
+  const auto listed = co_await tracker_->Call(std::move(list));
   if (!listed.ok()) co_return ErrorResponse(listed.status());
   Json body = {{"targets", Json::array()}, {"total", listed->total()}};
   for (const v1::Target& target : listed->targets()) {
@@ -108,7 +108,7 @@ OperationsApi::Answer OperationsApi::ListWorkers(Request request) const {
   list.set_page_size(ReadLimit(fields, kDefaultListed));
   list.set_page_token(fields.Text("page_token"));
   if (!fields.status().ok()) co_return ErrorResponse(fields.status());
-  const auto listed = co_await tracker_->ListWorkers(std::move(list), kUnaryDeadline);
+  const auto listed = co_await tracker_->Call(std::move(list));
   if (!listed.ok()) co_return ErrorResponse(listed.status());
   Json body = {{"workers", Json::array()}};
   for (const v1::Worker& worker : listed->workers()) {
@@ -127,20 +127,21 @@ OperationsApi::Answer OperationsApi::ListWorkerLog(Request request) const {
   list.set_kind(fields.Text("kind"));
   list.set_page_size(ReadLimit(fields, kDefaultLogEntries));
   if (!fields.status().ok()) co_return ErrorResponse(fields.status());
-  const auto listed = co_await tracker_->ListWorkerLog(std::move(list));
+  const auto listed = co_await tracker_->Call(std::move(list));
   if (!listed.ok()) co_return ErrorResponse(listed.status());
   co_return JsonAnswer({{"entries", WorkerLogEntries(*listed, kMaxLogBytes)}});
 }
 
 OperationsApi::Answer OperationsApi::GetHealth() const {
-  const auto health = co_await tracker_->GetHealth({}, kReadinessDeadline);
+  const auto health =
+      co_await tracker_->Call(v1::GetHealthRequest(), {.deadline = kReadinessDeadline});
   co_return JsonAnswer(HealthJson(health, clock_->Now() - started_));
 }
 
 OperationsApi::Answer OperationsApi::GetHistory() const {
   v1::GetHealthRequest request;
   request.set_with_history(true);
-  const auto health = co_await tracker_->GetHealth(std::move(request), kReadinessDeadline);
+  const auto health = co_await tracker_->Call(std::move(request), {.deadline = kReadinessDeadline});
   if (!health.ok()) co_return ErrorResponse(health.status());
   co_return JsonAnswer(HistoryJson(*health));
 }

@@ -21,7 +21,8 @@ LatencyHistogram HistogramOf(const google::protobuf::RepeatedField<int64_t>& cou
 
 boost::asio::awaitable<absl::StatusOr<Json>> RecentStatistics::Read() {
   if (!samples_.empty() && clock_->Now() - samples_.back().time < kFresh) co_return latest_;
-  const auto health = co_await tracker_->GetHealth({}, kReadinessDeadline);
+  const auto health =
+      co_await tracker_->Call(v1::GetHealthRequest(), {.deadline = kReadinessDeadline});
   if (!health.ok()) co_return health.status();
   latest_ = Note(*health);
   co_return latest_;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/detached.hpp"
@@ -12,11 +13,15 @@
 #include "gateway/api/session_api.h"
 #include "gateway/json/json_fields.h"
 #include "gateway/json/runner_json.h"
+#include "rpc_client/deadlines.h"
 
 namespace callslip::gateway {
 namespace {
 
 using HttpRequestPtr = std::shared_ptr<const HttpRequest>;
+
+// The tracker waits 8 s for a runner; with kRpcMargin.
+constexpr absl::Duration kControlDeadline = absl::Seconds(9);
 
 v1::AgentAction ActionOf(const std::string& action) {
   if (action == "start") return v1::AGENT_ACTION_START;
@@ -50,7 +55,7 @@ absl::StatusOr<v1::AgentControl> ConfigFrom(const HttpRequest& http) {
 }
 
 // Has it done to the agent of the session that the path names.
-boost::asio::awaitable<HttpResponse> Control(SessionClient* sessions, HttpRequestPtr http,
+boost::asio::awaitable<HttpResponse> Control(TrackerCalls* sessions, HttpRequestPtr http,
                                              absl::StatusOr<v1::AgentControl> control) {
   if (!control.ok()) co_return ErrorResponse(control.status());
   v1::ControlAgentRequest request;
@@ -58,7 +63,7 @@ boost::asio::awaitable<HttpResponse> Control(SessionClient* sessions, HttpReques
   request.set_session_id(http->Parameter("id"));
   *request.mutable_control() = *std::move(control);
   const std::shared_ptr<void> place = LeaveBody(http);
-  const auto state = co_await sessions->Call(std::move(request));
+  const auto state = co_await sessions->Call(std::move(request), {.deadline = kControlDeadline});
   if (!state.ok()) co_return ErrorResponse(state.status());
   HttpResponse answer{.status = 200};
   answer.body = Dump(ToJson(*state));
@@ -66,12 +71,12 @@ boost::asio::awaitable<HttpResponse> Control(SessionClient* sessions, HttpReques
 }
 
 // Where no runner has it nothing comes of it: the session has the agent's state.
-boost::asio::awaitable<void> Start(SessionClient* sessions, v1::ControlAgentRequest request) {
-  const auto state = co_await sessions->Call(std::move(request));
+boost::asio::awaitable<void> Start(TrackerCalls* sessions, v1::ControlAgentRequest request) {
+  const auto state = co_await sessions->Call(std::move(request), {.deadline = kControlDeadline});
   (void)state;
 }
 
-void StartInBackground(const boost::asio::any_io_executor& executor, SessionClient* sessions,
+void StartInBackground(const boost::asio::any_io_executor& executor, TrackerCalls* sessions,
                        v1::ControlAgentRequest request) {
   boost::asio::co_spawn(executor, Start(sessions, std::move(request)), boost::asio::detached);
 }

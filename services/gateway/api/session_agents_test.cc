@@ -16,9 +16,9 @@ using ::testing::SizeIs;
 class SessionAgentsTest : public SessionApiTest {
  protected:
   SessionAgentsTest() {
-    client_.On<v1::ListRunnersRequest, v1::ListRunnersResponse>(
+    client_.On<v1::ListRunnersRequest>(
         [this](const auto&) -> absl::StatusOr<v1::ListRunnersResponse> { return runners_; });
-    client_.On<v1::ControlAgentRequest, v1::AgentState>(
+    client_.On<v1::ControlAgentRequest>(
         [this](const auto& request) -> absl::StatusOr<v1::AgentState> {
           controls_.push_back(request);
           if (!refusal_.ok()) return refusal_;
@@ -26,13 +26,12 @@ class SessionAgentsTest : public SessionApiTest {
           state.set_status(v1::AGENT_STATUS_IDLE);
           return state;
         });
-    client_.On<v1::CreateSessionRequest, v1::Session>(
-        [](const auto& request) -> absl::StatusOr<v1::Session> {
-          v1::Session session;
-          session.set_session_id("s-9");
-          session.set_acp_server(request.acp_server());
-          return session;
-        });
+    client_.On<v1::CreateSessionRequest>([](const auto& request) -> absl::StatusOr<v1::Session> {
+      v1::Session session;
+      session.set_session_id("s-9");
+      session.set_acp_server(request.acp_server());
+      return session;
+    });
   }
 
   v1::ListRunnersResponse runners_;

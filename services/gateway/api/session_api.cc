@@ -24,9 +24,9 @@ Json WriteNothing(const Response&) {
 
 // An endpoint that is the call with `Request`.
 template <typename Request>
-void Add(Router& router, const char* method, const std::string& path, SessionClient* sessions,
+void Add(Router& router, const char* method, const std::string& path, TrackerCalls* sessions,
          int status = 200,
-         Json (*write)(const ResponseTo<Request>&) = WriteJson<ResponseTo<Request>>,
+         Json (*write)(const ResponseOf<Request>&) = WriteJson<ResponseOf<Request>>,
          RoleSet roles = {}, uint64_t body_bytes = 0) {
   if (roles.empty()) roles = std::string(method) == "GET" ? kReaders : kWriters;
   router.Add(
@@ -38,8 +38,8 @@ void Add(Router& router, const char* method, const std::string& path, SessionCli
 }
 
 template <typename Request>
-void AddDelete(Router& router, const std::string& path, SessionClient* sessions) {
-  Add<Request>(router, "DELETE", path, sessions, 204, WriteNothing<ResponseTo<Request>>);
+void AddDelete(Router& router, const std::string& path, TrackerCalls* sessions) {
+  Add<Request>(router, "DELETE", path, sessions, 204, WriteNothing<ResponseOf<Request>>);
 }
 
 }  // namespace

@@ -8,14 +8,14 @@
 #include "gateway/http/http_message.h"
 #include "gateway/http/router.h"
 #include "gateway/http/web_socket.h"
-#include "gateway/tracker_client/session_client.h"
+#include "rpc_client/tracker_calls.h"
 
 namespace callslip::gateway {
 
 // Sessions over REST, event streams and WebSockets. Reference: docs/sessions.md.
 class SessionApi {
  public:
-  SessionApi(SessionClient* sessions, std::shared_ptr<SessionHub> hub)
+  SessionApi(TrackerCalls* sessions, std::shared_ptr<SessionHub> hub)
       : sessions_(sessions), hub_(std::move(hub)) {}
 
   // `this` must outlive the router.
@@ -51,7 +51,7 @@ class SessionApi {
                                             std::shared_ptr<WebSocket> socket) const;
   boost::asio::awaitable<void> ServeAll(Request request, std::shared_ptr<WebSocket> socket) const;
 
-  SessionClient* const sessions_;
+  TrackerCalls* const sessions_;
   const std::shared_ptr<SessionHub> hub_;
 };
 

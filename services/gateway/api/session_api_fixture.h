@@ -22,7 +22,7 @@
 #include "gateway/api/session_api.h"
 #include "gateway/json/parse.h"
 #include "gtest/gtest.h"
-#include "support/fake_session_client.h"
+#include "support/fake_tracker_calls.h"
 #include "support/session_events.h"
 
 // SessionApi behind its router, with a tracker and peers that the test plays.
@@ -97,17 +97,16 @@ class SessionApiTest : public testing::Test {
         api_(&client_, hub_),
         router_(Doors({{.host = "127.0.0.1", .port = 7890}}, {}, {}), std::move(tokens)) {
     api_.AddRoutes(router_);
-    client_.On<v1::GetSessionRequest, v1::Session>(
-        [this](const auto& request) -> absl::StatusOr<v1::Session> {
-          if (request.session_id() != "s-1") {
-            return Failure(absl::StatusCode::kNotFound, "unknown_session");
-          }
-          v1::Session session;
-          session.set_session_id("s-1");
-          session.set_max_seq(max_seq_);
-          return session;
-        });
-    client_.On<v1::ReadEventsRequest, v1::ReadEventsResponse>(
+    client_.On<v1::GetSessionRequest>([this](const auto& request) -> absl::StatusOr<v1::Session> {
+      if (request.session_id() != "s-1") {
+        return Failure(absl::StatusCode::kNotFound, "unknown_session");
+      }
+      v1::Session session;
+      session.set_session_id("s-1");
+      session.set_max_seq(max_seq_);
+      return session;
+    });
+    client_.On<v1::ReadEventsRequest>(
         [this](const auto& request) -> absl::StatusOr<v1::ReadEventsResponse> {
           return Page(request);
         });
@@ -172,7 +171,7 @@ class SessionApiTest : public testing::Test {
 
   int64_t max_seq_ = 0;
   boost::asio::io_context io_;
-  FakeSessionClient client_;
+  FakeTrackerCalls client_;
   const std::shared_ptr<SessionHub> hub_;
   const SessionApi api_;
   Router router_;

@@ -17,7 +17,7 @@
 #include "boost/asio/steady_timer.hpp"
 #include "gateway/http/byte_budget.h"
 #include "gateway/json/parse.h"
-#include "gateway/tracker_client/session_client.h"
+#include "rpc_client/tracker_calls.h"
 
 namespace callslip::gateway {
 
@@ -95,7 +95,7 @@ class SessionHub : public std::enable_shared_from_this<SessionHub> {
 
   // `sessions` must live as long as the executor runs. What waits for observers counts among
   // `waiting`, on the account of the client.
-  SessionHub(boost::asio::any_io_executor executor, SessionClient* sessions,
+  SessionHub(boost::asio::any_io_executor executor, TrackerCalls* sessions,
              std::shared_ptr<ByteBudget> waiting)
       : executor_(std::move(executor)), sessions_(sessions), waiting_(std::move(waiting)) {}
 
@@ -133,7 +133,7 @@ class SessionHub : public std::enable_shared_from_this<SessionHub> {
   void Leave(SessionObserver* observer);
 
   const boost::asio::any_io_executor executor_;
-  SessionClient* const sessions_;
+  TrackerCalls* const sessions_;
   const std::shared_ptr<ByteBudget> waiting_;
   std::map<Key, std::shared_ptr<Watched>> watched_;
   bool ended_ = false;

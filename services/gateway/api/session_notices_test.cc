@@ -103,7 +103,7 @@ TEST_F(SessionNoticesTest, TellThatEventsWereRecorded) {
 }
 
 TEST_F(SessionNoticesTest, ASessionSaysWhoseItIsAndWhatItWaitsFor) {
-  client_.On<v1::GetSessionRequest, v1::Session>([](const auto&) -> absl::StatusOr<v1::Session> {
+  client_.On<v1::GetSessionRequest>([](const auto&) -> absl::StatusOr<v1::Session> {
     v1::Session session;
     session.set_session_id("s-1");
     session.set_client_id("agent");

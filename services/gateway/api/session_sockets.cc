@@ -64,7 +64,7 @@ asio::awaitable<void> SendUpdates(ObserverPtr observer, SocketPtr socket) {
 // One peer that looks at a session: what it asks for, message by message.
 class SessionPeer {
  public:
-  SessionPeer(SessionClient* sessions, const HttpRequest& request, ObserverPtr observer,
+  SessionPeer(TrackerCalls* sessions, const HttpRequest& request, ObserverPtr observer,
               SocketPtr socket)
       : sessions_(sessions),
         principal_(request.principal),
@@ -182,7 +182,7 @@ class SessionPeer {
     co_return answered.status();
   }
 
-  SessionClient* const sessions_;
+  TrackerCalls* const sessions_;
   const Principal principal_;
   const std::string session_id_;
   const ObserverPtr observer_;

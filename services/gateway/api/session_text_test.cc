@@ -151,7 +151,7 @@ class CutEventsTest : public SessionApiTest {
   // Events of 100 KB each.
   CutEventsTest() {
     max_seq_ = 10;
-    client_.On<v1::ReadEventsRequest, v1::ReadEventsResponse>(
+    client_.On<v1::ReadEventsRequest>(
         [this](const auto& request) -> absl::StatusOr<v1::ReadEventsResponse> {
           v1::ReadEventsResponse page = Page(request);
           for (v1::SessionEvent& event : *page.mutable_events()) {

@@ -148,7 +148,7 @@ TEST_F(SessionApiTest, TellsThatTheSessionWasDeleted) {
 }
 
 TEST_F(SessionApiTest, TakesAnswersToQuestions) {
-  client_.On<v1::AnswerPermissionRequest, v1::Permission>(
+  client_.On<v1::AnswerPermissionRequest>(
       [](const auto& request) -> absl::StatusOr<v1::Permission> {
         EXPECT_EQ(request.session_id(), "s-1");
         EXPECT_EQ(request.permission_id(), "p-1");
@@ -284,7 +284,7 @@ TEST_F(SessionApiTest, CutsOffAStreamThatIsNotRead) {
 }
 
 TEST_F(SessionApiTest, HandsMessagesToARunner) {
-  client_.On<v1::GetQueueStatusRequest, v1::QueueStatus>(
+  client_.On<v1::GetQueueStatusRequest>(
       [](const auto&) -> absl::StatusOr<v1::QueueStatus> { return v1::QueueStatus(); });
   const HttpResponse response = Ask("GET", "/api/sessions/s-1/messages");
   FakeBodyWriter writer(io_);

@@ -13,7 +13,7 @@ namespace callslip::gateway {
 boost::asio::awaitable<HttpResponse> SyncHealthHandler::Handle(
     std::shared_ptr<const HttpRequest>) const {
   v1::ListWorkersRequest all;
-  const auto listed = co_await tracker_->ListWorkers(std::move(all), kReadinessDeadline);
+  const auto listed = co_await tracker_->Call(std::move(all), {.deadline = kReadinessDeadline});
   if (!listed.ok()) co_return ErrorResponse(listed.status());
   bool connected = false;
   for (const v1::Worker& worker : listed->workers()) {
@@ -48,7 +48,7 @@ boost::asio::awaitable<HttpResponse> BrowserLogHandler::Handle(
   append.set_kind(path_.kind);
   AddEntries(LogEntries(entries), append);
   const int kept = append.entries_size();
-  const auto appended = co_await tracker_->AppendWorkerLog(std::move(append));
+  const auto appended = co_await tracker_->Call(std::move(append));
   if (!appended.ok()) co_return ErrorResponse(appended.status());
   co_return HttpResponse{.body = Dump({{"status", "ok"}, {"entries", kept}})};
 }
@@ -62,7 +62,7 @@ boost::asio::awaitable<HttpResponse> ScreenshotsHandler::Handle(
   if (!result.has_value()) co_return HttpResponse{.body = R"({"status":"ok","stored":false})"};
   // A screenshot names its command alone.
   if (request->principal.scope.holds()) co_return LeaseMissing();
-  const auto completed = co_await tracker_->Complete(*std::move(result), WorkerTrace());
+  const auto completed = co_await tracker_->Call(*std::move(result));
   if (!completed.ok()) co_return ErrorResponse(completed.status());
   co_return HttpResponse{.body = R"({"status":"ok","stored":true})"};
 }

@@ -80,7 +80,7 @@ boost::asio::awaitable<HttpResponse> PendingQueriesHandler::Handle(
       known.add_lease_tokens(std::string(id));
     }
   }
-  const auto leased = co_await tracker_->Lease(std::move(lease));
+  const auto leased = co_await tracker_->Call(std::move(lease));
   if (!leased.ok()) co_return ErrorResponse(leased.status());
 
   Json queries = Json::array();

@@ -9,6 +9,7 @@
 #include "gateway/extension/query_result.h"
 #include "gateway/http/error_response.h"
 #include "gateway/json/command_json.h"
+#include "gateway/tracker_client/traced_calls.h"
 
 namespace callslip::gateway {
 namespace {
@@ -37,15 +38,14 @@ boost::asio::awaitable<HttpResponse> QueryResultHandler::Handle(
   Json answer;
   if (auto* acknowledge = std::get_if<v1::AcknowledgeCommandRequest>(&*report);
       acknowledge != nullptr) {
-    const auto acknowledged =
-        co_await tracker_->Acknowledge(std::move(*acknowledge), std::move(trace));
+    const auto acknowledged = co_await Report(tracker_, std::move(*acknowledge), std::move(trace));
     if (!acknowledged.ok()) co_return ErrorResponse(acknowledged.status());
     answer["accepted"] = !IsFinal(acknowledged->state());
     answer["command_status"] = std::string(WireStatus(acknowledged->state()));
     answer["cancel_requested"] = acknowledged->cancel_requested();
   } else {
-    const auto completed = co_await tracker_->Complete(
-        std::move(std::get<v1::CompleteCommandRequest>(*report)), std::move(trace));
+    const auto completed = co_await Report(
+        tracker_, std::move(std::get<v1::CompleteCommandRequest>(*report)), std::move(trace));
     if (!completed.ok()) co_return ErrorResponse(completed.status());
     answer["accepted"] = completed->accepted();
     answer["command_status"] = std::string(WireStatus(completed->state()));

@@ -74,13 +74,13 @@ boost::asio::awaitable<absl::Status> SyncHandler::TakeReports(const Principal& p
     if (IsUnreachable(completed)) co_return completed;
   }
   for (const v1::AcknowledgeCommandRequest& heartbeat : sync.heartbeats) {
-    const auto acknowledged = co_await tracker_->Acknowledge(heartbeat, WorkerTrace());
+    const auto acknowledged = co_await tracker_->Call(heartbeat);
     if (IsUnreachable(acknowledged.status())) co_return acknowledged.status();
   }
   v1::ReportWorkerRequest report;
   report.set_worker_id(sync.worker_id);
   *report.mutable_report() = sync.report;
-  const auto reported = co_await tracker_->ReportWorker(std::move(report));
+  const auto reported = co_await tracker_->Call(std::move(report));
   if (IsUnreachable(reported.status())) co_return reported.status();
   if (sync.logs.empty()) co_return absl::OkStatus();
   v1::AppendWorkerLogRequest append;
@@ -89,13 +89,13 @@ boost::asio::awaitable<absl::Status> SyncHandler::TakeReports(const Principal& p
   append.set_client_id(OnBehalfOf(principal));
   AddEntries(sync.logs, append);
   // What is lost of them is no reason to have the results sent again.
-  (void)co_await tracker_->AppendWorkerLog(std::move(append));
+  (void)co_await tracker_->Call(std::move(append));
   co_return absl::OkStatus();
 }
 
 boost::asio::awaitable<absl::Status> SyncHandler::Complete(
     v1::CompleteCommandRequest result) const {
-  const auto completed = co_await tracker_->Complete(result, WorkerTrace());
+  const auto completed = co_await tracker_->Call(result);
   if (completed.ok()) co_return absl::OkStatus();
   if (DetailsOf(completed.status()).reason != "result_too_large") co_return completed.status();
   v1::CommandError& error = *result.mutable_error();
@@ -103,7 +103,7 @@ boost::asio::awaitable<absl::Status> SyncHandler::Complete(
   error.set_message(std::string(completed.status().message()));
   error.set_hint("Ask for less at once.");
   error.set_may_have_executed(true);
-  const auto failed = co_await tracker_->Complete(std::move(result), WorkerTrace());
+  const auto failed = co_await tracker_->Call(std::move(result));
   co_return failed.status();
 }
 
@@ -118,7 +118,7 @@ boost::asio::awaitable<absl::StatusOr<Json>> SyncHandler::TakeCommands(
   if (sync.may_be_held && sync.heartbeats.empty()) {
     Set(kMaxPollHold, *lease.mutable_max_wait());
   }
-  const auto leased = co_await tracker_->Lease(std::move(lease));
+  const auto leased = co_await tracker_->Call(std::move(lease));
   if (!leased.ok()) co_return leased.status();
 
   Json commands = Json::array();
@@ -129,7 +129,7 @@ boost::asio::awaitable<absl::StatusOr<Json>> SyncHandler::TakeCommands(
       refused.set_command_id(each.command().command_id());
       refused.set_lease_token(each.lease_token());
       *refused.mutable_error() = std::move(*refusal);
-      (void)co_await tracker_->Complete(std::move(refused), WorkerTrace());
+      (void)co_await tracker_->Call(std::move(refused));
       continue;
     }
     const absl::StatusOr<bool> hand_out = co_await HandOut(each, sync);
@@ -147,7 +147,7 @@ boost::asio::awaitable<absl::StatusOr<bool>> SyncHandler::HandOut(const v1::Comm
   acknowledge.set_command_id(lease.command().command_id());
   acknowledge.set_lease_token(lease.lease_token());
   acknowledge.set_without_heartbeats(true);
-  const auto acknowledged = co_await tracker_->Acknowledge(std::move(acknowledge), WorkerTrace());
+  const auto acknowledged = co_await tracker_->Call(std::move(acknowledge));
   if (!acknowledged.ok()) co_return acknowledged.status();
   co_return !IsFinal(acknowledged->state());
 }

@@ -15,7 +15,7 @@ boost::asio::awaitable<HttpResponse> WorkerStatusHandler::Handle(
       !held.ok()) {
     co_return ErrorResponse(held);
   }
-  const auto reported = co_await tracker_->ReportWorker(*std::move(report));
+  const auto reported = co_await tracker_->Call(*std::move(report));
   if (!reported.ok()) co_return ErrorResponse(reported.status());
   co_return HttpResponse{.body = R"({"status":"ok"})"};
 }

@@ -9,6 +9,7 @@
 #include "gateway/mcp/browser_tools.h"
 #include "gateway/mcp/tool_result.h"
 #include "gateway/timeouts.h"
+#include "gateway/tracker_client/traced_calls.h"
 
 namespace callslip::gateway {
 namespace {
@@ -54,7 +55,7 @@ boost::asio::awaitable<ToolResult> AnalyzeTool::Annotations(
   call->request.set_label(context->session_label());
   if (!call->waits) co_return co_await ListAnnotations(std::move(call->request));
 
-  auto requested = co_await tracker_->RequestAnnotations(call->request);
+  auto requested = co_await tracker_->Call(call->request);
   if (!requested.ok()) {
     co_return NotRegistered(requested.status(), call->request.request_id());
   }
@@ -82,7 +83,7 @@ boost::asio::awaitable<ToolResult> AnalyzeTool::ListAnnotations(
   if (request.has_tab_id()) list.set_tab_id(request.tab_id());
   list.set_session(request.session());
   list.set_page_size(request.session().empty() ? 1 : kDrawingsOfSession);
-  const auto listed = co_await tracker_->ListAnnotations(std::move(list));
+  const auto listed = co_await tracker_->Call(std::move(list));
   if (!listed.ok()) co_return ErrorResult(listed.status(), Executed::kNo);
   Json answer = {{"status", "complete"}, {"final", true}};
   Json drawings = DrawingsOf(*listed);
@@ -112,7 +113,7 @@ boost::asio::awaitable<absl::Status> AnalyzeTool::StartDrawMode(
   registration.set_idempotent(true);
   // Whoever repeats the call finds the person asked already.
   registration.set_request_id(std::move(correlation_id));
-  const auto registered = co_await tracker_->Register(std::move(registration));
+  const auto registered = co_await RegisterCommand(tracker_, std::move(registration));
   co_return registered.status();
 }
 

@@ -16,6 +16,7 @@
 #include "gateway/mcp/tool_definitions.h"
 #include "gateway/mcp/tool_result.h"
 #include "gateway/timeouts.h"
+#include "gateway/tracker_client/traced_calls.h"
 
 namespace callslip::gateway {
 namespace {
@@ -141,7 +142,7 @@ boost::asio::awaitable<ToolResult> BrowserTool::Submit(std::shared_ptr<CallConte
   SetTrace(*context, call->registration);
   const std::string traceparent = call->registration.traceparent();
   const std::string request_id = call->registration.request_id();
-  auto registered = co_await tracker_->Register(std::move(call->registration));
+  auto registered = co_await RegisterCommand(tracker_, std::move(call->registration));
   if (!registered.ok()) co_return NotRegistered(registered.status(), request_id);
   v1::Command& command = *registered->mutable_command();
   if (IsLogged(LogLevel::kDebug)) {
@@ -215,7 +216,7 @@ boost::asio::awaitable<ToolResult> InteractTool::Cancel(
   if (!request.ok()) co_return ErrorResult(request.status(), Executed::kNo);
   request->set_client_id(client_id);
   const std::string id = request->command_id();
-  const auto cancelled = co_await tracker_->Cancel(*std::move(request));
+  const auto cancelled = co_await tracker_->Call(*std::move(request));
   if (!cancelled.ok()) co_return ErrorResult(cancelled.status(), Executed::kAsked, "", id);
   Json answer = {{"status", "cancelled"}, {"final", true}, {"correlation_id", id}};
   answer["may_have_executed"] = cancelled->command().error().may_have_executed();

@@ -35,7 +35,7 @@ boost::asio::awaitable<RpcOutcome> CommandResources::List(std::shared_ptr<CallCo
   request.add_states(v1::COMMAND_STATE_COMPLETED);
   request.set_page_token(std::move(cursor));
   request.set_page_size(kPageSize);
-  const auto listed = co_await tracker_->List(std::move(request), kUnaryDeadline);
+  const auto listed = co_await tracker_->Call(std::move(request));
   if (!listed.ok()) co_return RpcErrorOf(listed.status(), Executed::kNo);
   Json result = {{"resources", Json::array()}};
   for (const v1::Command& command : listed->commands()) {

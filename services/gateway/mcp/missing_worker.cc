@@ -13,7 +13,7 @@ boost::asio::awaitable<std::string> MissingWorkerHint(TrackerClient* tracker,
   v1::ListWorkersRequest request;
   request.set_target(command.target());
   // The answer is there already: a slow tracker is no reason to keep it back.
-  const auto listed = co_await tracker->ListWorkers(std::move(request), kHintDeadline);
+  const auto listed = co_await tracker->Call(std::move(request), {.deadline = kHintDeadline});
   if (!listed.ok()) co_return "";
   for (const v1::Worker& worker : listed->workers()) {
     const bool at_work = worker.commands_size() > 0 || worker.other_commands() > 0;

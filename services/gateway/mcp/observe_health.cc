@@ -24,7 +24,8 @@ boost::asio::awaitable<ToolResult> ObserveHealth(TrackerClient* tracker, Princip
                                                  absl::Duration uptime) {
   if (!RoleSet{Role::kAdmin, Role::kLocal}.Has(principal.role))
     co_return ErrorResult(ForAdministrators(), Executed::kNo);
-  const auto health = co_await tracker->GetHealth({}, kReadinessDeadline);
+  const auto health =
+      co_await tracker->Call(v1::GetHealthRequest(), {.deadline = kReadinessDeadline});
   Json result = HealthJson(health, uptime);
   Json answer = {{"status", "complete"}, {"final", true}, {"result", std::move(result)}};
   std::string text = Dump(answer);

@@ -141,7 +141,7 @@ ToolResult ObserveTool::AfterWait(const std::string& command_id,
 boost::asio::awaitable<ToolResult> ObserveTool::Pending(Whose whose) const {
   v1::ListCommandsRequest request = ListRequest(whose, {});
   request.set_of_each_group(true);
-  const auto listed = co_await tracker_->List(std::move(request), kUnaryDeadline);
+  const auto listed = co_await tracker_->Call(std::move(request));
   if (!listed.ok()) co_return ErrorResult(listed.status(), Executed::kNo);
   Json answer = {{"status", "complete"}, {"final", true}};
   for (const char* group : {"pending", "completed", "failed"}) answer[group] = Json::array();
@@ -160,7 +160,7 @@ boost::asio::awaitable<ToolResult> ObserveTool::Pending(Whose whose) const {
 }
 
 boost::asio::awaitable<ToolResult> ObserveTool::Failed(Whose whose) const {
-  const auto failed = co_await tracker_->List(ListRequest(whose, FailedStates()), kUnaryDeadline);
+  const auto failed = co_await tracker_->Call(ListRequest(whose, FailedStates()));
   if (!failed.ok()) co_return ErrorResult(failed.status(), Executed::kNo);
   Json answer = {{"status", "complete"}, {"final", true}};
   answer["commands"] = Json::array();

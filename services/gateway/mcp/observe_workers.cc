@@ -30,7 +30,7 @@ boost::asio::awaitable<ToolResult> ObserveWorkers(TrackerClient* tracker, Princi
   v1::ListWorkersRequest request;
   request.set_client_id(OnBehalfOf(principal));
   request.set_all_clients(SeesAllClients(principal.role));
-  const auto listed = co_await tracker->ListWorkers(std::move(request), kUnaryDeadline);
+  const auto listed = co_await tracker->Call(std::move(request));
   if (!listed.ok()) co_return ErrorResult(listed.status(), Executed::kNo);
   Json workers = Json::array();
   // Those that are there come first.
@@ -52,7 +52,7 @@ boost::asio::awaitable<ToolResult> ObserveBrowserLog(TrackerClient* tracker, Pri
   request.set_client_id(OnBehalfOf(principal));
   request.set_kind(std::move(kind));
   request.set_page_size(kMaxLogEntries);
-  const auto listed = co_await tracker->ListWorkerLog(std::move(request));
+  const auto listed = co_await tracker->Call(std::move(request));
   if (!listed.ok()) co_return ErrorResult(listed.status(), Executed::kNo);
   Json entries = WorkerLogEntries(*listed, kMaxInlineResultBytes);
   Json result = {{"entries", std::move(entries)}};

@@ -87,7 +87,7 @@ Json LastAnswerJson(const std::vector<v1::SessionEvent>& events, size_t max_byte
 }
 
 boost::asio::awaitable<absl::StatusOr<std::vector<v1::SessionEvent>>> ReadLastTurn(
-    SessionClient& sessions, std::string client, std::string session_id) {
+    TrackerCalls& sessions, std::string client, std::string session_id) {
   std::vector<v1::SessionEvent> turn;
   int64_t before = std::numeric_limits<int64_t>::max();
   for (int i = 0; i < kMaxTurnPages; ++i) {

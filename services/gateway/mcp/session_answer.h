@@ -9,7 +9,7 @@
 #include "boost/asio/awaitable.hpp"
 #include "callslip/tracker/v1/session_service.pb.h"
 #include "gateway/json/parse.h"
-#include "gateway/tracker_client/session_client.h"
+#include "rpc_client/tracker_calls.h"
 
 namespace callslip::gateway {
 
@@ -25,7 +25,7 @@ Json LastAnswerJson(const std::vector<v1::SessionEvent>& events, size_t max_byte
 
 // The events of the last turn of a session, from its `user_prompt` on and some before that.
 boost::asio::awaitable<absl::StatusOr<std::vector<v1::SessionEvent>>> ReadLastTurn(
-    SessionClient& sessions, std::string client, std::string session_id);
+    TrackerCalls& sessions, std::string client, std::string session_id);
 
 }  // namespace callslip::gateway
 

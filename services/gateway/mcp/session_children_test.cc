@@ -14,7 +14,7 @@
 #include "gateway/mcp/session_tool.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "support/fake_session_client.h"
+#include "support/fake_tracker_calls.h"
 #include "support/session_events.h"
 
 namespace callslip::gateway {
@@ -67,56 +67,54 @@ class SessionChildrenTest : public testing::Test {
         tool_(&client_, hub_, &clock_),
         context_(std::make_shared<AgentContext>()) {
     // top ─ parent ─ child, and other, which is nobody's.
-    client_.On<v1::GetSessionRequest, v1::Session>(
-        [](const auto& request) -> absl::StatusOr<v1::Session> {
-          v1::Session session;
-          session.set_session_id(request.session_id());
-          session.set_acp_server("claude");
-          session.set_working_dir("/web/app");
-          if (request.session_id() == "parent") session.set_parent_session_id("top");
-          if (request.session_id() == "child") session.set_parent_session_id("parent");
-          return session;
-        });
-    client_.On<v1::GetQueueStatusRequest, v1::QueueStatus>(
+    client_.On<v1::GetSessionRequest>([](const auto& request) -> absl::StatusOr<v1::Session> {
+      v1::Session session;
+      session.set_session_id(request.session_id());
+      session.set_acp_server("claude");
+      session.set_working_dir("/web/app");
+      if (request.session_id() == "parent") session.set_parent_session_id("top");
+      if (request.session_id() == "child") session.set_parent_session_id("parent");
+      return session;
+    });
+    client_.On<v1::GetQueueStatusRequest>(
         [this](const auto& request) -> absl::StatusOr<v1::QueueStatus> {
           v1::QueueStatus status;
           if (request.session_id() == busy_) status.set_turn_id("turn-1");
           return status;
         });
-    client_.On<v1::ListRunnersRequest, v1::ListRunnersResponse>(
-        [](const auto&) -> absl::StatusOr<v1::ListRunnersResponse> {
-          v1::ListRunnersResponse listed;
-          v1::Runner& runner = *listed.add_runners();
-          runner.set_connected(true);
-          runner.add_agents()->set_name("claude");
-          runner.add_agents()->set_name("codex");
-          runner.add_agents()->set_name("broken");
-          runner.mutable_agents(2)->set_problem("its command is missing");
-          runner.add_workspaces()->set_name("web");
-          runner.mutable_workspaces(0)->set_dir("/web");
-          runner.add_workspaces()->set_name("lib");
-          runner.mutable_workspaces(1)->set_dir("/lib");
-          return listed;
-        });
-    client_.On<v1::CreateSessionRequest, v1::Session>(
+    client_.On<v1::ListRunnersRequest>([](const auto&) -> absl::StatusOr<v1::ListRunnersResponse> {
+      v1::ListRunnersResponse listed;
+      v1::Runner& runner = *listed.add_runners();
+      runner.set_connected(true);
+      runner.add_agents()->set_name("claude");
+      runner.add_agents()->set_name("codex");
+      runner.add_agents()->set_name("broken");
+      runner.mutable_agents(2)->set_problem("its command is missing");
+      runner.add_workspaces()->set_name("web");
+      runner.mutable_workspaces(0)->set_dir("/web");
+      runner.add_workspaces()->set_name("lib");
+      runner.mutable_workspaces(1)->set_dir("/lib");
+      return listed;
+    });
+    client_.On<v1::CreateSessionRequest>(
         [this](const auto& request) -> absl::StatusOr<v1::Session> {
           created_.push_back(request);
           v1::Session session;
           session.set_session_id("made");
           return session;
         });
-    client_.On<v1::AddMessageRequest, v1::QueuedMessage>(
+    client_.On<v1::AddMessageRequest>(
         [this](const auto& request) -> absl::StatusOr<v1::QueuedMessage> {
           added_.push_back(request);
           return v1::QueuedMessage();
         });
-    client_.On<v1::ReadEventsRequest, v1::ReadEventsResponse>(
+    client_.On<v1::ReadEventsRequest>(
         [this](const auto&) -> absl::StatusOr<v1::ReadEventsResponse> {
           v1::ReadEventsResponse page;
           for (const v1::SessionEvent& event : events_) *page.add_events() = event;
           return page;
         });
-    client_.On<v1::ListPermissionsRequest, v1::ListPermissionsResponse>(
+    client_.On<v1::ListPermissionsRequest>(
         [](const auto&) -> absl::StatusOr<v1::ListPermissionsResponse> {
           v1::ListPermissionsResponse listed;
           v1::Permission& permission = *listed.add_permissions();
@@ -150,7 +148,7 @@ class SessionChildrenTest : public testing::Test {
 
   FakeClock clock_;
   boost::asio::io_context io_;
-  FakeSessionClient client_;
+  FakeTrackerCalls client_;
   const std::shared_ptr<SessionHub> hub_;
   const SessionTool tool_;
   const std::shared_ptr<AgentContext> context_;
@@ -213,12 +211,11 @@ TEST_F(SessionChildrenTest, AnAgentThatCannotBeStartedIsNotWaitedFor) {
 
 TEST_F(SessionChildrenTest, ASessionWhoseMessageIsRefusedIsNotThere) {
   std::vector<std::string> deleted;
-  client_.On<v1::AddMessageRequest, v1::QueuedMessage>(
-      [](const auto&) -> absl::StatusOr<v1::QueuedMessage> {
-        return ErrorWithDetails(absl::StatusCode::kInvalidArgument, "long",
-                                {.reason = "invalid_argument", .hint = ""});
-      });
-  client_.On<v1::DeleteSessionRequest, v1::DeleteSessionResponse>(
+  client_.On<v1::AddMessageRequest>([](const auto&) -> absl::StatusOr<v1::QueuedMessage> {
+    return ErrorWithDetails(absl::StatusCode::kInvalidArgument, "long",
+                            {.reason = "invalid_argument", .hint = ""});
+  });
+  client_.On<v1::DeleteSessionRequest>(
       [&](const auto& request) -> absl::StatusOr<v1::DeleteSessionResponse> {
         deleted.push_back(request.session_id());
         return v1::DeleteSessionResponse();
@@ -229,11 +226,10 @@ TEST_F(SessionChildrenTest, ASessionWhoseMessageIsRefusedIsNotThere) {
 
 TEST_F(SessionChildrenTest, WhatTheTrackerRefusesIsToldInItsWords) {
   for (const char* reason : {"too_deep", "too_many_children"}) {
-    client_.On<v1::CreateSessionRequest, v1::Session>(
-        [reason](const auto&) -> absl::StatusOr<v1::Session> {
-          return ErrorWithDetails(absl::StatusCode::kFailedPrecondition, "no",
-                                  {.reason = reason, .hint = "End one."});
-        });
+    client_.On<v1::CreateSessionRequest>([reason](const auto&) -> absl::StatusOr<v1::Session> {
+      return ErrorWithDetails(absl::StatusCode::kFailedPrecondition, "no",
+                              {.reason = reason, .hint = "End one."});
+    });
     EXPECT_EQ(ErrorOf({{"what", "new"}, {"message", "m"}}), reason);
     EXPECT_TRUE(added_.empty());
   }
@@ -288,17 +284,15 @@ TEST_F(SessionChildrenTest, AWaitNamesEachSessionOnceAndFew) {
 // What it may is decided by the tracker, which has to know who calls.
 TEST_F(SessionChildrenTest, SaysForWhichSessionItStopsAnswersEndsAndWrites) {
   std::vector<std::string> done;
-  client_.On<v1::StopTurnRequest, v1::QueueStatus>(
-      [&](const auto& request) -> absl::StatusOr<v1::QueueStatus> {
-        done.push_back("stop " + request.session_id() + " by " + request.by_session_id());
-        return v1::QueueStatus();
-      });
-  client_.On<v1::EndSessionRequest, v1::Session>(
-      [&](const auto& request) -> absl::StatusOr<v1::Session> {
-        done.push_back("end " + request.session_id() + " by " + request.by_session_id());
-        return v1::Session();
-      });
-  client_.On<v1::AnswerPermissionRequest, v1::Permission>(
+  client_.On<v1::StopTurnRequest>([&](const auto& request) -> absl::StatusOr<v1::QueueStatus> {
+    done.push_back("stop " + request.session_id() + " by " + request.by_session_id());
+    return v1::QueueStatus();
+  });
+  client_.On<v1::EndSessionRequest>([&](const auto& request) -> absl::StatusOr<v1::Session> {
+    done.push_back("end " + request.session_id() + " by " + request.by_session_id());
+    return v1::Session();
+  });
+  client_.On<v1::AnswerPermissionRequest>(
       [&](const auto& request) -> absl::StatusOr<v1::Permission> {
         done.push_back(request.decided_by() + " " + request.option_id() + " by " +
                        request.by_session_id());

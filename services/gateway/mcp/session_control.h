@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "boost/asio/awaitable.hpp"
 #include "gateway/json/parse.h"
-#include "gateway/tracker_client/session_client.h"
+#include "rpc_client/tracker_calls.h"
 
 namespace callslip::gateway {
 
@@ -33,7 +33,7 @@ class SessionControl {
     bool detach = false;    // It does not end with its parent.
   };
 
-  explicit SessionControl(SessionClient* sessions) : sessions_(sessions) {}
+  explicit SessionControl(TrackerCalls* sessions) : sessions_(sessions) {}
 
   // {"agents": [{"name", "title"?, "problem"?}], "workspaces": [{"name", "dir", "agents"}]}.
   Result<Json> Agents() const;
@@ -52,7 +52,7 @@ class SessionControl {
   boost::asio::awaitable<absl::Status> MayWait(Caller caller, std::vector<std::string> ids) const;
 
  private:
-  SessionClient* const sessions_;
+  TrackerCalls* const sessions_;
 };
 
 }  // namespace callslip::gateway

@@ -12,7 +12,7 @@
 #include "gateway/mcp/session_control.h"
 #include "gateway/mcp/session_wait.h"
 #include "gateway/mcp/tool.h"
-#include "gateway/tracker_client/session_client.h"
+#include "rpc_client/tracker_calls.h"
 
 namespace callslip::gateway {
 
@@ -21,7 +21,7 @@ namespace callslip::gateway {
 // sessions, stop and end them. An agent that lives in a session makes children of that.
 class SessionTool final : public Tool {
  public:
-  SessionTool(SessionClient* sessions, std::shared_ptr<SessionHub> hub, Clock* clock)
+  SessionTool(TrackerCalls* sessions, std::shared_ptr<SessionHub> hub, Clock* clock)
       : sessions_(sessions), hub_(std::move(hub)), clock_(clock), control_(sessions) {}
 
   const Json& Definition() const override;
@@ -39,7 +39,7 @@ class SessionTool final : public Tool {
   // What has been said in the last turn of the one session that is waited for.
   Answer LastAnswer(std::shared_ptr<CallContext> context, TurnWait wait) const;
 
-  SessionClient* const sessions_;
+  TrackerCalls* const sessions_;
   const std::shared_ptr<SessionHub> hub_;
   Clock* const clock_;
   const SessionControl control_;

@@ -12,7 +12,7 @@
 #include "common/fake_clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "support/fake_session_client.h"
+#include "support/fake_tracker_calls.h"
 #include "support/session_events.h"
 
 namespace callslip::gateway {
@@ -56,9 +56,9 @@ class SessionToolTest : public testing::Test {
                                           std::make_shared<ByteBudget>(32 << 20, 16 << 20))),
         tool_(&client_, hub_, &clock_),
         context_(std::make_shared<HearingContext>()) {
-    client_.On<v1::GetSessionRequest, v1::Session>(
+    client_.On<v1::GetSessionRequest>(
         [](const auto&) -> absl::StatusOr<v1::Session> { return v1::Session(); });
-    client_.On<v1::GetQueueStatusRequest, v1::QueueStatus>(
+    client_.On<v1::GetQueueStatusRequest>(
         [this](const auto&) -> absl::StatusOr<v1::QueueStatus> { return status_; });
   }
 
@@ -93,7 +93,7 @@ class SessionToolTest : public testing::Test {
 
   FakeClock clock_;
   boost::asio::io_context io_;
-  FakeSessionClient client_;
+  FakeTrackerCalls client_;
   const std::shared_ptr<SessionHub> hub_;
   const SessionTool tool_;
   const std::shared_ptr<HearingContext> context_;
@@ -102,7 +102,7 @@ class SessionToolTest : public testing::Test {
 };
 
 TEST_F(SessionToolTest, ListsAndReads) {
-  client_.On<v1::ListSessionsRequest, v1::ListSessionsResponse>(
+  client_.On<v1::ListSessionsRequest>(
       [](const auto& request) -> absl::StatusOr<v1::ListSessionsResponse> {
         EXPECT_EQ(request.client_id(), "agent");
         EXPECT_EQ(request.page_size(), 20);
@@ -110,7 +110,7 @@ TEST_F(SessionToolTest, ListsAndReads) {
         listed.add_sessions()->set_session_id("s-1");
         return listed;
       });
-  client_.On<v1::ReadEventsRequest, v1::ReadEventsResponse>(
+  client_.On<v1::ReadEventsRequest>(
       [](const auto& request) -> absl::StatusOr<v1::ReadEventsResponse> {
         EXPECT_EQ(request.has_before_seq(), request.limit() == 20);
         v1::ReadEventsResponse page;
@@ -135,11 +135,10 @@ TEST_F(SessionToolTest, NamesWhatIsWrong) {
   EXPECT_EQ(Call({{"what", "wait"}, {"session_id", "s"}, {"wait_ms", 30'001}})["error"],
             "invalid_arguments");
   EXPECT_EQ(Call({{"what", "enqueue"}, {"session_id", "s"}})["error"], "invalid_arguments");
-  client_.On<v1::AddMessageRequest, v1::QueuedMessage>(
-      [](const auto&) -> absl::StatusOr<v1::QueuedMessage> {
-        return ErrorWithDetails(absl::StatusCode::kResourceExhausted, "full",
-                                {.reason = "queue_full", .hint = "Wait."});
-      });
+  client_.On<v1::AddMessageRequest>([](const auto&) -> absl::StatusOr<v1::QueuedMessage> {
+    return ErrorWithDetails(absl::StatusCode::kResourceExhausted, "full",
+                            {.reason = "queue_full", .hint = "Wait."});
+  });
   const Json full = Call({{"what", "enqueue"}, {"session_id", "s"}, {"message", "m"}});
   EXPECT_EQ(full["error"], "queue_full");
   EXPECT_EQ(full["may_have_executed"], false);
@@ -178,11 +177,10 @@ TEST_F(SessionToolTest, SaysThatTheTurnGoesOn) {
 
 TEST_F(SessionToolTest, AWaitGoesOnOverATrackerThatIsAway) {
   int looks = 0;
-  client_.On<v1::GetQueueStatusRequest, v1::QueueStatus>(
-      [&](const auto&) -> absl::StatusOr<v1::QueueStatus> {
-        if (++looks <= 2) return absl::UnavailableError("Socket closed");
-        return status_;
-      });
+  client_.On<v1::GetQueueStatusRequest>([&](const auto&) -> absl::StatusOr<v1::QueueStatus> {
+    if (++looks <= 2) return absl::UnavailableError("Socket closed");
+    return status_;
+  });
   Start({{"what", "wait"}, {"session_id", "s"}});
   while (!result_.has_value()) io_.run_one();
   EXPECT_EQ((*result_)["structuredContent"]["status"], "complete");
@@ -190,7 +188,7 @@ TEST_F(SessionToolTest, AWaitGoesOnOverATrackerThatIsAway) {
 }
 
 TEST_F(SessionToolTest, AWaitThatCouldNotBeginIsPending) {
-  client_.On<v1::GetSessionRequest, v1::Session>([&](const auto&) -> absl::StatusOr<v1::Session> {
+  client_.On<v1::GetSessionRequest>([&](const auto&) -> absl::StatusOr<v1::Session> {
     clock_.Advance(absl::Seconds(1));
     return absl::UnavailableError("Socket closed");
   });
@@ -204,15 +202,14 @@ TEST_F(SessionToolTest, AWaitThatCouldNotBeginIsPending) {
 
 TEST_F(SessionToolTest, AnAgentOfASessionNeedNotNameItsOwn) {
   std::vector<std::string> read;
-  client_.On<v1::ReadEventsRequest, v1::ReadEventsResponse>(
+  client_.On<v1::ReadEventsRequest>(
       [&read](const auto& request) -> absl::StatusOr<v1::ReadEventsResponse> {
         read.push_back(request.session_id());
         return v1::ReadEventsResponse();
       });
-  client_.On<v1::ListSessionsRequest, v1::ListSessionsResponse>(
-      [](const auto&) -> absl::StatusOr<v1::ListSessionsResponse> {
-        return v1::ListSessionsResponse();
-      });
+  client_.On<v1::ListSessionsRequest>([](const auto&) -> absl::StatusOr<v1::ListSessionsResponse> {
+    return v1::ListSessionsResponse();
+  });
   EXPECT_EQ(Call({{"what", "read"}})["error"], "invalid_arguments");
   context_->own_session = "s-own";
   EXPECT_EQ(Call({{"what", "read"}})["status"], "complete");

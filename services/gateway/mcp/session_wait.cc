@@ -49,7 +49,7 @@ boost::asio::awaitable<absl::Status> AwaitQueueNews(SessionObserver& observer, C
 }
 
 // Asks how those stand that have not ended.
-boost::asio::awaitable<absl::Status> Look(SessionClient* sessions, const std::string& client,
+boost::asio::awaitable<absl::Status> Look(TrackerCalls* sessions, const std::string& client,
                                           std::vector<AwaitedSession>& all) {
   for (AwaitedSession& session : all) {
     if (session.ended) continue;
@@ -68,7 +68,7 @@ boost::asio::awaitable<absl::Status> Look(SessionClient* sessions, const std::st
 
 }  // namespace
 
-boost::asio::awaitable<absl::StatusOr<WaitedFor>> AwaitTurns(SessionClient* sessions,
+boost::asio::awaitable<absl::StatusOr<WaitedFor>> AwaitTurns(TrackerCalls* sessions,
                                                              std::shared_ptr<SessionHub> hub,
                                                              Clock* clock,
                                                              std::shared_ptr<CallContext> context,

@@ -12,7 +12,7 @@
 #include "common/clock.h"
 #include "gateway/api/session_hub.h"
 #include "gateway/mcp/call_context.h"
-#include "gateway/tracker_client/session_client.h"
+#include "rpc_client/tracker_calls.h"
 
 namespace callslip::gateway {
 
@@ -42,7 +42,7 @@ inline constexpr size_t kMaxAwaited = 8;  // As many as a session has children.
 // Until the turns have ended that are under way in these sessions or come next; a session with
 // neither counts as ended. The caller hears every 15 s that it goes on. A tracker that is away ends
 // nothing before its time. Errors are the tracker's.
-boost::asio::awaitable<absl::StatusOr<WaitedFor>> AwaitTurns(SessionClient* sessions,
+boost::asio::awaitable<absl::StatusOr<WaitedFor>> AwaitTurns(TrackerCalls* sessions,
                                                              std::shared_ptr<SessionHub> hub,
                                                              Clock* clock,
                                                              std::shared_ptr<CallContext> context,

@@ -146,7 +146,7 @@ boost::asio::awaitable<absl::Status> CommandTasks::CancelCommand(std::string cli
   v1::CancelCommandRequest request;
   request.set_client_id(std::move(client_id));
   request.set_command_id(std::move(command_id));
-  const auto cancelled = co_await tracker_->Cancel(std::move(request));
+  const auto cancelled = co_await tracker_->Call(std::move(request));
   co_return cancelled.status();
 }
 
@@ -170,7 +170,7 @@ CommandTasks::Outcome CommandTasks::List(std::shared_ptr<CallContext> context,
   request.set_client_id(OnBehalfOf(context->principal()));
   request.set_page_token(std::move(cursor));
   request.set_page_size(kPageSize);
-  const auto listed = co_await tracker_->List(std::move(request), kUnaryDeadline);
+  const auto listed = co_await tracker_->Call(std::move(request));
   if (!listed.ok()) co_return RpcErrorOf(listed.status(), Executed::kNo);
   Json result = {{"tasks", Json::array()}};
   for (const v1::Command& command : listed->commands()) {

@@ -13,26 +13,15 @@
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
 #include "boost/asio/cancellation_signal.hpp"
-#include "callslip/tracker/v1/admin_service.pb.h"
-#include "callslip/tracker/v1/annotation_service.pb.h"
 #include "callslip/tracker/v1/command.pb.h"
 #include "callslip/tracker/v1/command_service.pb.h"
-#include "callslip/tracker/v1/worker_service.pb.h"
 #include "common/address.h"
 #include "common/latency_histogram.h"
 #include "common/tls_files.h"
-#include "common/trace_context.h"
 #include "rpc_client/call_queue.h"
+#include "rpc_client/tracker_calls.h"
 
 namespace callslip::gateway {
-
-namespace v1 = callslip::tracker::v1;
-
-// What a worker says that its report belongs to; none where `context` is empty.
-struct WorkerTrace {
-  TraceContext context;
-  std::string tracestate;  // Fit to be handed on; see TracestateOf().
-};
 
 // How the way to the tracker does.
 struct TrackerClientStatistics {
@@ -57,44 +46,18 @@ class CommandFeed {
   virtual boost::asio::awaitable<absl::StatusOr<std::vector<v1::CommandUpdate>>> Next() = 0;
 };
 
-// The gateway's way to the tracker: each method is one RPC that a coroutine awaits. Errors are the
-// tracker's, with their ErrorDetails; an error without a reason came from the connection.
+// The gateway's way to the tracker's commands: its calls, waits and feeds.
 //
-// A call waits for the connection within its deadline, so that a tracker that is being restarted
-// costs time and no errors. A command or request for annotations that carries a request_id is
-// handed in again where the connection broke, within the same deadline. A wait goes on until its
-// time is over, however often the connection or the tracker ends meanwhile. A wait, poll or
-// question whose coroutine is cancelled is cancelled at the tracker too: the wait is freed there,
-// and the poll leases nothing. What hands something over (Register, Acknowledge, Complete,
-// AppendAnnotations, …) goes on: a result must not be lost because its bearer left.
+// A wait goes on until its time is over, however often the connection or the tracker ends
+// meanwhile. A wait whose coroutine is cancelled is freed at the tracker too.
 //
 // What awaits an answer is dispatched to the coroutines' executor from the queue's thread. All
 // waits share one WatchCommands stream for each 25,000 of them, which is opened with the first one
-// and again when it breaks: a wait costs memory and no stream of its own. An interface, so that
-// handlers can be tested without a tracker.
-class TrackerClient {
+// and again when it breaks: a wait costs memory and no stream of its own.
+class TrackerClient : public TrackerCalls {
  public:
-  template <typename T>
-  using Result = boost::asio::awaitable<absl::StatusOr<T>>;
-
-  virtual ~TrackerClient() = default;
-
-  virtual Result<v1::RegisterCommandResponse> Register(v1::RegisterCommandRequest request) = 0;
-  virtual Result<v1::ListCommandsResponse> List(v1::ListCommandsRequest request,
-                                                absl::Duration deadline) = 0;
-  // The request's max_wait is the hold; the deadline of the call follows from it.
-  virtual Result<v1::LeaseCommandsResponse> Lease(v1::LeaseCommandsRequest request) = 0;
-  // `trace` is the worker's, and may be none.
-  virtual Result<v1::AcknowledgeCommandResponse> Acknowledge(v1::AcknowledgeCommandRequest request,
-                                                             WorkerTrace trace) = 0;
-  virtual Result<v1::CompleteCommandResponse> Complete(v1::CompleteCommandRequest request,
-                                                       WorkerTrace trace) = 0;
-
-  virtual Result<v1::CancelCommandResponse> Cancel(v1::CancelCommandRequest request) = 0;
-  virtual Result<v1::ExpireCommandResponse> Expire(v1::ExpireCommandRequest request) = 0;
-  virtual Result<v1::ReplayCommandResponse> Replay(v1::ReplayCommandRequest request) = 0;
-  // Counts as collecting the result, unless `peek`.
-  virtual Result<v1::Command> Get(std::string client_id, std::string command_id, bool peek) = 0;
+  // GetCommand. Counts as collecting the result, unless `peek`.
+  Result<v1::Command> Get(std::string client_id, std::string command_id, bool peek);
 
   // The command once it has ended, or as it is after `max_wait`; at once where that is zero. A
   // result that is returned counts as collected.
@@ -112,22 +75,6 @@ class TrackerClient {
   virtual Result<v1::Command> WaitForChange(std::string client_id, std::string command_id,
                                             int64_t after_revision, absl::Duration max_wait) = 0;
 
-  virtual Result<v1::RequestAnnotationsResponse> RequestAnnotations(
-      v1::RequestAnnotationsRequest request) = 0;
-  virtual Result<v1::AppendAnnotationsResponse> AppendAnnotations(
-      v1::AppendAnnotationsRequest request) = 0;
-  virtual Result<v1::ListAnnotationsResponse> ListAnnotations(
-      v1::ListAnnotationsRequest request) = 0;
-  virtual Result<v1::ReportWorkerResponse> ReportWorker(v1::ReportWorkerRequest request) = 0;
-  virtual Result<v1::ListWorkersResponse> ListWorkers(v1::ListWorkersRequest request,
-                                                      absl::Duration deadline) = 0;
-  virtual Result<v1::ListTargetsResponse> ListTargets(v1::ListTargetsRequest request) = 0;
-  virtual Result<v1::AppendWorkerLogResponse> AppendWorkerLog(
-      v1::AppendWorkerLogRequest request) = 0;
-  virtual Result<v1::ListWorkerLogResponse> ListWorkerLog(v1::ListWorkerLogRequest request) = 0;
-  virtual Result<v1::GetHealthResponse> GetHealth(v1::GetHealthRequest request,
-                                                  absl::Duration deadline) = 0;
-
   // On the executor of the coroutines. Connects where there is no connection.
   virtual TrackerClientStatistics Statistics() = 0;
 
@@ -136,11 +83,6 @@ class TrackerClient {
   // called, and the feed to be used and destroyed, on the executor of the coroutines.
   virtual std::unique_ptr<CommandFeed> Watch(std::string client_id, std::string owner,
                                              v1::CommandFilter filter, bool only_changes) = 0;
-
-  // Ends waits and held polls, and later ones at once, with an error from the connection, also
-  // those of the queue's other clients; what asks or hands over ends by itself soon. For the end of
-  // the process; on the coroutines' executor.
-  virtual void EndCalls() = 0;
 };
 
 // Connects lazily. `executor` is that of all coroutines and runs one at a time. The destruction of

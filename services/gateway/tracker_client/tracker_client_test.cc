@@ -139,13 +139,13 @@ class TrackerClientTest : public ClientFixture {
     request.set_client_id(client);
     request.set_type("execute_js");
     if (human) request.set_command_class(v1::COMMAND_CLASS_HUMAN);
-    return Await(client_->Register(request))->command().command_id();
+    return Await(client_->Call(request))->command().command_id();
   }
 
   v1::CommandLease Lease() {
     v1::LeaseCommandsRequest request;
     request.set_without_proof(true);
-    const auto leased = Await(client_->Lease(std::move(request)));
+    const auto leased = Await(client_->Call(std::move(request)));
     return leased->leases(0);
   }
 
@@ -199,18 +199,18 @@ TEST_F(TrackerClientTest, EndWakesTheWait) {
 TEST_F(TrackerClientTest, DrawingWakesTheWaitAndIsListed) {
   v1::RequestAnnotationsRequest request;
   request.set_tab_id(7);
-  const auto requested = Await(client_->RequestAnnotations(request));
+  const auto requested = Await(client_->Call(request));
   ASSERT_OK(requested);
   auto wait = Start(WaitForEnd(requested->command().command_id()));
   AwaitWaits(1);
   v1::AppendAnnotationsRequest append;
   append.mutable_drawing()->set_tab_id(7);
   append.mutable_drawing()->set_content(R"({"annotations":[]})");
-  const auto appended = Await(client_->AppendAnnotations(append));
+  const auto appended = Await(client_->Call(append));
   ASSERT_OK(appended);
   EXPECT_EQ(appended->completed_command_ids_size(), 1);
   EXPECT_EQ(wait.get()->result(), R"({"annotations":[]})");
-  const auto listed = Await(client_->ListAnnotations({}));
+  const auto listed = Await(client_->Call(v1::ListAnnotationsRequest()));
   ASSERT_OK(listed);
   EXPECT_EQ(listed->drawings(0).content(), R"({"annotations":[]})");
 }
@@ -509,14 +509,14 @@ TEST_F(TrackerClientTest, CancelledNextLeavesTheFeed) {
 TEST_F(TrackerClientTest, CancelExpireAndReplay) {
   v1::CancelCommandRequest cancel;
   cancel.set_command_id(Register());
-  EXPECT_EQ(Await(client_->Cancel(cancel))->command().state(), v1::COMMAND_STATE_CANCELLED);
+  EXPECT_EQ(Await(client_->Call(cancel))->command().state(), v1::COMMAND_STATE_CANCELLED);
   v1::ExpireCommandRequest expire;
   expire.set_command_id(Register());
   expire.mutable_error()->set_code("tab_closed");
-  EXPECT_EQ(Await(client_->Expire(expire))->command().error().code(), "tab_closed");
+  EXPECT_EQ(Await(client_->Call(expire))->command().error().code(), "tab_closed");
   v1::ReplayCommandRequest replay;
   replay.set_command_id(expire.command_id());
-  EXPECT_EQ(Await(client_->Replay(replay))->command().replay_of(), expire.command_id());
+  EXPECT_EQ(Await(client_->Call(replay))->command().replay_of(), expire.command_id());
 }
 
 // Accepts connections and says nothing, as a tracker that is frozen.

@@ -12,7 +12,7 @@
 #include "boost/asio/awaitable.hpp"
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/posix/stream_descriptor.hpp"
-#include "runner/tracker/client_calls.h"
+#include "rpc_client/tracker_calls.h"
 
 namespace callslip::runner {
 
@@ -33,7 +33,7 @@ class Prompt : public std::enable_shared_from_this<Prompt> {
   using Done = std::function<void(int)>;
 
   // `input` is a descriptor, which is not closed.
-  Prompt(boost::asio::io_context& context, ClientCalls* tracker, std::FILE* out, std::FILE* err,
+  Prompt(boost::asio::io_context& context, TrackerCalls* tracker, std::FILE* out, std::FILE* err,
          int input)
       : context_(context), tracker_(tracker), out_(out), err_(err), input_(context, input) {}
   ~Prompt();
@@ -67,7 +67,7 @@ class Prompt : public std::enable_shared_from_this<Prompt> {
   void Say(const std::string& line);
 
   boost::asio::io_context& context_;
-  ClientCalls* const tracker_;
+  TrackerCalls* const tracker_;
   std::FILE* const out_;
   std::FILE* const err_;
   boost::asio::posix::stream_descriptor input_;

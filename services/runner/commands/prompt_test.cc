@@ -12,10 +12,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "boost/asio/as_tuple.hpp"
+#include "boost/asio/post.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "support/call_answers.h"
 
 namespace callslip::runner {
 namespace {
@@ -39,17 +41,17 @@ struct Updates {
   boost::asio::steady_timer changed;
 };
 
-class UpdateStream final : public MessageStream<v1::SessionUpdate> {
+class UpdateStream final : public MessageSource {
  public:
   explicit UpdateStream(Updates* updates) : updates_(updates) {}
 
-  boost::asio::awaitable<absl::StatusOr<std::optional<v1::SessionUpdate>>> Next() override {
+  boost::asio::awaitable<absl::StatusOr<bool>> Next(google::protobuf::Message* message) override {
     while (updates_->waiting.empty()) {
       co_await updates_->changed.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
     }
-    v1::SessionUpdate next = std::move(updates_->waiting.front());
+    message->CopyFrom(updates_->waiting.front());
     updates_->waiting.pop_front();
-    co_return next;
+    co_return true;
   }
 
  private:
@@ -57,41 +59,54 @@ class UpdateStream final : public MessageStream<v1::SessionUpdate> {
 };
 
 // A tracker that takes everything.
-class FakeCalls final : public ClientCalls {
+class FakeCalls final : public TrackerCalls, private CallAnswers {
  public:
-  explicit FakeCalls(boost::asio::io_context& context) : updates(context) {}
+  explicit FakeCalls(boost::asio::io_context& context) : updates(context) {
+    On<v1::CreateSessionRequest>([](const v1::CreateSessionRequest& request) {
+      v1::Session session;
+      session.set_session_id(request.session_id());
+      return session;
+    });
+    On<v1::EndSessionRequest>([](const auto&) { return v1::Session(); });
+    On<v1::AddMessageRequest>([](const auto&) { return v1::QueuedMessage(); });
+    On<v1::AnswerPermissionRequest>(
+        [this](const v1::AnswerPermissionRequest& request) -> absl::StatusOr<v1::Permission> {
+          answers.push_back(absl::StrCat(request.permission_id(), " ", request.option_id()));
+          if (refusals.empty()) return v1::Permission();
+          absl::Status refusal = std::move(refusals.front());
+          refusals.pop_front();
+          if (while_refused != nullptr) while_refused();
+          return refusal;
+        });
+    On<v1::StopTurnRequest>([this](const auto&) {
+      ++stops;
+      return v1::QueueStatus();
+    });
+  }
 
-  Result<v1::Session> Call(v1::CreateSessionRequest request) override {
-    v1::Session session;
-    session.set_session_id(request.session_id());
-    co_return session;
-  }
-  Result<v1::Session> Call(v1::EndSessionRequest) override { co_return v1::Session(); }
-  Result<v1::QueuedMessage> Call(v1::AddMessageRequest) override { co_return v1::QueuedMessage(); }
-  Result<v1::Permission> Call(v1::AnswerPermissionRequest request) override {
-    answers.push_back(absl::StrCat(request.permission_id(), " ", request.option_id()));
-    if (refusals.empty()) co_return v1::Permission();
-    absl::Status refusal = std::move(refusals.front());
-    refusals.pop_front();
-    if (while_refused != nullptr) while_refused();
-    boost::asio::steady_timer soon(co_await boost::asio::this_coro::executor);
-    soon.expires_after(std::chrono::seconds(0));
-    co_await soon.async_wait(boost::asio::use_awaitable);
-    co_return refusal;
-  }
-  Result<v1::QueueStatus> Call(v1::StopTurnRequest) override {
-    ++stops;
-    co_return v1::QueueStatus();
-  }
-  std::unique_ptr<MessageStream<v1::SessionUpdate>> Open(v1::WatchSessionRequest) override {
-    return std::make_unique<UpdateStream>(&updates);
-  }
+  void EndCalls() override {}
 
   Updates updates;
   std::vector<std::string> answers;
   std::deque<absl::Status> refusals;  // Of the next answers.
   std::function<void()> while_refused;
   int stops = 0;
+
+ protected:
+  boost::asio::awaitable<absl::Status> Send(const google::protobuf::MethodDescriptor&,
+                                            const google::protobuf::Message& request, CallOptions,
+                                            google::protobuf::Message* response) override {
+    const absl::Status answered = Answer(request, response);
+    if (!answered.ok()) {
+      const auto executor = co_await boost::asio::this_coro::executor;
+      co_await boost::asio::post(executor, boost::asio::use_awaitable);
+    }
+    co_return answered;
+  }
+  std::unique_ptr<MessageSource> Begin(const google::protobuf::MethodDescriptor&,
+                                       const google::protobuf::Message&) override {
+    return std::make_unique<UpdateStream>(&updates);
+  }
 };
 
 class PromptTest : public testing::Test {

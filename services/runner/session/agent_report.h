@@ -10,11 +10,11 @@
 #include "absl/time/time.h"
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
+#include "rpc_client/tracker_calls.h"
 #include "runner/acp/agent_update.h"
 #include "runner/later.h"
 #include "runner/session/session_name.h"
 #include "runner/timers.h"
-#include "runner/tracker/tracker_calls.h"
 
 namespace callslip::runner {
 

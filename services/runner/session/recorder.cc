@@ -11,6 +11,10 @@
 namespace callslip::runner {
 namespace {
 
+// What is appended is not given up while a slow disk may still be at it: whoever looked for it then
+// would not find it, and append it once more.
+constexpr absl::Duration kAppendDeadline = absl::Seconds(30);
+
 // As they are compared: the tracker sets the rest.
 std::string Content(const v1::SessionEvent& event) {
   return absl::StrCat(event.type(), " ", event.data());
@@ -89,7 +93,8 @@ boost::asio::awaitable<absl::Status> Recorder::Append(std::vector<v1::SessionEve
   for (const v1::SessionEvent& event : events) *request.add_events() = event;
   TryAgain again;
   while (true) {
-    const absl::StatusOr<v1::AppendEventsResponse> answer = co_await tracker_->Call(request);
+    const absl::StatusOr<v1::AppendEventsResponse> answer =
+        co_await tracker_->Call(request, {.deadline = kAppendDeadline});
     if (answer.ok()) {
       last_seq_ = std::max(last_seq_, answer->last_seq());
       co_return absl::OkStatus();

@@ -8,11 +8,11 @@
 #include "absl/status/status.h"
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
+#include "rpc_client/tracker_calls.h"
 #include "runner/later.h"
 #include "runner/session/event_batch.h"
 #include "runner/session/session_name.h"
 #include "runner/timers.h"
-#include "runner/tracker/tracker_calls.h"
 
 namespace callslip::runner {
 

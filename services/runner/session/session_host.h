@@ -5,9 +5,9 @@
 #include <string>
 
 #include "boost/asio/any_io_executor.hpp"
+#include "rpc_client/tracker_calls.h"
 #include "runner/running_agents.h"
 #include "runner/timers.h"
-#include "runner/tracker/tracker_calls.h"
 
 namespace callslip::runner {
 

@@ -9,11 +9,11 @@
 
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
+#include "rpc_client/tracker_calls.h"
 #include "runner/agent/agent.h"
 #include "runner/session/recorder.h"
 #include "runner/session/session_name.h"
 #include "runner/timers.h"
-#include "runner/tracker/tracker_calls.h"
 #include "telemetry/active_span.h"
 
 namespace callslip::runner {

@@ -24,6 +24,8 @@ constexpr size_t kReasonBytes = 64;
 constexpr size_t kReasonTextBytes = size_t{4} << 10;
 // Answers in a row that may each have commands.
 constexpr int kMostRounds = 50;
+// An image has up to 10 MiB, and comes over any network.
+constexpr absl::Duration kImageDeadline = absl::Seconds(30);
 
 // What an agent calls its own is no shell command.
 void KeepOffShellIds(std::string& id) {
@@ -72,9 +74,10 @@ SessionTurns::SessionTurns(SessionHost* host, Agents* agents, const SessionPlan*
       spans_(std::move(spans)) {}
 
 template <typename Request>
-auto SessionTurns::Persistently(Request request) {
-  return Persist(*host_->tracker, *host_->timers, std::move(request),
-                 [self = shared_from_this()] { return self->is_released_; });
+auto SessionTurns::Persistently(Request request, CallOptions options) {
+  return Persist(
+      *host_->tracker, *host_->timers, std::move(request),
+      [self = shared_from_this()] { return self->is_released_; }, options);
 }
 
 // It is held until the coroutine ends.
@@ -290,7 +293,7 @@ boost::asio::awaitable<Json> SessionTurns::PromptBlocks(const acp::Capabilities&
   for (const std::string& image_id : turn_->message.image_ids()) {
     auto request = For<v1::GetImageRequest>();
     request.set_image_id(image_id);
-    const auto image = co_await Persistently(std::move(request));
+    const auto image = co_await Persistently(std::move(request), {.deadline = kImageDeadline});
     if (image.ok() && capabilities.images) {
       blocks.push_back(
           acp::ImageBlock(image->image().mime_type(), absl::Base64Escape(image->data())));

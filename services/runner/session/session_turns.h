@@ -115,7 +115,7 @@ class SessionTurns : public std::enable_shared_from_this<SessionTurns> {
   }
   // Repeats the call until it is answered, or the session is not ours any more.
   template <typename Request>
-  auto Persistently(Request request);
+  auto Persistently(Request request, CallOptions options = {});
   template <typename Coroutine>
   void Spawn(Coroutine coroutine);
 

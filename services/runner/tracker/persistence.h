@@ -9,8 +9,8 @@
 #include "absl/time/time.h"
 #include "boost/asio/awaitable.hpp"
 #include "common/error_details.h"
+#include "rpc_client/tracker_calls.h"
 #include "runner/later.h"
-#include "runner/tracker/tracker_calls.h"
 
 namespace callslip::runner {
 
@@ -50,11 +50,12 @@ class TryAgain {
 
 // Makes a call that may be repeated until the tracker has answered it, or `gives_up()`.
 template <typename Request, typename GivesUp>
-auto Persist(TrackerCalls& tracker, Timers& timers, Request request, GivesUp gives_up)
-    -> decltype(tracker.Call(request)) {
+TrackerCalls::Result<ResponseOf<Request>> Persist(TrackerCalls& tracker, Timers& timers,
+                                                  Request request, GivesUp gives_up,
+                                                  CallOptions options = {}) {
   TryAgain again;
   while (true) {
-    auto answer = co_await tracker.Call(request);
+    auto answer = co_await tracker.Call(request, options);
     if (!again.MayPass(answer.status()) || gives_up()) co_return answer;
     co_await Pause(timers, again.Next());
   }

@@ -1,0 +1,31 @@
+#ifndef CALLSLIP_GATEWAY_TRACKER_CLIENT_TRACED_CALLS_H_
+#define CALLSLIP_GATEWAY_TRACKER_CLIENT_TRACED_CALLS_H_
+
+#include <string>
+
+#include "common/trace_context.h"
+#include "rpc_client/tracker_calls.h"
+
+namespace callslip::gateway {
+
+// Registers a command. With spans, the command's is a child of this call's.
+TrackerCalls::Result<v1::RegisterCommandResponse> RegisterCommand(
+    TrackerCalls* tracker, v1::RegisterCommandRequest request);
+
+// What a worker says that its report belongs to; none where `context` is empty.
+struct WorkerTrace {
+  TraceContext context;
+  std::string tracestate;  // Fit to be handed on; see TracestateOf().
+};
+
+// What a worker reports, in its trace.
+TrackerCalls::Result<v1::AcknowledgeCommandResponse> Report(TrackerCalls* tracker,
+                                                            v1::AcknowledgeCommandRequest request,
+                                                            WorkerTrace trace);
+TrackerCalls::Result<v1::CompleteCommandResponse> Report(TrackerCalls* tracker,
+                                                         v1::CompleteCommandRequest request,
+                                                         WorkerTrace trace);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_TRACKER_CLIENT_TRACED_CALLS_H_

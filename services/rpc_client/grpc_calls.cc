@@ -1,0 +1,117 @@
+#include "rpc_client/grpc_calls.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "boost/asio/as_tuple.hpp"
+#include "boost/asio/async_result.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "boost/asio/use_awaitable.hpp"
+#include "callslip/tracker/v1/access.pb.h"
+#include "common/error_details.h"
+#include "google/protobuf/duration.pb.h"
+#include "rpc_client/channel.h"
+#include "rpc_client/stream_call.h"
+
+namespace callslip {
+namespace {
+
+using google::protobuf::Message;
+using google::protobuf::MethodDescriptor;
+
+// Between two attempts at one call.
+constexpr absl::Duration kRetryPause = absl::Milliseconds(100);
+
+}  // namespace
+
+bool IsOfConnection(const absl::Status& status) {
+  return !status.ok() && DetailsOf(status).reason.empty();
+}
+
+GrpcCalls::GrpcCalls(const std::vector<Address>& addresses, std::shared_ptr<CallQueue> calls,
+                     boost::asio::any_io_executor executor, const std::optional<TlsFiles>& tls)
+    : channel_(ConnectChannel(addresses, tls)),
+      stub_(channel_),
+      executor_(std::move(executor)),
+      calls_(std::move(calls)) {}
+
+const GrpcCalls::Rpc& GrpcCalls::RpcOf(const MethodDescriptor& method) {
+  const auto [known, is_new] = rpcs_.try_emplace(&method);
+  Rpc& rpc = known->second;
+  if (!is_new) return rpc;
+  rpc.path = absl::StrCat("/", method.service()->full_name(), "/", method.name());
+  const google::protobuf::Descriptor& request = *method.input_type();
+  rpc.request_id = request.FindFieldByName("request_id");
+  rpc.max_wait = request.FindFieldByName("max_wait");
+  rpc.max_wait_ms = request.FindFieldByName("max_wait_ms");
+  const bool waits = rpc.max_wait != nullptr || rpc.max_wait_ms != nullptr;
+  const bool reads =
+      method.options().GetExtension(tracker::v1::access).kind() == tracker::v1::MethodAccess::READS;
+  rpc.on_cancel = waits || reads ? OnCancel::kEndCall : OnCancel::kGoOn;
+  return rpc;
+}
+
+absl::Duration GrpcCalls::DeadlineOf(const Rpc& rpc, const Message& request) {
+  absl::Duration wait;
+  if (rpc.max_wait != nullptr) {
+    const auto& duration = static_cast<const google::protobuf::Duration&>(
+        request.GetReflection()->GetMessage(request, rpc.max_wait));
+    wait = absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
+  } else if (rpc.max_wait_ms != nullptr) {
+    wait = absl::Milliseconds(request.GetReflection()->GetInt32(request, rpc.max_wait_ms));
+  }
+  return wait > absl::ZeroDuration() ? std::max(kUnaryDeadline, wait + kRpcMargin) : kUnaryDeadline;
+}
+
+boost::asio::awaitable<absl::Status> GrpcCalls::Send(const MethodDescriptor& method,
+                                                     const Message& request, CallOptions options,
+                                                     Message* response) {
+  const Rpc& rpc = RpcOf(method);
+  if (!options.deadline.has_value()) options.deadline = DeadlineOf(rpc, request);
+  const bool is_repeatable =
+      rpc.request_id != nullptr && request.GetReflection()->HasField(request, rpc.request_id);
+  if (is_repeatable) return SendRepeatedly(rpc, request, options, response);
+  return SendOnce(rpc, request, *options.deadline, options.trace, response);
+}
+
+// Not a coroutine itself: its frame would be one more.
+boost::asio::awaitable<absl::Status> GrpcCalls::SendOnce(const Rpc& rpc, const Message& request,
+                                                         absl::Duration deadline,
+                                                         const TraceHeaders* trace,
+                                                         Message* response) {
+  return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&, void(absl::Status)>(
+      [this, &rpc, &request, deadline, trace, response](auto handler) {
+        Start(rpc, request, deadline, trace, response, std::move(handler));
+      },
+      boost::asio::use_awaitable);
+}
+
+boost::asio::awaitable<absl::Status> GrpcCalls::SendRepeatedly(const Rpc& rpc,
+                                                               const Message& request,
+                                                               CallOptions options,
+                                                               Message* response) {
+  const absl::Time until = clock_.Now() + *options.deadline;
+  while (true) {
+    absl::Status status =
+        co_await SendOnce(rpc, request, until - clock_.Now(), options.trace, response);
+    if (!IsOfConnection(status) || clock_.Now() + kRetryPause >= until) co_return status;
+    boost::asio::steady_timer pause(executor_, absl::ToChronoNanoseconds(kRetryPause));
+    co_await pause.async_wait(boost::asio::use_awaitable);
+  }
+}
+
+std::unique_ptr<MessageSource> GrpcCalls::Begin(const MethodDescriptor& method,
+                                                const Message& request) {
+  const Message& type =
+      *google::protobuf::MessageFactory::generated_factory()->GetPrototype(method.output_type());
+  return StreamCall::Open(stub_, RpcOf(method).path, request, type, executor_, calls_);
+}
+
+std::unique_ptr<TrackerCalls> ConnectCalls(const std::vector<Address>& addresses,
+                                           std::shared_ptr<CallQueue> calls,
+                                           boost::asio::any_io_executor executor,
+                                           const std::optional<TlsFiles>& tls) {
+  return std::make_unique<GrpcCalls>(addresses, std::move(calls), std::move(executor), tls);
+}
+
+}  // namespace callslip

@@ -1,0 +1,90 @@
+#ifndef CALLSLIP_RPC_CLIENT_GRPC_CALLS_H_
+#define CALLSLIP_RPC_CLIENT_GRPC_CALLS_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "boost/asio/any_io_executor.hpp"
+#include "common/address.h"
+#include "common/clock.h"
+#include "common/tls_files.h"
+#include "rpc_client/async_call.h"
+#include "rpc_client/call_queue.h"
+#include "rpc_client/tracker_calls.h"
+
+namespace callslip {
+
+// Whether an error is of the connection, not the tracker's: nobody knows what became of the call.
+bool IsOfConnection(const absl::Status& status);
+
+// What ConnectCalls() makes. gRPC's headers are large: only clients' own files include this.
+class GrpcCalls final : public TrackerCalls {
+ public:
+  GrpcCalls(const std::vector<Address>& addresses, std::shared_ptr<CallQueue> calls,
+            boost::asio::any_io_executor executor, const std::optional<TlsFiles>& tls);
+  ~GrpcCalls() override { calls_->Stop(); }
+
+  boost::asio::awaitable<absl::Status> Send(const google::protobuf::MethodDescriptor& method,
+                                            const google::protobuf::Message& request,
+                                            CallOptions options,
+                                            google::protobuf::Message* response) override;
+  std::unique_ptr<MessageSource> Begin(const google::protobuf::MethodDescriptor& method,
+                                       const google::protobuf::Message& request) override;
+  void EndCalls() override { calls_->EndWaits(); }
+
+  // Send() once and without a coroutine: `handler` gets the absl::Status. `request` is needed no
+  // longer than this takes; `handler` owns the response.
+  template <typename Handler>
+  void Start(const google::protobuf::MethodDescriptor& method,
+             const google::protobuf::Message& request, absl::Duration deadline,
+             google::protobuf::Message* response, Handler handler) {
+    Start(RpcOf(method), request, deadline, nullptr, response, std::move(handler));
+  }
+
+  const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
+
+ private:
+  // What calls of a method have in common.
+  struct Rpc {
+    std::string path;
+    OnCancel on_cancel;
+    // Fields of the request; null where it has none of them.
+    const google::protobuf::FieldDescriptor* request_id;
+    const google::protobuf::FieldDescriptor* max_wait;
+    const google::protobuf::FieldDescriptor* max_wait_ms;
+  };
+
+  const Rpc& RpcOf(const google::protobuf::MethodDescriptor& method);
+  static absl::Duration DeadlineOf(const Rpc& rpc, const google::protobuf::Message& request);
+
+  template <typename Handler>
+  void Start(const Rpc& rpc, const google::protobuf::Message& request, absl::Duration deadline,
+             const TraceHeaders* trace, google::protobuf::Message* response, Handler handler) {
+    auto* call = new AsyncCall<Handler>(std::move(handler), deadline, rpc.on_cancel, calls_.get());
+    call->Start(stub_, rpc.path, request, trace, response);
+  }
+  boost::asio::awaitable<absl::Status> SendOnce(const Rpc& rpc,
+                                                const google::protobuf::Message& request,
+                                                absl::Duration deadline, const TraceHeaders* trace,
+                                                google::protobuf::Message* response);
+  // Again where the connection broke: with its request_id it is the same command then.
+  boost::asio::awaitable<absl::Status> SendRepeatedly(const Rpc& rpc,
+                                                      const google::protobuf::Message& request,
+                                                      CallOptions options,
+                                                      google::protobuf::Message* response);
+
+  const std::shared_ptr<grpc::Channel> channel_;
+  MessageStub stub_;
+  const boost::asio::any_io_executor executor_;
+  const std::shared_ptr<CallQueue> calls_;
+  RealClock clock_;
+  std::map<const google::protobuf::MethodDescriptor*, Rpc> rpcs_;  // That were called.
+};
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_RPC_CLIENT_GRPC_CALLS_H_

@@ -1,0 +1,253 @@
+// Calls to a tracker that answers as no real one does: late, unreadably, or never.
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "boost/asio/bind_cancellation_slot.hpp"
+#include "boost/asio/cancellation_signal.hpp"
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/executor_work_guard.hpp"
+#include "boost/asio/io_context.hpp"
+#include "boost/asio/post.hpp"
+#include "boost/asio/use_future.hpp"
+#include "common/mutex.h"
+#include "common/status_matchers.h"
+#include "gmock/gmock.h"
+#include "grpcpp/generic/async_generic_service.h"
+#include "grpcpp/grpcpp.h"
+#include "gtest/gtest.h"
+#include "rpc_client/tracker_calls.h"
+#include "support/temporary_folder.h"
+
+namespace callslip {
+namespace {
+
+using ::testing::ElementsAre;
+
+// Answers each call as the test says, whatever its method is.
+class AnyTracker final : public grpc::CallbackGenericService {
+ public:
+  struct Answer {
+    std::vector<std::string> messages;
+    grpc::Status status;
+    bool is_held = false;  // Until it is cancelled.
+  };
+
+  explicit AnyTracker(std::function<Answer(int call)> answer) : answer_(std::move(answer)) {}
+
+  grpc::ServerGenericBidiReactor* CreateReactor(
+      grpc::GenericCallbackServerContext* context) override {
+    return new Reactor(this, context->method());
+  }
+
+  std::vector<std::string> calls() {
+    MutexLock lock(&mutex_);
+    return calls_;
+  }
+  // Waits for a call that is held, or that was cancelled.
+  void Await(int held, int cancelled) {
+    MutexLock lock(&mutex_);
+    while (held_ < held || cancelled_ < cancelled) changed_.Wait(&mutex_);
+  }
+
+ private:
+  class Reactor final : public grpc::ServerGenericBidiReactor {
+   public:
+    Reactor(AnyTracker* tracker, const std::string& method) : tracker_(tracker) {
+      answer_ = tracker_->Begin(method.substr(method.rfind('/') + 1));
+      StartRead(&request_);
+    }
+    void OnReadDone(bool) override {
+      if (answer_.is_held) return tracker_->Note(&tracker_->held_);
+      Go();
+    }
+    void OnWriteDone(bool) override { Go(); }
+    void OnCancel() override {
+      tracker_->Note(&tracker_->cancelled_);
+      if (answer_.is_held) Finish(grpc::Status::CANCELLED);
+    }
+    void OnDone() override { delete this; }
+
+   private:
+    void Go() {
+      if (written_ == answer_.messages.size()) return Finish(answer_.status);
+      const grpc::Slice slice(answer_.messages[written_++]);
+      message_ = grpc::ByteBuffer(&slice, 1);
+      StartWrite(&message_);
+    }
+
+    AnyTracker* const tracker_;
+    Answer answer_;
+    grpc::ByteBuffer request_;
+    grpc::ByteBuffer message_;
+    size_t written_ = 0;
+  };
+
+  Answer Begin(const std::string& method) {
+    MutexLock lock(&mutex_);
+    calls_.push_back(method);
+    return answer_(static_cast<int>(calls_.size()));
+  }
+  void Note(int* count) {
+    MutexLock lock(&mutex_);
+    ++*count;
+    changed_.NotifyAll();
+  }
+
+  const std::function<Answer(int call)> answer_;
+  Mutex mutex_;
+  CondVar changed_;
+  std::vector<std::string> calls_ ABSL_GUARDED_BY(mutex_);
+  int held_ = 0;
+  int cancelled_ = 0;
+};
+
+class GrpcCallsTest : public testing::Test {
+ protected:
+  ~GrpcCallsTest() override {
+    io_.stop();
+    if (thread_.joinable()) thread_.join();
+    client_ = nullptr;
+    if (server_ != nullptr) server_->Shutdown();
+  }
+
+  // Once.
+  void Serve(std::function<AnyTracker::Answer(int call)> answer) {
+    tracker_.emplace(std::move(answer));
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort(address_.ToString(), grpc::InsecureServerCredentials());
+    builder.RegisterCallbackGenericService(&*tracker_);
+    server_ = builder.BuildAndStart();
+    client_ = ConnectCalls({address_}, std::make_shared<CallQueue>(), io_.get_executor());
+    thread_ = std::thread([this] { io_.run(); });
+  }
+
+  template <typename T>
+  T Await(boost::asio::awaitable<T> awaitable) {
+    return boost::asio::co_spawn(io_, std::move(awaitable), boost::asio::use_future).get();
+  }
+  template <typename Request>
+  absl::StatusOr<ResponseOf<Request>> Call(const Request& request) {
+    return Await(client_->Call(request));
+  }
+  template <typename Request>
+  absl::Status CallWithId() {
+    Request request;
+    request.set_request_id("r-1");
+    return Call(request).status();
+  }
+
+  // Cancels a call once the tracker has it.
+  template <typename Request>
+  absl::Status Cancel(const Request& request, CallOptions options = {}) {
+    boost::asio::cancellation_signal signal;
+    auto ended = boost::asio::co_spawn(
+        io_, client_->Call(request, options),
+        boost::asio::bind_cancellation_slot(signal.slot(), boost::asio::use_future));
+    tracker_->Await(/*held=*/1, /*cancelled=*/0);
+    boost::asio::post(io_, [&] { signal.emit(boost::asio::cancellation_type::terminal); });
+    return ended.get().status();
+  }
+
+  const TemporaryFolder folder_;
+  const Address address_{.unix_path = folder_.path() + "/tracker.sock"};
+  std::optional<AnyTracker> tracker_;
+  std::unique_ptr<grpc::Server> server_;
+  boost::asio::io_context io_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
+      io_.get_executor()};
+  std::unique_ptr<TrackerCalls> client_;
+  std::thread thread_;
+};
+
+// As a connection does that breaks.
+AnyTracker::Answer FirstIsLost(int call) {
+  if (call == 1) return {.status = {grpc::StatusCode::UNAVAILABLE, "Socket closed"}};
+  return {.messages = {""}};
+}
+
+TEST_F(GrpcCallsTest, WhatCarriesARequestIdIsHandedInAgain) {
+  Serve([](int call) { return FirstIsLost(call % 2); });
+  EXPECT_OK(CallWithId<v1::RegisterCommandRequest>());
+  EXPECT_OK(CallWithId<v1::ReplayCommandRequest>());
+  EXPECT_OK(CallWithId<v1::RequestAnnotationsRequest>());
+  EXPECT_THAT(tracker_->calls(),
+              ElementsAre("RegisterCommand", "RegisterCommand", "ReplayCommand", "ReplayCommand",
+                          "RequestAnnotations", "RequestAnnotations"));
+}
+
+TEST_F(GrpcCallsTest, WhatCarriesNoneIsHandedInOnce) {
+  Serve(FirstIsLost);
+  EXPECT_THAT(Call(v1::RegisterCommandRequest()), FailsWith(absl::StatusCode::kUnavailable, ""));
+  EXPECT_THAT(tracker_->calls(), ElementsAre("RegisterCommand"));
+}
+
+TEST_F(GrpcCallsTest, AnAnswerThatCannotBeReadIsAnError) {
+  Serve([](int) { return AnyTracker::Answer{.messages = {"\xff\xff"}}; });
+  EXPECT_THAT(Call(v1::GetSessionRequest()), FailsWith(absl::StatusCode::kInternal, ""));
+}
+
+TEST_F(GrpcCallsTest, AStreamEndsAsTheTrackerEndsIt) {
+  v1::SessionEvent event;
+  event.set_seq(7);
+  Serve([&](int call) {
+    AnyTracker::Answer answer{.messages = {event.SerializeAsString()}};
+    if (call == 2) answer.status = {grpc::StatusCode::NOT_FOUND, "gone"};
+    return answer;
+  });
+  for (const absl::StatusCode end : {absl::StatusCode::kOk, absl::StatusCode::kNotFound}) {
+    const auto stream = client_->Open(v1::PlayRequest());
+    const auto first = Await(stream->Next());
+    ASSERT_TRUE(first.ok() && first->has_value()) << first.status();
+    EXPECT_EQ((*first)->seq(), 7);
+    const auto last = Await(stream->Next());
+    EXPECT_EQ(last.status().code(), end);
+    EXPECT_FALSE(last.ok() && last->has_value());
+  }
+}
+
+TEST_F(GrpcCallsTest, AStreamThatItsReaderLeavesIsCancelled) {
+  Serve([](int) { return AnyTracker::Answer{.is_held = true}; });
+  auto stream = client_->Open(v1::WatchSessionRequest());
+  tracker_->Await(/*held=*/1, /*cancelled=*/0);
+  boost::asio::post(io_, [&] { stream = nullptr; });
+  tracker_->Await(/*held=*/1, /*cancelled=*/1);
+}
+
+AnyTracker::Answer Held(int) { return {.is_held = true}; }
+
+TEST_F(GrpcCallsTest, WhoReadsAndLeavesIsCancelled) {
+  Serve(Held);
+  EXPECT_EQ(Cancel(v1::ReadEventsRequest()).code(), absl::StatusCode::kCancelled);
+}
+
+TEST_F(GrpcCallsTest, WhoWaitsAndLeavesIsCancelled) {
+  Serve(Held);
+  v1::LeaseCommandsRequest request;
+  request.mutable_max_wait()->set_seconds(50);
+  EXPECT_EQ(Cancel(request).code(), absl::StatusCode::kCancelled);
+}
+
+// Here until its deadline.
+TEST_F(GrpcCallsTest, WhatIsHandedOverGoesOnWithoutItsBearer) {
+  Serve(Held);
+  EXPECT_EQ(Cancel(v1::CompleteCommandRequest(), {.deadline = absl::Milliseconds(300)}).code(),
+            absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(GrpcCallsTest, WaitsEndWithTheProcess) {
+  Serve(Held);
+  v1::AskPermissionRequest request;
+  request.set_max_wait_ms(50'000);
+  auto ended = boost::asio::co_spawn(io_, client_->Call(request), boost::asio::use_future);
+  tracker_->Await(/*held=*/1, /*cancelled=*/0);
+  boost::asio::post(io_, [&] { client_->EndCalls(); });
+  EXPECT_EQ(ended.get().status().code(), absl::StatusCode::kCancelled);
+}
+
+}  // namespace
+}  // namespace callslip
