@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {append, mostText, recorded, type Streamed} from '../src/sessions/agent_text.ts';
+import {append, mostText, recorded, type Streamed} from '../src/conversation/agent_text.ts';
 
 const of = (...pieces: [number, number, string][]) => pieces.reduce<Streamed | null>(
   (now, [iteration, offset, text]) => append(now, {iteration, offset, text}), null);

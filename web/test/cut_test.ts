@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import type {JsonObject, SessionEvent} from '../src/api/types.ts';
-import {cut, sizeOf} from '../src/sessions/cut.ts';
-import {EventLog, reduce} from '../src/sessions/log.ts';
+import {cut, sizeOf} from '../src/conversation/cut.ts';
+import {EventLog, reduce} from '../src/conversation/log.ts';
 
 const most = 16_384;
 const event = (data: JsonObject, seq = 1): SessionEvent => ({seq, type: 'tool_call_update', timestamp: '', data});

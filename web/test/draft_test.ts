@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {beforeEach, test} from 'node:test';
 import {ApiError, me} from '../src/api/http.ts';
-import {Draft, draftOf, type Message, promptId} from '../src/session/draft.ts';
+import {Draft, draftOf, type Message, promptId} from '../src/conversation/draft.ts';
 
 // What a browser keeps, and whether it does.
 let kept = new Map<string, string>();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import type {Session} from '../src/api/types.ts';
-import {changed, grouped, groupOf, standing} from '../src/sessions/groups.ts';
+import {changed, grouped, groupOf, standing} from '../src/session_list/groups.ts';
 
 const session = (more: Partial<Session> = {}): Session => ({
   session_id: 's', name: '', acp_server: 'a', working_dir: '/', status: 'active', archived: false,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import type {JsonObject, SessionEvent} from '../src/api/types.ts';
-import {EventLog, reduce, type Part, type ToolPart} from '../src/sessions/log.ts';
+import {EventLog, reduce, type Part, type ToolPart} from '../src/conversation/log.ts';
 
 const log = (...told: [string, JsonObject][]): SessionEvent[] => told.map(([type, data], at) => (
   {seq: at + 1, timestamp: new Date(at * 1000).toISOString(), type, data}));

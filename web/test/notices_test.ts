@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import type {Session} from '../src/api/types.ts';
-import {missedNotices, noticeOf} from '../src/sessions/notices.ts';
+import {missedNotices, noticeOf} from '../src/session_list/notices.ts';
 
 const session = (more: Partial<Session> = {}): Session => ({session_id: 's', name: 'Mend', acp_server: '', working_dir: '', status: 'active',
   archived: false, created_at: '', updated_at: '', event_count: 1, max_seq: 7, queue_length: 0, ...more});

@@ -3,8 +3,8 @@ import {test} from 'node:test';
 import {render} from 'preact';
 import {me} from '../src/api/http.ts';
 import type {Json, JsonObject, Permission, PermissionOption} from '../src/api/types.ts';
-import {Permissions} from '../src/session/permissions.tsx';
-import type {SessionStore} from '../src/session/store.ts';
+import {Permissions} from '../src/session_page/permissions.tsx';
+import type {SessionStore} from '../src/session_page/store.ts';
 import {visible} from '../src/ui/visible.ts';
 import {openDocument} from './support/dom.ts';
 

@@ -3,7 +3,7 @@ import {test} from 'node:test';
 import type {SessionEvent} from '../src/api/types.ts';
 import {advance, faster, pause, play, seek, skipIdle, step, stopped, Timeline, untilNext} from '../src/playback/player.ts';
 import {loadEvents, Recording, type PositionPage} from '../src/playback/recording.ts';
-import {reduce} from '../src/sessions/log.ts';
+import {reduce} from '../src/conversation/log.ts';
 
 const day = 86_400_000;
 const line = new Timeline([1000, 1500, 1500, 2500, 2500 + day]);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import type {JsonObject, SessionEvent} from '../src/api/types.ts';
-import {reduce} from '../src/sessions/log.ts';
-import {find, type Found, indexIn, pattern, step} from '../src/sessions/search.ts';
+import {reduce} from '../src/conversation/log.ts';
+import {find, type Found, indexIn, pattern, step} from '../src/conversation/search.ts';
 
 const partsOf = (...told: [string, JsonObject][]) => reduce(told.map(([type, data], at): SessionEvent => (
   {seq: at + 1, timestamp: '', type, data}))).parts;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {follow, listed, sessions, unfollow} from '../src/sessions/store.ts';
+import {follow, listed, sessions, unfollow} from '../src/session_list/store.ts';
 
 // The gateway's end of the socket that tells of all sessions.
 class Peer {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {mostBytes, SessionStore} from '../src/session/store.ts';
+import {mostBytes, SessionStore} from '../src/session_page/store.ts';
 
 type Told = {type: string; data: Record<string, unknown>};
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {readdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {fileName} from '../src/sessions/transcript.ts';
+import {fileName} from '../src/conversation/transcript.ts';
 import {summaryOf} from '../src/ui/json_value.ts';
 import {begin} from '../src/ui/text.ts';
 

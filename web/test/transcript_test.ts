@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {Lexer} from 'marked';
 import type {JsonObject, SessionEvent} from '../src/api/types.ts';
-import {reduce} from '../src/sessions/log.ts';
-import {fileName, TooLong, transcript} from '../src/sessions/transcript.ts';
+import {reduce} from '../src/conversation/log.ts';
+import {fileName, TooLong, transcript} from '../src/conversation/transcript.ts';
 
 const session = {session_id: 's-1', name: 'Mend it', acp_server: 'claude', working_dir: '/src'};
 const events = (told: [string, JsonObject][]): SessionEvent[] => told.map(([type, data], at) => (

@@ -7,14 +7,13 @@ import {Boundary, Failure} from '../ui/failure.tsx';
 import {visible} from '../ui/visible.ts';
 import {CommandDetailView} from './detail.tsx';
 import {failed, feed, isListed, rows, store, useCommandFeed} from './live.ts';
-import {filterOf, filterStatuses, isEnded, matches, stateMarks, stateOf, type Command, type CommandFilter} from './model.ts';
+import {filterOf, filterStatuses, isEnded, matches, type Command, type CommandFilter} from './model.ts';
+import {commandPath, State} from './row_parts.tsx';
 import {useRowWindow} from './row_window.ts';
 import {TimelineBar} from './timeline_bar.tsx';
 import {lasted} from './timeline.ts';
 
 const rowHeight = 36;
-
-export const commandPath = (id: string): string => `/ui/commands/${encodeURIComponent(id)}${location.search}`;
 
 export function CommandsPage({id}: {id?: string}) {
   useCommandFeed();
@@ -176,12 +175,4 @@ function Row({command, index, isSelected, isActive, onActive}: RowProps) {
       <td class="wide"><TimelineBar command={command} now={now.value} /></td>
       <td class="wider"><code>{id.length > 14 ? `…${id.slice(-8)}` : id}</code></td>
     </tr>);
-}
-
-export function State({command}: {command: Command}) {
-  return (
-    <span class={`state is-${command.status}`}>
-      <span aria-hidden="true">{command.stage === 'queued' ? stateMarks.queued : stateMarks[command.status]}</span>{' '}
-      {command.status === 'error' && command.error ? command.error : stateOf(command)}
-    </span>);
 }

@@ -2,7 +2,7 @@
 // below the feed, which shows what `onParts` is told instead of what is live.
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {get, wordsOf} from '../api/http.ts';
-import type {Part} from '../sessions/log.ts';
+import type {Part} from '../conversation/log.ts';
 import {
   advance, faster, pause, play, seek, skipIdle, speeds, step, stopped, untilNext, type Playing,
 } from './player.ts';

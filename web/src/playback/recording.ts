@@ -1,5 +1,5 @@
 import type {EventPage, SessionEvent} from '../api/types.ts';
-import {reduce, Reduction, type Part} from '../sessions/log.ts';
+import {reduce, Reduction, type Part} from '../conversation/log.ts';
 import {Timeline} from './player.ts';
 
 // Events of a page, and bytes of one event: what is longer is cut, since a picture of a session as it

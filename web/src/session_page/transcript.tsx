@@ -3,8 +3,8 @@ import {get} from '../api/http.ts';
 import type {Session} from '../api/types.ts';
 import {inSlices} from '../diff/slices.ts';
 import {loadEvents, mostEvents, type PositionPage} from '../playback/recording.ts';
-import {reduce} from '../sessions/log.ts';
-import {fileName, mostLength, TooLong, transcript} from '../sessions/transcript.ts';
+import {reduce} from '../conversation/log.ts';
+import {fileName, mostLength, TooLong, transcript} from '../conversation/transcript.ts';
 import {Dialog} from '../ui/dialog.tsx';
 import {Failure} from '../ui/failure.tsx';
 

@@ -3,9 +3,9 @@ import {ApiError, call, get, post} from '../api/http.ts';
 import {Reread} from '../api/reread.ts';
 import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
 import type {AgentText, EventPage, JsonObject, Permission, QueuedMessage, QueueState, Session, SessionEvent, Told} from '../api/types.ts';
-import {append, recorded, type Streamed} from '../sessions/agent_text.ts';
-import {cut, sizeOf} from '../sessions/cut.ts';
-import {EventLog, type Part, type Span} from '../sessions/log.ts';
+import {append, recorded, type Streamed} from '../conversation/agent_text.ts';
+import {cut, sizeOf} from '../conversation/cut.ts';
+import {EventLog, type Part, type Span} from '../conversation/log.ts';
 import {attempt, refuse} from '../ui/failure.tsx';
 import {Folds} from './folds.ts';
 

@@ -5,8 +5,8 @@ import type {Json, JsonObject, Permission, PermissionOption} from '../api/types.
 import {DiffView} from '../diff/diff_view.tsx';
 import {linesOf} from '../diff/lines.ts';
 import {diffsOf, ofContent, type TextsSource} from '../diff/source.ts';
-import {words} from '../sessions/groups.ts';
-import {isObject} from '../sessions/log.ts';
+import {words} from '../session_list/groups.ts';
+import {isObject} from '../conversation/log.ts';
 import {Boundary} from '../ui/failure.tsx';
 import {isolated} from '../ui/isolated.tsx';
 import {pretty} from '../ui/json_value.ts';

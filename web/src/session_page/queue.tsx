@@ -1,12 +1,12 @@
 import {useEffect, useRef, useState} from 'preact/hooks';
 import {canAct, canActNow, isAway} from '../api/http.ts';
 import type {QueuedMessage} from '../api/types.ts';
-import {agentStatus, words} from '../sessions/groups.ts';
+import {agentStatus, words} from '../session_list/groups.ts';
 import {Confirm} from '../ui/dialog.tsx';
 import {Boundary, refuse} from '../ui/failure.tsx';
 import {useSingleKeys} from '../ui/keys.ts';
 import {visible} from '../ui/visible.ts';
-import {draftOf} from './draft.ts';
+import {draftOf} from '../conversation/draft.ts';
 import type {SessionStore} from './store.ts';
 
 // The messages that wait for the agent, in the order in which they will be sent.

@@ -1,7 +1,7 @@
 import {signal} from '@preact/signals';
 import {go, sessionPath} from '../router.ts';
-import type {Notice} from '../sessions/notices.ts';
-import {keep, stored} from './storage.ts';
+import type {Notice} from './notices.ts';
+import {keep, stored} from '../ui/storage.ts';
 
 // Notifications of the browser: for who wants them, while none of the page's tabs is looked at.
 const chosenKey = 'callslip-notifications';

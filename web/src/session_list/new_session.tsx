@@ -3,7 +3,7 @@ import {useEffect, useState} from 'preact/hooks';
 import {ApiError, get, isAway, post} from '../api/http.ts';
 import type {AgentOffer, Session, Workspace} from '../api/types.ts';
 import {go, sessionPath} from '../router.ts';
-import {draftOf, newId} from '../session/draft.ts';
+import {draftOf, newId} from '../conversation/draft.ts';
 import {Dialog} from '../ui/dialog.tsx';
 import {Failure} from '../ui/failure.tsx';
 

@@ -1,9 +1,9 @@
 import {useRef} from 'preact/hooks';
 import {call, canAct, isAway, post} from '../api/http.ts';
-import {agentStatus} from '../sessions/groups.ts';
+import {agentStatus} from '../session_list/groups.ts';
 import {attempt, Failure} from '../ui/failure.tsx';
 import {useSingleKeys} from '../ui/keys.ts';
-import {draftOf, type Picture} from './draft.ts';
+import {draftOf, type Picture} from '../conversation/draft.ts';
 import type {SessionStore} from './store.ts';
 
 // Where somebody writes to the agent.

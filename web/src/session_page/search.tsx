@@ -1,8 +1,8 @@
 import type {RefObject} from 'preact';
 import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {inSlices} from '../diff/slices.ts';
-import type {Part} from '../sessions/log.ts';
-import {find, type Found, indexIn, pattern, step} from '../sessions/search.ts';
+import type {Part} from '../conversation/log.ts';
+import {find, type Found, indexIn, pattern, step} from '../conversation/search.ts';
 import {useSingleKeys} from '../ui/keys.ts';
 import type {ListHandle} from '../ui/virtual_list.tsx';
 import {canFold} from './folds.ts';

@@ -2,7 +2,7 @@ import type {Json, Session} from '../api/types.ts';
 import {fileDiffs, type FileDiff} from '../diff/blocks.ts';
 import {diffsOf, isLarge, type DiffSource} from '../diff/source.ts';
 import {begin} from '../ui/text.ts';
-import {nameOf, words} from './groups.ts';
+import {nameOf, words} from '../session_list/groups.ts';
 import {isObject, type OtherPart, type Part, type ToolPart} from './log.ts';
 
 // A conversation as markdown. What was said is quoted and what was done is fenced, so that no text of

@@ -1,5 +1,5 @@
 import {signal} from '@preact/signals';
-import type {Part} from '../sessions/log.ts';
+import type {Part} from '../conversation/log.ts';
 
 // Which parts of a conversation are open: it outlives the rows that show them.
 export class Folds {

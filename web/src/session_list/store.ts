@@ -4,7 +4,7 @@ import {Reread} from '../api/reread.ts';
 import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
 import type {Session, Told} from '../api/types.ts';
 import {announce} from '../ui/announce.ts';
-import {notify} from '../ui/notify.ts';
+import {notify} from './notify.ts';
 import {keep, stored} from '../ui/storage.ts';
 import {visible} from '../ui/visible.ts';
 import {changed, groupOf, nameOf} from './groups.ts';

@@ -1,5 +1,5 @@
 import type {RefObject} from 'preact';
-import type {Part} from '../sessions/log.ts';
+import type {Part} from '../conversation/log.ts';
 import {useSingleKeys} from '../ui/keys.ts';
 import type {ListHandle} from '../ui/virtual_list.tsx';
 import {canFold, type Folds} from './folds.ts';
