@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
-#include "tracker/domain/session/session.h"
 #include "tracker/domain/session/session_errors.h"
 #include "tracker/domain/session/session_limits.h"
 
@@ -43,7 +42,7 @@ std::optional<StreamedText> AgentAnswers::Text(const std::string& session_id) co
                       .text = answer.text.substr(start)};
 }
 
-absl::StatusOr<AddedAgentText> AgentAnswers::Add(Session& session, const AgentText& piece,
+absl::StatusOr<AddedAgentText> AgentAnswers::Add(AnsweringSession& session, const AgentText& piece,
                                                  absl::Time now) {
   RETURN_IF_ERROR(Check(session.metadata(), piece));
   ASSIGN_OR_RETURN(Entry* const entry, Find(session, piece, now));
@@ -106,8 +105,8 @@ AddedAgentText AgentAnswers::Known(const Answer& answer, int64_t offset, const A
   return known;
 }
 
-absl::StatusOr<AgentAnswers::Entry*> AgentAnswers::Find(Session& session, const AgentText& piece,
-                                                        absl::Time now) {
+absl::StatusOr<AgentAnswers::Entry*> AgentAnswers::Find(AnsweringSession& session,
+                                                        const AgentText& piece, absl::Time now) {
   const std::string& id = session.metadata().session_id;
   if (auto* known = entries_.Use(id, now); known != nullptr) return known->get();
   const RecordedAnswer& recorded = session.recorded_answer();
@@ -153,7 +152,7 @@ absl::Status AgentAnswers::CheckRoom(const std::string& owner, size_t more, absl
   return TooManyAnswerBytes(limits_.agent_text_bytes_of_client, true);
 }
 
-absl::Status AgentAnswers::Feed(Session& session, Answer& answer, absl::string_view text,
+absl::Status AgentAnswers::Feed(AnsweringSession& session, Answer& answer, absl::string_view text,
                                 AddedAgentText& added, absl::Time now) {
   while (!text.empty()) {
     // A command ends with its tag.
@@ -184,7 +183,7 @@ absl::Status AgentAnswers::Feed(Session& session, Answer& answer, absl::string_v
   return absl::OkStatus();
 }
 
-absl::Status AgentAnswers::End(Session& session, Answer& answer, absl::Time now) {
+absl::Status AgentAnswers::End(AnsweringSession& session, Answer& answer, absl::Time now) {
   if (std::exchange(answer.ended, true) || answer.text.empty()) return absl::OkStatus();
   const RecordedAnswer& recorded = session.recorded_answer();
   const int64_t iteration = answer.detector.iteration();

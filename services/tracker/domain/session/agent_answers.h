@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,12 +15,12 @@
 #include "absl/time/time.h"
 #include "common/shell_commands.h"
 #include "tracker/domain/session/idle_map.h"
+#include "tracker/domain/session/recorded_answer.h"
+#include "tracker/domain/session/session_event.h"
+#include "tracker/domain/session/session_feed.h"
 #include "tracker/domain/session/session_limits.h"
 
 namespace callslip::tracker {
-
-class Session;
-struct StreamedText;
 
 // What streams in one call: an agent speaks in pieces of a few words.
 inline constexpr size_t kMaxAgentTextBytes = size_t{1} << 20;
@@ -49,6 +50,20 @@ struct AddedAgentText {
   int64_t length = 0;                  // Bytes of the answer that are known now.
 };
 
+// What the agents' answers need of the session of each.
+class AnsweringSession {
+ public:
+  virtual ~AnsweringSession() = default;
+
+  virtual const SessionMetadata& metadata() = 0;
+  virtual const RecordedAnswer& recorded_answer() const = 0;
+  virtual absl::StatusOr<EventPtr> Record(NewEvent event, absl::Time now) = 0;
+  // Shows those who watch what the agent says. Stored nowhere.
+  virtual void ShowText(StreamedText text) = 0;
+  // `effect` follows the next commit, with its status.
+  virtual void AfterCommit(std::function<void(const absl::Status&)> effect) = 0;
+};
+
 // The agents' answers as they stream in, with the commands in them. They live in memory, and move
 // on with the commits of their sessions: what was not stored was not said. Of an answer that a
 // restart has cut off only its commands are recorded; whoever sends it again from its beginning
@@ -64,7 +79,8 @@ class AgentAnswers {
   // is passed over, and the rest is shown to those who watch. A later iteration ends the one
   // before, where that was not ended. InvalidField for an iteration that has ended, AnswerGap,
   // SessionEnded, EventTooLarge, TooManyAnswers, TooManyAnswerBytes.
-  absl::StatusOr<AddedAgentText> Add(Session& session, const AgentText& piece, absl::Time now);
+  absl::StatusOr<AddedAgentText> Add(AnsweringSession& session, const AgentText& piece,
+                                     absl::Time now);
   // What there is of the answer that streams in: up to kMaxStreamedBytes of its end; nothing where
   // none does.
   std::optional<StreamedText> Text(const std::string& session_id) const;
@@ -110,10 +126,10 @@ class AgentAnswers {
   // What of a piece was known before.
   static AddedAgentText Known(const Answer& answer, int64_t offset, const AgentText& piece);
 
-  absl::StatusOr<Entry*> Find(Session& session, const AgentText& piece, absl::Time now);
-  absl::Status Feed(Session& session, Answer& answer, absl::string_view text, AddedAgentText& added,
-                    absl::Time now);
-  absl::Status End(Session& session, Answer& answer, absl::Time now);
+  absl::StatusOr<Entry*> Find(AnsweringSession& session, const AgentText& piece, absl::Time now);
+  absl::Status Feed(AnsweringSession& session, Answer& answer, absl::string_view text,
+                    AddedAgentText& added, absl::Time now);
+  absl::Status End(AnsweringSession& session, Answer& answer, absl::Time now);
   void OnCommit(const std::string& session_id, bool stored, absl::Time now);
 
   // That there is room for so many bytes of text more.

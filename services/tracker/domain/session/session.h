@@ -64,7 +64,7 @@ struct PlayRequest {
 // loaded: a message whose user_prompt is in the log has been delivered, whatever queue.json says.
 // So the runner that begins a turn waits for the log alone; and it is handed a message while that
 // is being stored, since it does nothing with it before StartTurn() has returned.
-class Session {
+class Session final : public AnsweringSession {
  public:
   // Schedules a call on this session's thread for later; nothing where the session is gone by then.
   using Later = std::function<void(std::function<void(Session&, absl::Time)>)>;
@@ -79,7 +79,7 @@ class Session {
   // Life.
 
   // As it is now, with the details of its agent.
-  const SessionMetadata& metadata() {
+  const SessionMetadata& metadata() override {
     Refresh();
     return metadata_;
   }
@@ -101,16 +101,15 @@ class Session {
 
   // Adds an event. SessionEnded, EventTooLarge, InvalidField for data that are not a JSON object,
   // and for ids that are too long.
-  absl::StatusOr<EventPtr> Record(NewEvent event, absl::Time now);
+  absl::StatusOr<EventPtr> Record(NewEvent event, absl::Time now) override;
   // The same for several, all or none of them.
   absl::StatusOr<std::vector<EventPtr>> RecordAll(std::vector<NewEvent> events, absl::Time now);
   // Takes a piece of the agent's answer. See AgentAnswers::Add().
   absl::StatusOr<AddedAgentText> AddAgentText(const AgentText& piece, absl::Time now) {
     return answers_->Add(*this, piece, now);
   }
-  // Shows those who watch what the agent says. Stored nowhere.
-  void ShowText(StreamedText text) { NotifyAll(std::move(text)); }
-  const RecordedAnswer& recorded_answer() const { return answer_; }
+  void ShowText(StreamedText text) override { NotifyAll(std::move(text)); }
+  const RecordedAnswer& recorded_answer() const override { return answer_; }
   // Of the user_prompt of a queued message; 0 if it is not among the last kRememberedPrompts.
   int64_t SeqOfPrompt(absl::string_view message_id) const;
   // InvalidField.
@@ -209,7 +208,7 @@ class Session {
   // When to call Advance() next, at the latest.
   absl::Time NextTime() const;
   // Calls `effect` once everything up to now is durable, or with why that is not known.
-  void AfterCommit(std::function<void(const absl::Status&)> effect);
+  void AfterCommit(std::function<void(const absl::Status&)> effect) override;
   // An error leaves the session unusable: Abandon() it.
   absl::Status Commit(absl::Time now);
   // Ends all feeds and callbacks with `status`, and what waits for a commit.
