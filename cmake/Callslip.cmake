@@ -90,7 +90,7 @@ function(callslip_message_library name)
 endfunction()
 
 # callslip_stub_library(<name> MESSAGES <target> SOURCES <file>...): what gRPC's clients need besides
-# the messages of <target>. Our servers need nothing of it (tracker/rpc/rpc_service.h).
+# the messages of <target>. Our servers need nothing of it (tracker/server/rpc_service.h).
 function(callslip_stub_library name)
   cmake_parse_arguments(ARG "" "MESSAGES" "SOURCES" ${ARGN})
   protobuf_generate(OUT_VAR generated LANGUAGE grpc PROTOS ${ARG_SOURCES}

@@ -1,9 +1,12 @@
 #include "bridge/config.h"
 
+#include <filesystem>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "bridge/token.h"
+#include "bridge/http/token.h"
 #include "common/status_macros.h"
 #include "telemetry/otlp_option.h"
 
@@ -27,6 +30,10 @@ absl::StatusOr<std::string> TokenOf(const BridgeOptions& options) {
   absl::StatusOr<std::string> token = FindToken(options.token);
   if (token.ok()) return token;
   return absl::InvalidArgumentError("CALLSLIP_TOKEN holds no token");
+}
+
+std::string WholePath(const std::string& path) {
+  return std::filesystem::absolute(path).lexically_normal().string();
 }
 
 }  // namespace
@@ -83,6 +90,29 @@ absl::StatusOr<BridgeConfig> CheckBridgeOptions(const BridgeOptions& options) {
                       .token_source = [options] { return TokenOf(options).value_or(""); },
                       .times = options.times,
                       .autostart = std::move(autostart)};
+}
+
+std::vector<std::string> StartCommand(const std::string& program, const BridgeOptions& options) {
+  constexpr absl::string_view kUnix = "unix:";
+  absl::string_view path = options.gateway;
+  std::string gateway = options.gateway;
+  if (absl::ConsumePrefix(&path, kUnix)) {
+    gateway = absl::StrCat(kUnix, WholePath(std::string(path)));
+  }
+  std::vector<std::string> command = {program, "--gateway", gateway};
+  const std::pair<const char*, const std::string*> files[] = {
+      {"--token-file", &options.token_file},
+      {"--tls-ca", &options.tls.authorities},
+      {"--tls-cert", &options.tls.certificate},
+      {"--tls-key", &options.tls.key}};
+  for (const auto& [flag, file] : files) {
+    if (!file->empty()) command.insert(command.end(), {flag, WholePath(*file)});
+  }
+  if (!options.otlp_endpoint.empty()) {
+    command.insert(command.end(), {"--otlp-endpoint", options.otlp_endpoint});
+  }
+  if (options.autostart) command.emplace_back("--autostart");
+  return command;
 }
 
 }  // namespace callslip::bridge

@@ -4,11 +4,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
-#include "bridge/autostart.h"
-#include "bridge/gateway_client.h"
-#include "bridge/timeout_policy.h"
+#include "bridge/http/gateway_client.h"
+#include "bridge/relay/timeout_policy.h"
+#include "bridge/service/autostart_plan.h"
 #include "common/config.h"
 #include "common/tls_files.h"
 #include "tls/client_tls.h"
@@ -46,6 +47,10 @@ struct BridgeConfig {
 // Reads the files. INVALID_ARGUMENT or NOT_FOUND, naming the flag, for a bad URL, timeouts that do
 // not nest, a file without a token, or one without certificates.
 absl::StatusOr<BridgeConfig> CheckBridgeOptions(const BridgeOptions& options);
+
+// The command line with which an agent starts the bridge `program` with these options, except for
+// tokens, times and logs. Paths are absolute, because agents run in any directory.
+std::vector<std::string> StartCommand(const std::string& program, const BridgeOptions& options);
 
 }  // namespace callslip::bridge
 

@@ -1,9 +1,11 @@
 #include "bridge/config.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -20,6 +22,21 @@ absl::StatusOr<BridgeConfig> Parse(const std::vector<std::string>& arguments) {
   const auto parsed = set.Parse(arguments, [](const char*) -> const char* { return nullptr; });
   if (!parsed.ok()) return parsed.status();
   return CheckBridgeOptions(options);
+}
+
+TEST(BridgeConfigTest, AStartCommandHasAbsolutePaths) {
+  BridgeOptions options;
+  EXPECT_EQ(StartCommand("/b", options),
+            (std::vector<std::string>{"/b", "--gateway", "http://127.0.0.1:7890"}));
+  const std::string here = std::filesystem::current_path().string();
+  options.gateway = "unix:run/socket";
+  options.token_file = "tokens";
+  options.tls.authorities = "/etc/ca.pem";
+  options.autostart = true;
+  EXPECT_EQ(StartCommand("/b", options),
+            (std::vector<std::string>{"/b", "--gateway", absl::StrCat("unix:", here, "/run/socket"),
+                                      "--token-file", here + "/tokens", "--tls-ca", "/etc/ca.pem",
+                                      "--autostart"}));
 }
 
 TEST(BridgeConfigTest, DefaultsAreThoseOfTheDesign) {

@@ -10,18 +10,20 @@
 #include <thread>
 #include <vector>
 
-#include "bridge/autostart.h"
 #include "bridge/clients/client_table.h"
 #include "bridge/clients/fix.h"
 #include "bridge/config.h"
-#include "bridge/doctor.h"
-#include "bridge/gateway_client.h"
-#include "bridge/limits.h"
-#include "bridge/parent_watch.h"
-#include "bridge/relay.h"
-#include "bridge/stdio.h"
-#include "bridge/supervisor.h"
-#include "bridge/timeout_policy.h"
+#include "bridge/doctor/doctor.h"
+#include "bridge/http/gateway_client.h"
+#include "bridge/json/json_rpc.h"
+#include "bridge/relay/limits.h"
+#include "bridge/relay/parent_watch.h"
+#include "bridge/relay/relay.h"
+#include "bridge/relay/stdio.h"
+#include "bridge/relay/timeout_policy.h"
+#include "bridge/service/autostart.h"
+#include "bridge/service/limits.h"
+#include "bridge/service/supervisor.h"
 #include "common/clock.h"
 #include "common/config.h"
 #include "common/log.h"
@@ -105,7 +107,7 @@ int Fix(const BridgeOptions& options, Clock& clock) {
   const Person person = {.tell = Tell, .ask = Ask};
   const Person assenting = {.tell = Tell, .ask = [](absl::string_view) { return true; }};
   const bool is_well =
-      FixClients(*clients, CommandOf(program, options), options.yes ? assenting : person, clock);
+      FixClients(*clients, StartCommand(program, options), options.yes ? assenting : person, clock);
   if (!options.token.empty() && options.token_file.empty()) {
     Tell(
         "CALLSLIP_TOKEN was not written anywhere: agents need it in their environment, or a\n"

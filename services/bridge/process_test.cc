@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "bridge/fake_gateway.h"
-#include "bridge/limits.h"
-#include "bridge/stdio.h"
+#include "bridge/http/fake_gateway.h"
+#include "bridge/json/json_rpc.h"
+#include "bridge/relay/stdio.h"
 #include "common/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

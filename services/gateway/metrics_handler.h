@@ -8,7 +8,7 @@
 #include "gateway/http/http_message.h"
 #include "gateway/http/http_server.h"
 #include "gateway/http/http_tally.h"
-#include "gateway/mcp/call_tally.h"
+#include "gateway/mcp/protocol/call_tally.h"
 #include "gateway/memory_budget.h"
 #include "gateway/tracker_client/tracker_client.h"
 

@@ -29,7 +29,7 @@ inline constexpr absl::Duration kHintDeadline = absl::Milliseconds(300);
 // The longest hold of an extension's poll: extensions in the field abort theirs after 8 s.
 inline constexpr absl::Duration kMaxPollHold = absl::Seconds(5);
 
-// The side of the bridge, from bridge/timeout_policy.h.
+// The side of the bridge, from bridge/relay/timeout_policy.h.
 inline constexpr absl::Duration kBridgeFast = absl::Seconds(10);
 inline constexpr absl::Duration kBridgeSlow = absl::Seconds(35);
 inline constexpr absl::Duration kBridgeBlocking = absl::Seconds(65);

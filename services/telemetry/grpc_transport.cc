@@ -7,7 +7,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
-#include "bridge/http_connection.h"
+#include "bridge/http/http_connection.h"
 #include "common/mutex.h"
 #include "common/rpc_credentials.h"
 #include "grpc/support/time.h"

@@ -5,8 +5,8 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
-#include "bridge/http_answer.h"
-#include "bridge/http_connection.h"
+#include "bridge/http/http_answer.h"
+#include "bridge/http/http_connection.h"
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "common/status_macros.h"

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { root } from './support.mjs';
 
@@ -91,4 +91,56 @@ test('the folders of services include what it says', () => {
   }
   assert.deepEqual(Object.fromEntries(Object.entries(found).map(([folder, others]) => [folder, [...others].sort()])),
     said);
+});
+
+/** Of a graph of Map(name → names): one circle, as a list of names; null where there is none. */
+function circleIn(graph) {
+  const done = new Set();
+  const visit = (name, path) => {
+    if (path.includes(name)) return [...path.slice(path.indexOf(name)), name];
+    if (done.has(name)) return null;
+    for (const next of graph.get(name) ?? []) {
+      const circle = visit(next, [...path, name]);
+      if (circle) return circle;
+    }
+    done.add(name);
+    return null;
+  };
+  for (const name of graph.keys()) {
+    const circle = visit(name, []);
+    if (circle) return circle;
+  }
+  return null;
+}
+
+/** Of the files that match: what `key` makes of each → what it makes of those that it imports. */
+function graphOf(files, importsOf, key) {
+  const graph = new Map();
+  for (const file of files) {
+    for (const other of importsOf(file).map(key)) {
+      if (other === key(file)) continue;
+      if (!graph.has(key(file))) graph.set(key(file), new Set());
+      graph.get(key(file)).add(other);
+    }
+  }
+  return graph;
+}
+
+test('the modules of the page import each other in no circle', () => {
+  assert.deepEqual(circleIn(new Map([['a', ['b']], ['b', ['c']], ['c', ['b']]])), ['b', 'c', 'b']);
+  const modules = tracked.filter((file) => /^web\/src\/.*\.tsx?$/.test(file));
+  const graph = graphOf(modules, (file) => [...readFileSync(`${root}/${file}`, 'utf8').matchAll(/from '(\.[^']+)'/g)]
+    .map(([, path]) => join(dirname(file), path)), (file) => file);
+  assert.ok(graph.size > 50, `${graph.size}`);
+  assert.equal(circleIn(graph), null);
+});
+
+test('the folders of the bridge, of MCP and of the tracker\'s server include each other in no circle', () => {
+  const sources = tracked.filter((file) => /^services\/(bridge|gateway\/mcp|tracker\/(server|rpc))\/.*\.(cc|h)$/.test(file) &&
+    !/_test\.cc$|fixture/.test(file));
+  const known = new Set(sources);
+  const graph = graphOf(sources, (file) => [...readFileSync(`${root}/${file}`, 'utf8').matchAll(/#include "([^"]+)"/g)]
+    .map(([, path]) => `services/${path}`).filter((path) => known.has(path)), dirname);
+  assert.ok(graph.size >= 8, `${graph.size}`);
+  assert.equal(circleIn(graph), null);
 });

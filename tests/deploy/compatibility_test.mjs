@@ -16,7 +16,7 @@ test('the revisions of MCP are those of the gateway', () => {
   const table = read('docs/mcp.md').match(/\| legacy: .*/)[0];
   assert.deepEqual(revisions(row(/^\| agents /)), revisions(table));
   for (const revision of revisions(table)) {
-    assert.match(read('services/gateway/mcp/protocol.cc') + read('services/gateway/mcp/protocol.h'),
+    assert.match(read('services/gateway/mcp/protocol/protocol.cc') + read('services/gateway/mcp/protocol/protocol.h'),
       new RegExp(`"${revision}"`));
   }
 });

@@ -18,7 +18,7 @@
 #include "tracker/domain/command/command_limits.h"
 #include "tracker/domain/queue/command_table.h"
 #include "tracker/rpc/command_convert.h"
-#include "tracker/rpc/request_limits.h"
+#include "tracker/server/request_limits.h"
 
 namespace callslip::tracker {
 namespace {

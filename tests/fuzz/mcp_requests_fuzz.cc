@@ -25,10 +25,10 @@
 #include "common/fake_clock.h"
 #include "fuzz/require.h"
 #include "gateway/files/file_store.h"
-#include "gateway/mcp/browser_tools.h"
-#include "gateway/mcp/command_resources.h"
-#include "gateway/mcp/observe_tool.h"
 #include "gateway/mcp/streamable_http.h"
+#include "gateway/mcp/tools/browser_tools.h"
+#include "gateway/mcp/tools/command_resources.h"
+#include "gateway/mcp/tools/observe_tool.h"
 #include "support/fake_tracker_client.h"
 
 namespace callslip::gateway {

@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "gateway/mcp/browser_actions.h"
+#include "gateway/mcp/tools/browser_actions.h"
 #include "gtest/gtest.h"
 
 namespace callslip::gateway {

@@ -3,10 +3,10 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "bridge/json_rpc.h"
-#include "bridge/timeout_policy.h"
-#include "gateway/mcp/json_rpc.h"
+#include "bridge/json/json_rpc.h"
+#include "bridge/relay/timeout_policy.h"
 #include "gateway/mcp/mcp_server.h"
+#include "gateway/mcp/protocol/json_rpc.h"
 #include "gtest/gtest.h"
 #include "support/test_services.h"
 

@@ -28,9 +28,9 @@ forbid "randomness comes from common/random.cc (tests may seed a generator)" \
 forbid "randomness comes from common/random.cc" 'mt19937' 'services/*.h' 'services/*.cc' \
   ':!services/*_test.cc'
 forbid "the tracker's domain knows no transport and no format" \
-  '#include.*(grpc|\.pb\.h|json|httplib|boost/(asio|beast))' 'services/tracker/domain/*'
+  '#include.*(grpc|\.pb\.h|json|httplib|boost/(asio|beast))' 'services/tracker/domain/*' ':!*_test.cc' ':!*fixture.h'
 # What a folder of the domain may include are the folders before it, and never what is around it.
-later='rpc|storage|process|metrics'
+later='rpc|server|storage|process|metrics'
 for room in runner session annotation queue journal worker command; do
   forbid "domain/$room includes what stands above it in ARCHITECTURE.md only" \
     "#include \"tracker/($later)/" "services/tracker/domain/$room/*" ':!*_test.cc' ':!*fixture.h'
@@ -61,17 +61,17 @@ confine() {
 confine gRPC 'grpcpp/|grpc/[a-z_]+\.h|grpc/support/|.*\.grpc\.pb\.h' services/common/grpc_log.cc \
   'services/common/rpc_status.*' 'services/common/rpc_credentials.*' \
   'services/gateway/tracker_client/*' 'services/rpc_client/*' 'services/runner/tracker/*' \
-  services/telemetry/grpc_transport.cc 'services/tracker/rpc/async_server*' \
-  services/tracker/rpc/authenticator.cc services/tracker/rpc/awaited_requests.h services/tracker/rpc/health_check.cc services/tracker/rpc/operation_queue.h \
-  'services/tracker/rpc/rpc_service.*' services/tracker/rpc/tracker_server.cc
+  services/telemetry/grpc_transport.cc 'services/tracker/server/async_server*' \
+  services/tracker/server/authenticator.cc services/tracker/server/awaited_requests.h services/tracker/server/health_check.cc \
+  services/tracker/server/operation_queue.h 'services/tracker/server/rpc_service.*' services/tracker/rpc/tracker_server.cc
 confine protobuf '.*\.pb\.h|google/protobuf/' 'services/gateway/*' 'services/rpc_client/*' \
-  'services/runner/session/*' 'services/runner/tracker/*' 'services/tracker/rpc/*' 'services/tracker/storage/journal_*'
+  'services/runner/session/*' 'services/runner/tracker/*' 'services/tracker/rpc/*' 'services/tracker/server/*' 'services/tracker/storage/journal_*'
 confine Asio 'boost/asio' 'services/gateway/*' 'services/rpc_client/*' 'services/runner/*'
 confine Beast 'boost/beast' services/gateway/http/http_codec.cc services/gateway/http/web_sockets.cc \
-  services/gateway/oauth/https_source.cc services/bridge/http_answer.cc
+  services/gateway/oauth/https_source.cc services/bridge/http/http_answer.cc
 confine nlohmann/json 'nlohmann/' 'services/bridge/*.cc' services/common/json_string.cc services/gateway/json/parse.h \
   services/tracker/storage/json.h services/runner/acp/message.h
-confine httplib 'httplib' 'services/bridge/fake_gateway.*'
+confine httplib 'httplib' 'services/bridge/http/fake_gateway.*'
 confine GoogleTest 'gtest/|gmock/' services/common/status_matchers.h
 forbid "a test waits as long as the machine needs (stretched() of tests/support/patience.js)" \
   '[{,] timeout: [0-9]' 'tests/*.mjs' 'tests/*.js' ':!tests/e2e/bridge_fix_test.mjs' ':!tests/bench/*' \

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -20,10 +19,6 @@ namespace {
 // Around what differs.
 constexpr size_t kContextLines = 2;
 constexpr size_t kMaxShownBytes = 160;
-
-std::string WholePath(const std::string& path) {
-  return std::filesystem::absolute(path).lexically_normal().string();
-}
 
 void AppendLine(std::string& shown, char sign, absl::string_view line) {
   absl::StrAppend(&shown, "    ", absl::string_view(&sign, 1), " ");
@@ -56,29 +51,6 @@ absl::StatusOr<std::string> Configure(const Client& client, const ServerEntry& e
 }
 
 }  // namespace
-
-std::vector<std::string> CommandOf(const std::string& program, const BridgeOptions& options) {
-  constexpr absl::string_view kUnix = "unix:";
-  absl::string_view path = options.gateway;
-  std::string gateway = options.gateway;
-  if (absl::ConsumePrefix(&path, kUnix)) {
-    gateway = absl::StrCat(kUnix, WholePath(std::string(path)));
-  }
-  std::vector<std::string> command = {program, "--gateway", gateway};
-  const std::pair<const char*, const std::string*> files[] = {
-      {"--token-file", &options.token_file},
-      {"--tls-ca", &options.tls.authorities},
-      {"--tls-cert", &options.tls.certificate},
-      {"--tls-key", &options.tls.key}};
-  for (const auto& [flag, file] : files) {
-    if (!file->empty()) command.insert(command.end(), {flag, WholePath(*file)});
-  }
-  if (!options.otlp_endpoint.empty()) {
-    command.insert(command.end(), {"--otlp-endpoint", options.otlp_endpoint});
-  }
-  if (options.autostart) command.emplace_back("--autostart");
-  return command;
-}
 
 bool FixClients(const std::vector<Client>& clients, const std::vector<std::string>& command,
                 const Person& person, Clock& clock) {

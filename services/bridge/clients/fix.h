@@ -7,7 +7,6 @@
 
 #include "absl/strings/string_view.h"
 #include "bridge/clients/client_table.h"
-#include "bridge/config.h"
 #include "common/clock.h"
 
 namespace callslip::bridge {
@@ -18,10 +17,6 @@ struct Person {
   // Whether the question is answered with yes.
   std::function<bool(absl::string_view question)> ask;
 };
-
-// The command line with which an agent starts the bridge `program` the way these options have it,
-// but for tokens, times and logs. Files are named by whole paths, as agents run anywhere.
-std::vector<std::string> CommandOf(const std::string& program, const BridgeOptions& options);
 
 // Writes the command into the configuration of each client, after the person has seen the change
 // and has agreed. Tells of each what became of it; where nothing can be written, what to write

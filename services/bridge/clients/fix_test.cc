@@ -15,21 +15,6 @@
 namespace callslip::bridge {
 namespace {
 
-TEST(FixTest, ACommandNamesItsFilesByWholePaths) {
-  BridgeOptions options;
-  EXPECT_EQ(CommandOf("/b", options),
-            (std::vector<std::string>{"/b", "--gateway", "http://127.0.0.1:7890"}));
-  const std::string here = std::filesystem::current_path().string();
-  options.gateway = "unix:run/socket";
-  options.token_file = "tokens";
-  options.tls.authorities = "/etc/ca.pem";
-  options.autostart = true;
-  EXPECT_EQ(CommandOf("/b", options),
-            (std::vector<std::string>{"/b", "--gateway", absl::StrCat("unix:", here, "/run/socket"),
-                                      "--token-file", here + "/tokens", "--tls-ca", "/etc/ca.pem",
-                                      "--autostart"}));
-}
-
 TEST(FixTest, AChangeIsShownWithWhatStandsAroundIt) {
   EXPECT_EQ(ShowChange("1\n2\n3\n4\n5\n6\n", "1\n2\n3\nx\n5\n6\n"),
             "      2\n      3\n    - 4\n    + x\n      5\n      6\n");

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/fake_clock.h"
-#include "gateway/mcp/protocol.h"
+#include "gateway/mcp/protocol/protocol.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -8,10 +8,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gateway/json/command_json.h"
-#include "gateway/mcp/call_span.h"
-#include "gateway/mcp/command_wait.h"
-#include "gateway/mcp/missing_worker.h"
-#include "gateway/mcp/param_headers.h"
+#include "gateway/mcp/protocol/call_span.h"
+#include "gateway/mcp/protocol/param_headers.h"
+#include "gateway/mcp/tools/command_wait.h"
+#include "gateway/mcp/tools/missing_worker.h"
 
 namespace callslip::gateway {
 namespace {

@@ -11,13 +11,13 @@
 #include "absl/time/time.h"
 #include "boost/asio/awaitable.hpp"
 #include "common/clock.h"
-#include "gateway/mcp/call_tally.h"
-#include "gateway/mcp/exchange.h"
-#include "gateway/mcp/providers.h"
-#include "gateway/mcp/sessions.h"
+#include "gateway/mcp/protocol/call_tally.h"
+#include "gateway/mcp/protocol/exchange.h"
+#include "gateway/mcp/protocol/providers.h"
+#include "gateway/mcp/protocol/sessions.h"
+#include "gateway/mcp/protocol/tool.h"
 #include "gateway/mcp/subscriptions.h"
-#include "gateway/mcp/tasks.h"
-#include "gateway/mcp/tool.h"
+#include "gateway/mcp/tools/tasks.h"
 
 namespace callslip::gateway {
 

@@ -14,8 +14,8 @@
 #include "gateway/http/accept.h"
 #include "gateway/http/error_response.h"
 #include "gateway/http/request_trace.h"
-#include "gateway/mcp/call_span.h"
-#include "gateway/mcp/protocol.h"
+#include "gateway/mcp/protocol/call_span.h"
+#include "gateway/mcp/protocol/protocol.h"
 
 namespace callslip::gateway {
 

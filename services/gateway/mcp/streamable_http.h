@@ -11,7 +11,7 @@
 #include "gateway/http/byte_budget.h"
 #include "gateway/http/responder.h"
 #include "gateway/mcp/mcp_server.h"
-#include "gateway/mcp/sessions.h"
+#include "gateway/mcp/protocol/sessions.h"
 
 namespace callslip::gateway {
 

@@ -13,10 +13,10 @@
 #include "boost/asio/use_awaitable.hpp"
 #include "gateway/json/command_json.h"
 #include "gateway/json/tracker_error.h"
-#include "gateway/mcp/command_resources.h"
-#include "gateway/mcp/command_wait.h"
-#include "gateway/mcp/tasks.h"
-#include "gateway/mcp/tool_result.h"
+#include "gateway/mcp/tools/command_resources.h"
+#include "gateway/mcp/tools/command_wait.h"
+#include "gateway/mcp/tools/tasks.h"
+#include "gateway/mcp/tools/tool_result.h"
 #include "gateway/timeouts.h"
 
 namespace callslip::gateway {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "boost/asio/awaitable.hpp"
-#include "gateway/mcp/exchange.h"
+#include "gateway/mcp/protocol/exchange.h"
 #include "gateway/tracker_client/tracker_client.h"
 
 namespace callslip::gateway {

@@ -30,8 +30,8 @@
 #include "support/temporary_folder.h"
 #include "tracker/domain/queue/command_table.h"
 #include "tracker/domain/queue/deadline_thread.h"
-#include "tracker/rpc/request_limits.h"
 #include "tracker/rpc/tracker_server.h"
+#include "tracker/server/request_limits.h"
 
 namespace callslip::gateway {
 namespace {

@@ -37,8 +37,8 @@
 #include "tracker/process/storage.h"
 #include "tracker/rpc/command_log.h"
 #include "tracker/rpc/command_spans.h"
-#include "tracker/rpc/health_check.h"
 #include "tracker/rpc/tracker_server.h"
+#include "tracker/server/health_check.h"
 
 namespace callslip::tracker {
 namespace {

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "support/access_table.h"
 #include "tracker/rpc/access_fixture.h"
-#include "tracker/rpc/rpc_access.h"
+#include "tracker/server/rpc_access.h"
 
 namespace callslip::tracker {
 namespace {

@@ -4,7 +4,7 @@
 #include "callslip/tracker/v1/admin_service.pb.h"
 #include "common/clock.h"
 #include "tracker/metrics/tracker_statistics.h"
-#include "tracker/rpc/async_server.h"
+#include "tracker/server/async_server.h"
 
 namespace callslip::tracker {
 

@@ -4,7 +4,7 @@
 #include "callslip/tracker/v1/annotation.pb.h"
 #include "callslip/tracker/v1/annotation_service.pb.h"
 #include "tracker/domain/annotation/annotation_store.h"
-#include "tracker/rpc/call_context.h"
+#include "tracker/server/call_context.h"
 
 // Between the messages of annotation_service.proto and the domain's types, and nothing else; bounds
 // are the domain's business.

@@ -5,8 +5,8 @@
 #include "callslip/tracker/v1/annotation_service.pb.h"
 #include "common/clock.h"
 #include "tracker/domain/annotation/annotation_store.h"
-#include "tracker/rpc/async_server.h"
-#include "tracker/rpc/call_context.h"
+#include "tracker/server/async_server.h"
+#include "tracker/server/call_context.h"
 
 namespace callslip::tracker {
 

@@ -9,7 +9,7 @@
 #include "callslip/tracker/v1/command.pb.h"
 #include "callslip/tracker/v1/command_service.pb.h"
 #include "tracker/domain/queue/command_table.h"
-#include "tracker/rpc/call_context.h"
+#include "tracker/server/call_context.h"
 
 // Between the messages of callslip.tracker.v1 and the domain's types, and nothing else. What a
 // message cannot express is INVALID_ARGUMENT; bounds are the domain's business.

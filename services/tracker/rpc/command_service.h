@@ -12,11 +12,11 @@
 #include "tracker/domain/queue/command_table.h"
 #include "tracker/domain/worker/worker_log.h"
 #include "tracker/domain/worker/worker_registry.h"
-#include "tracker/rpc/async_server.h"
-#include "tracker/rpc/call_context.h"
 #include "tracker/rpc/command_log.h"
-#include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/watch_stream.h"
+#include "tracker/server/async_server.h"
+#include "tracker/server/call_context.h"
+#include "tracker/server/server_stream.h"
 
 namespace callslip::tracker {
 

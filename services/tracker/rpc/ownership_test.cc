@@ -8,7 +8,7 @@
 #include "common/error_details.h"
 #include "gtest/gtest.h"
 #include "tracker/rpc/access_fixture.h"
-#include "tracker/rpc/rpc_access.h"
+#include "tracker/server/rpc_access.h"
 
 namespace callslip::tracker {
 namespace {

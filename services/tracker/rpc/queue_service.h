@@ -11,10 +11,10 @@
 #include "common/mutex.h"
 #include "tracker/domain/runner/session_runners.h"
 #include "tracker/domain/session/session_caller.h"
-#include "tracker/rpc/async_server.h"
-#include "tracker/rpc/call_context.h"
-#include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/session_stream.h"
+#include "tracker/server/async_server.h"
+#include "tracker/server/call_context.h"
+#include "tracker/server/server_stream.h"
 
 namespace callslip::tracker {
 

@@ -1,5 +1,5 @@
 // What comes in is looked at before anything is made of it.
-#include "tracker/rpc/request_limits.h"
+#include "tracker/server/request_limits.h"
 
 #include <set>
 #include <string>

@@ -13,7 +13,7 @@
 #include "callslip/tracker/v1/runner_service.pb.h"
 #include "common/mutex.h"
 #include "common/timer_thread.h"
-#include "tracker/rpc/server_stream.h"
+#include "tracker/server/server_stream.h"
 
 namespace callslip::tracker {
 

@@ -21,12 +21,12 @@
 #include "tracker/domain/runner/session_runners.h"
 #include "tracker/domain/session/agent_needs.h"
 #include "tracker/domain/session/session_caller.h"
-#include "tracker/rpc/async_server.h"
-#include "tracker/rpc/call_context.h"
 #include "tracker/rpc/runner_controls.h"
 #include "tracker/rpc/runner_stream.h"
-#include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/session_tokens.h"
+#include "tracker/server/async_server.h"
+#include "tracker/server/call_context.h"
+#include "tracker/server/server_stream.h"
 
 namespace callslip::tracker {
 

@@ -18,8 +18,8 @@
 #include "common/mutex.h"
 #include "tracker/domain/runner/runner.h"
 #include "tracker/domain/session/session_caller.h"
-#include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/session_stream.h"
+#include "tracker/server/server_stream.h"
 
 namespace callslip::tracker {
 

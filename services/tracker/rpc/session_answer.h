@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "tracker/domain/client_scope.h"
 #include "tracker/domain/session/session_caller.h"
-#include "tracker/rpc/server_stream.h"
+#include "tracker/server/server_stream.h"
 
 namespace callslip::tracker {
 

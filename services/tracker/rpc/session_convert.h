@@ -15,7 +15,7 @@
 #include "tracker/domain/session/session_feed.h"
 #include "tracker/domain/session/session_metadata.h"
 #include "tracker/domain/session/session_notices.h"
-#include "tracker/rpc/call_context.h"
+#include "tracker/server/call_context.h"
 
 // Between the messages of SessionService and QueueService and the domain's types, and nothing else.
 // What a message cannot express is INVALID_ARGUMENT; bounds are the domain's business.

@@ -21,10 +21,10 @@
 #include "support/session_events.h"
 #include "tracker/domain/queue/deadline_thread.h"
 #include "tracker/domain/session/session_table.h"
+#include "tracker/domain/session/session_table_fixture.h"
 #include "tracker/rpc/tracker_server.h"
 #include "tracker/storage/failing_disk.h"
 #include "tracker/storage/file_session_storage.h"
-#include "tracker/storage/session_table_fixture.h"
 
 namespace callslip::tracker {
 

@@ -12,9 +12,9 @@
 #include "tracker/domain/session/player_table.h"
 #include "tracker/domain/session/session_caller.h"
 #include "tracker/domain/session/shell_commands.h"
-#include "tracker/rpc/async_server.h"
-#include "tracker/rpc/call_context.h"
-#include "tracker/rpc/server_stream.h"
+#include "tracker/server/async_server.h"
+#include "tracker/server/call_context.h"
+#include "tracker/server/server_stream.h"
 #include "tracker/storage/shell_json.h"
 
 namespace callslip::tracker {

@@ -20,7 +20,7 @@
 #include "tracker/domain/session/session_caller.h"
 #include "tracker/domain/session/session_feed.h"
 #include "tracker/domain/session/session_notices.h"
-#include "tracker/rpc/server_stream.h"
+#include "tracker/server/server_stream.h"
 
 namespace callslip::tracker {
 

@@ -14,14 +14,14 @@
 #include "tracker/domain/session/session_caller.h"
 #include "tracker/rpc/admin_service.h"
 #include "tracker/rpc/annotation_service.h"
-#include "tracker/rpc/async_server.h"
-#include "tracker/rpc/authenticator.h"
 #include "tracker/rpc/command_service.h"
-#include "tracker/rpc/health_service.h"
 #include "tracker/rpc/queue_service.h"
 #include "tracker/rpc/runner_service.h"
 #include "tracker/rpc/session_service.h"
 #include "tracker/rpc/worker_service.h"
+#include "tracker/server/async_server.h"
+#include "tracker/server/authenticator.h"
+#include "tracker/server/health_service.h"
 
 namespace callslip::tracker {
 namespace {

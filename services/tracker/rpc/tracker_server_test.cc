@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "grpcpp/generic/generic_stub.h"
-#include "tracker/rpc/health_check.h"
 #include "tracker/rpc/tracker_server_fixture.h"
+#include "tracker/server/health_check.h"
 
 namespace callslip::tracker {
 namespace {

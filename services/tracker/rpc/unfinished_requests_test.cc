@@ -7,8 +7,8 @@
 #include "gmock/gmock.h"
 #include "support/raw_connection.h"
 #include "tracker/rpc/access_fixture.h"
-#include "tracker/rpc/awaited_requests.h"
-#include "tracker/rpc/rpc_access.h"
+#include "tracker/server/awaited_requests.h"
+#include "tracker/server/rpc_access.h"
 
 namespace callslip::tracker {
 namespace {

@@ -13,9 +13,9 @@
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "tracker/domain/queue/command_table.h"
-#include "tracker/rpc/call_context.h"
 #include "tracker/rpc/command_convert.h"
-#include "tracker/rpc/server_stream.h"
+#include "tracker/server/call_context.h"
+#include "tracker/server/server_stream.h"
 
 namespace callslip::tracker {
 

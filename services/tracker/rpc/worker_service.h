@@ -7,8 +7,8 @@
 #include "tracker/domain/queue/command_table.h"
 #include "tracker/domain/worker/worker_log.h"
 #include "tracker/domain/worker/worker_registry.h"
-#include "tracker/rpc/async_server.h"
-#include "tracker/rpc/call_context.h"
+#include "tracker/server/async_server.h"
+#include "tracker/server/call_context.h"
 
 namespace callslip::tracker {
 

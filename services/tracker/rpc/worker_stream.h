@@ -10,7 +10,7 @@
 #include "common/mutex.h"
 #include "tracker/domain/queue/command_table.h"
 #include "tracker/rpc/command_convert.h"
-#include "tracker/rpc/server_stream.h"
+#include "tracker/server/server_stream.h"
 
 namespace callslip::tracker {
 

@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "tracker/domain/session/player.h"
 #include "tracker/domain/session/session_limits.h"
-#include "tracker/storage/session_table_fixture.h"
+#include "tracker/domain/session/session_table_fixture.h"
 
 namespace callslip::tracker {
 namespace {

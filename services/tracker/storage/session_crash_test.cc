@@ -12,9 +12,9 @@
 #include "common/status_macros.h"
 #include "gmock/gmock.h"
 #include "tracker/domain/session/session_errors.h"
+#include "tracker/domain/session/session_table_fixture.h"
 #include "tracker/storage/crashing_disk.h"
 #include "tracker/storage/event_log.h"
-#include "tracker/storage/session_table_fixture.h"
 
 namespace callslip::tracker {
 namespace {

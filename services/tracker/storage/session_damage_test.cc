@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
-#include "tracker/storage/session_table_fixture.h"
+#include "tracker/domain/session/session_table_fixture.h"
 
 namespace callslip::tracker {
 namespace {

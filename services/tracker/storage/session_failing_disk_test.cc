@@ -12,8 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "gmock/gmock.h"
+#include "tracker/domain/session/session_table_fixture.h"
 #include "tracker/storage/failing_disk.h"
-#include "tracker/storage/session_table_fixture.h"
 
 namespace callslip::tracker {
 namespace {

@@ -7,9 +7,9 @@
 #include "common/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tracker/domain/session/session_table_fixture.h"
 #include "tracker/storage/disk.h"
 #include "tracker/storage/file_session_storage.h"
-#include "tracker/storage/session_table_fixture.h"
 
 namespace callslip::tracker {
 namespace {

@@ -1,0 +1,33 @@
+#ifndef CALLSLIP_BRIDGE_DOCTOR_DOCTOR_H_
+#define CALLSLIP_BRIDGE_DOCTOR_DOCTOR_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bridge/doctor/link.h"
+#include "bridge/http/gateway_client.h"
+
+namespace callslip::bridge {
+
+// The addresses at which somebody else listens instead of the gateway, as it says itself. Nullopt
+// where it does not answer.
+std::optional<std::vector<std::string>> AddressesOfOthers(GatewayClient& gateway);
+
+// Looks at all links, from the agent outwards. Takes a few seconds at most. A link behind a broken
+// one is unknown.
+std::vector<Link> Examine(GatewayClient& gateway);
+
+// True where no link is known to be broken.
+bool IsHealthy(const std::vector<Link>& links);
+
+// A screen for people, a line or two for each link.
+std::string ReportText(const std::vector<Link>& links);
+
+// {"healthy": true, "links": [{"link", "state": "ok" | "broken" | "unknown" | "none", "detail",
+// "hint"?}]}
+std::string ReportJson(const std::vector<Link>& links);
+
+}  // namespace callslip::bridge
+
+#endif  // CALLSLIP_BRIDGE_DOCTOR_DOCTOR_H_

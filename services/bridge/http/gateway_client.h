@@ -1,0 +1,134 @@
+#ifndef CALLSLIP_BRIDGE_HTTP_GATEWAY_CLIENT_H_
+#define CALLSLIP_BRIDGE_HTTP_GATEWAY_CLIENT_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "bridge/http/abort_switch.h"
+#include "bridge/http/http_answer.h"
+#include "bridge/http/http_connection.h"
+#include "bridge/http/mcp_headers.h"
+#include "bridge/http/request_auth.h"
+#include "common/clock.h"
+#include "common/mutex.h"
+
+namespace callslip::bridge {
+
+// Where the gateway's MCP endpoint is.
+struct GatewayUrl {
+  std::string origin;  // http://127.0.0.1:7890, or unix:PATH
+  std::string path;    // /mcp
+
+  bool is_unix() const;
+  std::string ToString() const { return is_unix() ? origin : origin + path; }
+};
+
+// INVALID_ARGUMENT unless `text` is an http or https URL, or unix:PATH. One without a path on the
+// server gets /mcp.
+absl::StatusOr<GatewayUrl> ParseGatewayUrl(absl::string_view text);
+
+// What became of one POST.
+struct Exchange {
+  enum class Outcome {
+    kAnswered,     // `head` and `body` are complete, or the sink has ended the event stream.
+    kNotSent,      // No connection could be made: the gateway has seen nothing of the call.
+    kBroken,       // The connection ended, or fell silent, after the call was sent.
+    kStreamEnded,  // The gateway ended its event stream before the sink did.
+    kTooLarge,     // The answer, or one event of it, is larger than kMaxAnswerBytes.
+    kAborted,      // The switch of the call was thrown.
+    // What answered has not proven that it knows the token. Nothing is kept of what it said, and
+    // nobody knows what it did with the call.
+    kUnproven,
+  };
+
+  Outcome outcome = Outcome::kNotSent;
+  ResponseHead head;
+  std::string body;          // Empty for an event stream.
+  int token_generation = 0;  // Of the token that the call carried; see RenewToken().
+  std::string failure;       // Why no connection could be made, for kNotSent; may be empty.
+};
+
+// The HTTP side of the bridge: posts messages to the gateway over connections that it keeps for
+// reuse. Thread-safe; each call blocks its thread.
+//
+// It makes one attempt and judges no answer: that is the Courier's.
+class GatewayClient {
+ public:
+  // Gets the data of each event of an event stream; returns false to end the stream.
+  using EventSink = std::function<bool(const ResponseHead& head, absl::string_view data)>;
+  // Answers the token that is valid now, or an empty text where there is none.
+  using TokenSource = std::function<std::string()>;
+
+  // All requests carry the token, unless it is empty: over plain HTTP as a signature, and what
+  // answers them then has to prove that it knows the token, too. `clock` must outlive the client.
+  // `tls` is for an https URL, which needs it.
+  GatewayClient(GatewayUrl url, TokenSource token_source, Clock* clock,
+                std::shared_ptr<const ClientTls> tls = nullptr);
+  ~GatewayClient();
+
+  // Posts `message` as it is; `headers` are whole lines. `silence` bounds each single read and
+  // write; only `abort` bounds the whole. Is sent a second time where the gateway has proven that
+  // our clock is off, and so has done nothing with it.
+  Exchange Post(const std::string& message, absl::string_view headers, absl::Duration silence,
+                AbortSwitch& abort, const EventSink& on_event);
+
+  // Sends a DELETE or GET without a body; `path` is below the origin. Blocks for about `timeout` at
+  // most (resolving a host name excepted). The status is 0 where there was no answer, or
+  // one of more than kMaxAskedBytes.
+  Exchange Ask(const std::string& method, const std::string& path, absl::string_view headers,
+               absl::Duration timeout);
+
+  // The token of this generation was refused: asks the source again. True where calls now carry
+  // another one.
+  bool RenewToken(int refused_generation);
+
+  const GatewayUrl& url() const { return url_; }
+  // False where whoever is on the way can read tokens and results.
+  bool IsPrivate() const { return endpoint_.IsPrivate(); }
+
+ private:
+  struct Idle {
+    std::unique_ptr<HttpConnection> connection;
+    absl::Time since;
+  };
+
+  // A connection that carries nothing: a kept one, or a new one.
+  absl::StatusOr<std::unique_ptr<HttpConnection>> TakeConnection();
+  void KeepConnection(std::unique_ptr<HttpConnection> connection);
+  Exchange PostOnce(const std::string& message, absl::string_view headers, absl::Duration silence,
+                    AbortSwitch& abort, const EventSink& on_event);
+  Exchange AskOnce(const std::string& method, const std::string& path, absl::string_view headers,
+                   absl::Duration timeout);
+  // How a request shows who makes it, with the token of the present generation.
+  RequestAuth AuthorizationFor(absl::string_view method, absl::string_view path,
+                               absl::string_view body, int& token_generation);
+  // True where the gateway has refused a request for its time, and the next one will have another.
+  bool CorrectClock(const Exchange& exchange);
+  // The lines of all headers.
+  std::string RequestHead(absl::string_view method, absl::string_view path,
+                          absl::string_view headers, size_t content_length,
+                          const RequestAuth& auth) const;
+
+  const GatewayUrl url_;
+  const Endpoint endpoint_;
+  const std::string host_;  // As the Host header has it.
+  const std::string usual_headers_;
+  const TokenSource token_source_;
+  Clock* const clock_;
+
+  Mutex mutex_;
+  std::string token_ ABSL_GUARDED_BY(mutex_);
+  int token_generation_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Duration clock_offset_ ABSL_GUARDED_BY(mutex_);  // From our time to the gateway's.
+  std::vector<Idle> idle_ ABSL_GUARDED_BY(mutex_);       // The last one was used last.
+};
+
+}  // namespace callslip::bridge
+
+#endif  // CALLSLIP_BRIDGE_HTTP_GATEWAY_CLIENT_H_

@@ -1,0 +1,41 @@
+#ifndef CALLSLIP_BRIDGE_HTTP_SSE_PARSER_H_
+#define CALLSLIP_BRIDGE_HTTP_SSE_PARSER_H_
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace callslip::bridge {
+
+// Cuts a `text/event-stream` into the data of its events (WHATWG HTML, section 9.2). Event names,
+// ids, retry times and comments are skipped: MCP puts all it says into the data. An event that is
+// not ended by an empty line is never delivered. Not thread-safe.
+class SseParser {
+ public:
+  enum class Result {
+    kMore,      // Everything was taken.
+    kDone,      // `on_data` has returned false; the rest was dropped.
+    kTooLarge,  // One event holds more than `max_bytes`.
+  };
+
+  explicit SseParser(size_t max_bytes) : max_bytes_(max_bytes) {}
+
+  // Takes the next bytes and calls `on_data` for each event that they complete.
+  Result Feed(absl::string_view bytes, const std::function<bool(absl::string_view)>& on_data);
+
+ private:
+  // Takes one line; returns false to stop.
+  bool TakeLine(const std::function<bool(absl::string_view)>& on_data);
+
+  const size_t max_bytes_;
+  std::string line_;
+  std::string data_;
+  bool has_data_ = false;
+  bool after_cr_ = false;
+};
+
+}  // namespace callslip::bridge
+
+#endif  // CALLSLIP_BRIDGE_HTTP_SSE_PARSER_H_

@@ -1,0 +1,21 @@
+#ifndef CALLSLIP_BRIDGE_HTTP_TOKEN_H_
+#define CALLSLIP_BRIDGE_HTTP_TOKEN_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace callslip::bridge {
+
+// The token in the text of a file: its only word, or that of the first line `client NAME TOKEN`
+// where it is a gateway's token file. INVALID_ARGUMENT where there is none that fits into a header;
+// the message does not quote the text.
+absl::StatusOr<std::string> FindToken(absl::string_view text);
+
+// The same for the file at `path`. The errors name the path.
+absl::StatusOr<std::string> ReadTokenFile(const std::string& path);
+
+}  // namespace callslip::bridge
+
+#endif  // CALLSLIP_BRIDGE_HTTP_TOKEN_H_

@@ -1,0 +1,78 @@
+#ifndef CALLSLIP_BRIDGE_RELAY_CALL_POOL_H_
+#define CALLSLIP_BRIDGE_RELAY_CALL_POOL_H_
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "bridge/relay/input_watch.h"
+#include "common/mutex.h"
+
+namespace callslip::bridge {
+
+// Threads that run calls side by side, started as they are needed. Waits (calls that may take long)
+// have a limit of their own below the number of threads, so that they never keep the others from
+// running. Within each of the two kinds calls start in the order of their arrival. Thread-safe.
+//
+// It does not bound its queues; whoever submits does.
+class CallPool {
+ public:
+  CallPool(int max_threads, int max_waits) : max_threads_(max_threads), max_waits_(max_waits) {}
+
+  // Drops what has not started, and joins the threads: ends what they do first.
+  ~CallPool();
+
+  void Submit(bool is_wait, std::function<void()> run);
+
+  // From now on threads of the pool, one at a time, call `read`, until it returns false. It takes
+  // from `fd` what is there and submits what is to be done. The thread that has read then runs that
+  // itself, and reads on once it is through; another one reads as soon as there is input before
+  // that. So nobody has to be woken for calls that come one after the other. Once at most. Where
+  // `read` may block for good, the pool cannot be destroyed.
+  void ReadWith(int fd, std::function<bool()> read);
+
+  // The calling thread, which runs a call, will read next, and not block before: nobody has to look
+  // after the input until then.
+  void WillRead();
+
+ private:
+  void RunThread();
+  bool CanRunLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool HasWorkLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return CanRunLocked() || IsInputUnattendedLocked();
+  }
+  bool IsInputUnattendedLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return read_ != nullptr && !reading_ && !watching_;
+  }
+  void HandleInput();
+  void StopWatchLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RunLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ReadLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Has another thread look for work, if there is some.
+  void CallHelpLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const int max_threads_;
+  const int max_waits_;
+
+  Mutex mutex_;
+  CondVar work_;  // HasWorkLocked() may have become true, or the pool stops.
+  std::deque<std::function<void()>> calls_ ABSL_GUARDED_BY(mutex_);
+  std::deque<std::function<void()>> waits_ ABSL_GUARDED_BY(mutex_);
+  std::function<bool()> read_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<InputWatch> watch_ ABSL_GUARDED_BY(mutex_);
+  bool reading_ ABSL_GUARDED_BY(mutex_) = false;
+  bool watching_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread::id reader_ ABSL_GUARDED_BY(mutex_);
+  int running_ ABSL_GUARDED_BY(mutex_) = 0;
+  int running_waits_ ABSL_GUARDED_BY(mutex_) = 0;
+  int idle_threads_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace callslip::bridge
+
+#endif  // CALLSLIP_BRIDGE_RELAY_CALL_POOL_H_

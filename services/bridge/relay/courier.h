@@ -1,0 +1,56 @@
+#ifndef CALLSLIP_BRIDGE_RELAY_COURIER_H_
+#define CALLSLIP_BRIDGE_RELAY_COURIER_H_
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "bridge/http/abort_switch.h"
+#include "bridge/http/gateway_client.h"
+#include "bridge/json/json_rpc.h"
+#include "bridge/relay/session_keeper.h"
+#include "common/clock.h"
+
+namespace callslip::bridge {
+
+// Brings a message to the gateway, whatever that is just going through. Thread-safe; a delivery
+// blocks its thread.
+//
+// A message is sent once, and once again only where that can do no harm:
+//   - nothing of it was sent (no connection): until kConnectPatience is over;
+//   - it was refused for its session or its token, or by what does not know the token, and there is
+//     a new one: at once;
+//   - nobody knows (the connection broke, the stream ended early), but it carries a request_id or
+//     only reads: until its deadline.
+// Between two attempts it backs off, from kFirstBackoff to kLongestBackoff.
+class Courier {
+ public:
+  struct Delivery {
+    const Message* message;
+    absl::Time received;
+    absl::Duration timeout;
+    // Whether the timeout counts from the last that was heard of the call.
+    bool counts_from_last_sign = false;
+    AbortSwitch* abort;  // The deadline's hand, too.
+    GatewayClient::EventSink on_event;
+    // A whole line for the request's head, or nothing.
+    absl::string_view header = "";
+  };
+
+  // Both must outlive the courier.
+  Courier(Clock* clock, GatewayClient* gateway, SessionKeeper* session)
+      : clock_(clock), gateway_(gateway), session_(session) {}
+
+  // The outcome of the last attempt that tells something of the message: kNotSent means that no
+  // attempt was sent.
+  Exchange Deliver(const Delivery& delivery) const;
+
+ private:
+  class Attempts;
+
+  Clock* const clock_;
+  GatewayClient* const gateway_;
+  SessionKeeper* const session_;
+};
+
+}  // namespace callslip::bridge
+
+#endif  // CALLSLIP_BRIDGE_RELAY_COURIER_H_

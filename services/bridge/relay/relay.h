@@ -1,0 +1,141 @@
+#ifndef CALLSLIP_BRIDGE_RELAY_RELAY_H_
+#define CALLSLIP_BRIDGE_RELAY_RELAY_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "bridge/http/gateway_client.h"
+#include "bridge/json/json_rpc.h"
+#include "bridge/relay/agent_roots.h"
+#include "bridge/relay/answers.h"
+#include "bridge/relay/call_pool.h"
+#include "bridge/relay/courier.h"
+#include "bridge/relay/session_keeper.h"
+#include "bridge/relay/stdio.h"
+#include "bridge/relay/timeout_policy.h"
+#include "bridge/relay/uploads.h"
+#include "common/clock.h"
+#include "common/mutex.h"
+
+namespace callslip::bridge {
+
+// Carries the messages of one agent to the gateway and the answers back.
+//
+// Its promise: each request gets exactly one answer, at its deadline at the latest, and none once
+// it was cancelled. A request is *unfinished* until somebody takes it out of the table (its
+// worker, the deadline thread, a cancel); whoever takes it is the one who answers it.
+//
+// Messages run side by side, with one exception: what arrives while an `initialize` is unfinished
+// is held until it has its answer, since only then the session is known whose headers the others
+// must carry.
+//
+// How often a message is sent is the Courier's business.
+//
+// Thread-safe. Owned by main(); all three pointers must outlive it.
+class Relay {
+ public:
+  Relay(const TimeoutPolicy& policy, Clock* clock, GatewayClient* gateway, LineWriter* writer);
+
+  // Answers nothing any more; see Drain().
+  ~Relay();
+
+  // Takes one line of the agent's. Does not wait for the gateway, only for the agent to read.
+  void HandleLine(std::string line);
+
+  // Reads lines on threads of the relay's own until `read` returns false; see CallPool::ReadWith().
+  void ReadWith(int fd, std::function<bool()> read) { pool_->ReadWith(fd, std::move(read)); }
+
+  // Answers the request of a line that was longer than kMaxLineBytes and was skipped. `id`: its id,
+  // in JSON bytes; where it is empty, the agent is told so under none.
+  void HandleTooLongLine(const std::string& id);
+
+  // Refuses everything new, gives the unfinished calls `grace` to finish, answers the rest, and
+  // ends the session. Blocks for about `grace` and kEndSessionTimeout.
+  void Drain(absl::Duration grace);
+
+ private:
+  struct Call;
+  using CallPtr = std::shared_ptr<Call>;
+
+  void HandleMessage(Message message);
+  // `id` (JSON bytes), or none where it is that of an unfinished request, whose answer the agent is
+  // still owed under it.
+  std::string FreeId(const std::string& id);
+
+  // Puts a call into the table and starts, holds or refuses it.
+  void Admit(CallPtr call);
+  std::optional<std::string> RefusalLocked(const Call& call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Start(CallPtr call);
+  // Takes back the request with this id, if it is unfinished. True where the cancel is over with
+  // that: a modern request is taken back by closing its connection.
+  bool Cancel(const std::string& id_key);
+
+  // Takes a call out of the table. False if somebody else did before. After a true, the taker
+  // answers and calls Answered().
+  bool Take(const CallPtr& call);
+  void TakeLocked(const CallPtr& call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Answered(const CallPtr& call);
+  void Finish(const CallPtr& call, const Failure& failure);
+
+  // What a worker does for a call.
+  void Run(const CallPtr& call);
+  void Send(const CallPtr& call, const Message& message);
+  void Conclude(const CallPtr& call, Exchange exchange);
+  void ConcludeWithAnswer(const CallPtr& call, const ResponseHead& head, Message&& answer);
+  // Returns false when the stream has said all it can say.
+  bool HandleEvent(const CallPtr& call, const ResponseHead& head, absl::string_view data);
+
+  // Puts off the time of a call: a stream has begun, which lasts as long as it likes, or a sign of
+  // one has come whose time counts from there.
+  void SetDeadline(const CallPtr& call, absl::Time deadline);
+
+  void RunDeadlines();
+  // Takes all calls whose time has come and returns them with the time of the next one.
+  std::pair<std::vector<CallPtr>, absl::Time> TakeDueLocked(absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsIdleLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return unfinished_.empty() && being_answered_ == 0;
+  }
+
+  const TimeoutPolicy policy_;
+  Clock* const clock_;
+  LineWriter* const writer_;
+  const std::string url_;  // The gateway's, for failures.
+  SessionKeeper session_;
+  const Courier courier_;
+  AgentRoots roots_;
+  const Uploads uploads_;
+  const std::unique_ptr<Sleeper> deadline_sleeper_;
+
+  Mutex mutex_;
+  // All calls that nobody has taken, notifications included, by deadline; and the requests among
+  // them by id.
+  std::set<std::pair<absl::Time, CallPtr>> unfinished_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, CallPtr> requests_ ABSL_GUARDED_BY(mutex_);
+  CondVar idle_;  // IsIdleLocked() has become true.
+  int being_answered_ ABSL_GUARDED_BY(mutex_) = 0;
+  int open_streams_ ABSL_GUARDED_BY(mutex_) = 0;
+  CallPtr initialize_ ABSL_GUARDED_BY(mutex_);  // Set while one is unfinished.
+  std::vector<CallPtr> held_ ABSL_GUARDED_BY(mutex_);
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Time drain_deadline_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
+  // When the deadline thread looks next; it is only woken for what comes before that.
+  absl::Time sleeping_until_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+
+  std::unique_ptr<CallPool> pool_;
+  std::thread deadline_thread_;
+};
+
+}  // namespace callslip::bridge
+
+#endif  // CALLSLIP_BRIDGE_RELAY_RELAY_H_

@@ -1,0 +1,42 @@
+#ifndef CALLSLIP_BRIDGE_RELAY_UPLOADS_H_
+#define CALLSLIP_BRIDGE_RELAY_UPLOADS_H_
+
+#include <string>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "bridge/json/json_rpc.h"
+#include "bridge/relay/agent_roots.h"
+#include "bridge/relay/answers.h"
+#include "bridge/relay/courier.h"
+#include "bridge/relay/local_files.h"
+
+namespace callslip::bridge {
+
+// Brings the files that an `upload` names to the gateway, where the browser fetches them. An agent
+// names paths of this machine, which neither gateway nor browser can read. Thread-safe.
+class Uploads {
+ public:
+  // Both must outlive this. `url`: the gateway's, for failures.
+  Uploads(const Courier* courier, AgentRoots* roots, std::string url)
+      : courier_(courier), roots_(roots), url_(std::move(url)) {}
+
+  // The message of the delivery with the ids of the files in the place of their paths, or why it
+  // can't be had. Blocks as Courier::Deliver() does; nothing of the message itself is sent.
+  std::variant<Message, Failure> Prepare(const Courier::Delivery& delivery) const;
+
+ private:
+  // The id of the file.
+  std::variant<std::string, Failure> Put(const Courier::Delivery& delivery,
+                                         const LocalFile& file) const;
+  std::variant<std::string, Failure> PutPiece(const Courier::Delivery& delivery,
+                                              const Message& piece) const;
+
+  const Courier* const courier_;
+  AgentRoots* const roots_;
+  const std::string url_;
+};
+
+}  // namespace callslip::bridge
+
+#endif  // CALLSLIP_BRIDGE_RELAY_UPLOADS_H_

@@ -1,0 +1,31 @@
+#ifndef CALLSLIP_BRIDGE_SERVICE_LIMITS_H_
+#define CALLSLIP_BRIDGE_SERVICE_LIMITS_H_
+
+#include <cstddef>
+
+#include "absl/time/time.h"
+
+namespace callslip::bridge {
+
+// --autostart. A service that ends by itself is started again after a delay; so is the supervisor.
+inline constexpr absl::Duration kFirstServiceDelay = absl::Milliseconds(100);
+inline constexpr absl::Duration kLongestServiceDelay = absl::Seconds(5);
+inline constexpr absl::Duration kSupervisorPause = absl::Seconds(1);
+
+// How often the supervisor looks after the files that they share: they are removed from /tmp after
+// days without use. How much is kept of the log, once as it is and once more of what was before.
+inline constexpr absl::Duration kTendFilesEvery = absl::Minutes(1);
+inline constexpr size_t kMaxLogBytes = size_t{4} * 1024 * 1024;
+
+// How long a bridge waits for the first answer of the gateway that it has started, and how often
+// it asks.
+inline constexpr absl::Duration kStartPatience = absl::Seconds(30);
+inline constexpr absl::Duration kAskEvery = absl::Milliseconds(50);
+
+// When the last bridge has gone nobody waits for answers: the services end soon, or are killed.
+inline constexpr char kServiceDrainGrace[] = "500ms";
+inline constexpr absl::Duration kServicesEndWithin = absl::Seconds(3);
+
+}  // namespace callslip::bridge
+
+#endif  // CALLSLIP_BRIDGE_SERVICE_LIMITS_H_

@@ -1,0 +1,352 @@
+#include "gateway/mcp/protocol/exchange.h"
+
+#include <limits>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "boost/asio/bind_cancellation_slot.hpp"
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/error.hpp"
+#include "boost/asio/post.hpp"
+#include "boost/system/system_error.hpp"
+#include "common/log.h"
+#include "gateway/http/await.h"
+#include "gateway/http/event_stream.h"
+#include "gateway/mcp/protocol/call_span.h"
+
+namespace callslip::gateway {
+
+namespace asio = boost::asio;
+
+namespace {
+
+// A client that does not read what it asked for is told no more, but for the answer.
+constexpr size_t kMaxOutboxBytes = 1 << 20;
+
+// The status of a modern answer: errors of the protocol itself have one of their own.
+int ModernStatus(const RpcOutcome& outcome) {
+  const auto* error = std::get_if<RpcError>(&outcome);
+  if (error == nullptr) return 200;
+  switch (error->code) {
+    case JsonRpcCode::kMethodNotFound:
+      return 404;
+    case JsonRpcCode::kHeaderMismatch:
+    case JsonRpcCode::kMissingClientCapability:
+    case JsonRpcCode::kUnsupportedProtocolVersion:
+      return 400;
+    default:
+      return 200;
+  }
+}
+
+std::string NotificationOf(const std::string& method, Json params) {
+  return Dump({{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}});
+}
+
+std::string Event(absl::string_view message) {
+  return absl::StrCat("event: message\ndata: ", message, "\n\n");
+}
+
+// What was asked for was done all the same.
+RpcError NoRoomInBatch() {
+  return {
+      JsonRpcCode::kInternalError,
+      "It was done, but there is no room for its answer beside the others of its batch. Read it "
+      "again in a request of its own; do not act again for it."};
+}
+
+}  // namespace
+
+// A request of ours that awaits its reply.
+struct Exchange::Asked {
+  asio::steady_timer replied;
+  std::optional<RpcOutcome> outcome;
+};
+
+// Ends the work when whoever was to get its outcome is gone.
+struct Exchange::CancelOnExit {
+  explicit CancelOnExit(std::shared_ptr<Exchange> of) : exchange(std::move(of)) {}
+  CancelOnExit(const CancelOnExit&) = delete;
+  ~CancelOnExit() {
+    if (!exchange->done()) exchange->Cancel();
+    exchange->under_way_ = nullptr;
+  }
+  const std::shared_ptr<Exchange> exchange;
+};
+
+Exchange::Exchange(asio::any_io_executor executor, Origin origin, JsonRpcMessage message)
+    : executor_(std::move(executor)),
+      origin_(std::move(origin)),
+      message_(std::move(message)),
+      last_progress_(-std::numeric_limits<double>::infinity()) {
+  const Json& token = MetaMember(message_, "progressToken");
+  if (token.is_string() || token.is_number_integer()) progress_token_ = token;
+}
+
+TraceContext Exchange::trace() const {
+  if (!trace_.empty()) return trace_;
+  trace_ = TraceInMessage();
+  if (trace_.empty()) trace_ = origin_.trace;
+  if (trace_.empty()) trace_ = TraceContext::New();
+  return trace_;
+}
+
+TraceContext Exchange::TraceInMessage() const {
+  const Json& given = MetaMember(message_, "traceparent");
+  if (!given.is_string()) return {};
+  return TraceContext::Parse(given.get_ref<const std::string&>()).value_or(TraceContext());
+}
+
+TraceCompanions Exchange::companions() const {
+  return companions_.has_value() ? *companions_ : CompanionsInMessage();
+}
+
+TraceCompanions Exchange::CompanionsInMessage() const {
+  const Json& tracestate = MetaMember(message_, "tracestate");
+  const Json& baggage = MetaMember(message_, "baggage");
+  TraceCompanions companions = origin_.companions;
+  // A trace and its state go together: the message names both, or the HTTP request does.
+  if (!(companions.tracestate.empty() && tracestate.is_null()) && !TraceInMessage().empty()) {
+    companions.tracestate =
+        tracestate.is_string() ? TracestateOf(tracestate.get_ref<const std::string&>()) : "";
+  }
+  if (!baggage.is_string()) return companions;
+  std::string own = BaggageOf(baggage.get_ref<const std::string&>());
+  if (!own.empty()) companions.baggage = std::move(own);
+  return companions;
+}
+
+void Exchange::BeginSpan(absl::string_view method, absl::string_view tool) {
+  trace_ = TraceInMessage();
+  span_ = BeginCallSpan(method, tool, origin_.version, origin_.trace, trace_);
+}
+
+void Exchange::LinkSpan(const std::string& traceparent) {
+  if (span_) span_.Link(TraceContext::Parse(traceparent).value_or(TraceContext()));
+}
+
+void Exchange::EndSpan(const RpcOutcome& outcome) { EndCallSpan(outcome, span_); }
+
+const Json& Exchange::client_capabilities() const {
+  return MetaMember(message_, kMetaClientCapabilities);
+}
+
+void Exchange::NotifyProgress(double progress, std::optional<double> total,
+                              const std::string& message) {
+  if (progress_token_.is_null() || !(progress > last_progress_)) return;
+  last_progress_ = progress;
+  Json params = {{"progressToken", progress_token_}, {"progress", progress}};
+  if (total.has_value()) params["total"] = *total;
+  if (!message.empty()) params["message"] = message;
+  Send(NotificationOf("notifications/progress", std::move(params)), /*needed=*/false);
+}
+
+void Exchange::NotifyLog(const std::string& level, const std::string& logger, Json data) {
+  if (!origin_.log_level.has_value() || LogLevelOf(level) < *origin_.log_level) return;
+  Send(NotificationOf("notifications/message",
+                      {{"level", level}, {"logger", logger}, {"data", std::move(data)}}),
+       /*needed=*/false);
+}
+
+void Exchange::Notify(const std::string& method, Json params) {
+  Send(NotificationOf(method, std::move(params)), /*needed=*/true);
+}
+
+asio::awaitable<RpcOutcome> Exchange::Request(std::string method, Json params) {
+  if (done()) co_return RpcError{JsonRpcCode::kInternalError, "The request has ended."};
+  // Unique within the session, as the id of the request is.
+  const std::string id = absl::StrCat("callslip-", Dump(message_.id), "-", next_request_++);
+  Asked asked{asio::steady_timer(executor_, asio::steady_timer::time_point::max()), std::nullopt};
+  struct Forget {
+    ~Forget() { asked.erase(id); }
+    std::map<std::string, Asked*>& asked;
+    const std::string& id;
+  };
+  asked_[id] = &asked;
+  const Forget forget{asked_, id};
+  Send(Dump({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}}),
+       /*needed=*/true);
+  while (!asked.outcome.has_value()) {
+    co_await asked.replied.async_wait(kAwait);
+  }
+  co_return *std::move(asked.outcome);
+}
+
+bool Exchange::Reply(const Json& id, RpcOutcome outcome) {
+  const auto asked = asked_.find(id.is_string() ? id.get<std::string>() : Dump(id));
+  if (asked == asked_.end()) return false;
+  asked->second->outcome = std::move(outcome);
+  asked->second->replied.cancel();
+  return true;
+}
+
+void Exchange::Send(std::string message, bool needed) {
+  if (done() || is_cut_off_) return;
+  // One message is sent however large it is.
+  bool fits = outbox_.empty() || outbox_bytes_ + message.size() <= kMaxOutboxBytes;
+  if (fits && writer_ != nullptr) fits = writer_->Hold(outbox_bytes_ + message.size());
+  if (!fits) {
+    is_cut_off_ = needed && writer_ != nullptr;
+    if (is_cut_off_) TellNews();
+    return;
+  }
+  outbox_bytes_ += message.size();
+  outbox_.push_back(std::move(message));
+  TellNews();
+}
+
+void Exchange::End(RpcOutcome outcome) {
+  outcome_ = std::move(outcome);
+  if (keep_ != nullptr && !cancelled_) {
+    // Its text is a fraction of what it was made of.
+    kept_ = JsonRpcResponse(message_.id, *std::exchange(outcome_, Json()));
+    if (!keep_(kept_.size())) kept_ = JsonRpcResponse(message_.id, NoRoomInBatch());
+    return;
+  }
+  if (writer_ == nullptr || cancelled_ || is_cut_off_) return;
+  // It may have to wait for its reader, as what comes before it.
+  std::string answer = JsonRpcResponse(message_.id, *outcome_);
+  outcome_ = Json();
+  is_answer_queued_ = true;
+  is_cut_off_ = !writer_->Hold(outbox_bytes_ + answer.size());
+  if (is_cut_off_) return;
+  outbox_bytes_ += answer.size();
+  outbox_.push_back(std::move(answer));
+}
+
+void Exchange::Run(asio::awaitable<RpcOutcome> work) {
+  // One of a batch may be taken back by another.
+  if (done()) return;
+  auto ended = [self = shared_from_this()](const std::exception_ptr& error, RpcOutcome outcome) {
+    if (self->done()) return;
+    self->End(error == nullptr ? std::move(outcome) : self->Failure());
+    if (self->news_ != nullptr) self->news_->cancel();
+    // At once: the work is over, and does not use this any more.
+    self->Answer();
+  };
+  asio::co_spawn(executor_, std::move(work),
+                 asio::bind_cancellation_slot(cancel_.slot(), std::move(ended)));
+}
+
+asio::cancellation_slot Exchange::BeginWait() {
+  DropParams();
+  progress_token_ = Json();
+  return cancel_.slot();
+}
+
+void Exchange::DropParams() {
+  if (companions_.has_value()) return;
+  if (trace_.empty()) trace_ = TraceInMessage();
+  companions_ = CompanionsInMessage();
+  message_.params = Json();
+  body_place_ = nullptr;
+}
+
+void Exchange::FinishWith(absl::FunctionRef<RpcOutcome()> work) {
+  if (done()) return;
+  try {
+    End(work());
+  } catch (const std::exception&) {
+    End(Failure());
+  }
+  Answer();
+}
+
+RpcOutcome Exchange::Failure() const {
+  if (!cancelled_) {
+    Log(LogLevel::kError, "a request failed",
+        {{"method", message_.method}, {"traceparent", trace().ToString()}});
+  }
+  return RpcError{JsonRpcCode::kInternalError,
+                  "The gateway failed to answer. Please report it with its log."};
+}
+
+void Exchange::Finish(RpcOutcome outcome) {
+  if (done()) return;
+  End(std::move(outcome));
+  TellNews();
+}
+
+void Exchange::Cancel() {
+  if (done()) return;
+  cancelled_ = true;
+  span_.Fail("cancelled");
+  Finish(RpcError{JsonRpcCode::kInternalError, "Cancelled."});
+  // The work may hold the last reference to this.
+  const auto self = shared_from_this();
+  cancel_.emit(asio::cancellation_type::terminal);
+}
+
+// Not at once: whoever has the news, and whoever is told, may go on to use this.
+void Exchange::TellNews() {
+  if (news_ != nullptr) news_->cancel();
+  if (answer_ != nullptr) asio::post(executor_, [self = shared_from_this()] { self->Answer(); });
+}
+
+asio::awaitable<void> Exchange::AwaitNews(asio::steady_timer::duration at_most) {
+  if (done() || is_cut_off_ || !outbox_.empty()) co_return;
+  news_ = std::make_unique<asio::steady_timer>(executor_, at_most);
+  co_await news_->async_wait(kAwait);
+  news_ = nullptr;
+}
+
+void Exchange::OnAnswer(AnswerHandler answer) {
+  answer_ = std::move(answer);
+  if (done() || !outbox_.empty()) TellNews();
+}
+
+void Exchange::Answer() {
+  if (answer_ == nullptr) return;
+  HttpResponse response;
+  if (!outbox_.empty()) {
+    response = EventStreamHead();
+    response.stream = [guard = std::make_shared<CancelOnExit>(shared_from_this())](
+                          BodyWriter& writer) { return guard->exchange->Stream(writer); };
+  } else {
+    // Nothing may be sent for a request that was taken back.
+    response = cancelled_ ? HttpResponse{.status = 202} : ResponseOf(*outcome_);
+    under_way_ = nullptr;
+  }
+  std::exchange(answer_, nullptr)(std::move(response));
+}
+
+HttpResponse Exchange::ResponseOf(const RpcOutcome& outcome) const {
+  return {.status = era() == Era::kModern ? ModernStatus(outcome) : 200,
+          .body = JsonRpcResponse(message_.id, outcome)};
+}
+
+asio::awaitable<std::string> Exchange::AnswerMessage() {
+  const CancelOnExit guard(shared_from_this());
+  while (!done()) {
+    // A batch has no place for what comes before an answer.
+    outbox_.clear();
+    outbox_bytes_ = 0;
+    co_await AwaitNews(std::chrono::hours(24));
+  }
+  if (cancelled_) co_return "";
+  co_return kept_.empty() ? JsonRpcResponse(message_.id, *outcome_) : std::move(kept_);
+}
+
+asio::awaitable<void> Exchange::Stream(BodyWriter& writer) {
+  writer_ = &writer;
+  const absl::Cleanup leave = [this] { writer_ = nullptr; };
+  while (!is_cut_off_) {
+    std::string events;
+    for (const std::string& message : outbox_) absl::StrAppend(&events, Event(message));
+    outbox_.clear();
+    outbox_bytes_ = 0;
+    writer.Hold(0);
+    const bool last = done();
+    if (last && !cancelled_ && !is_answer_queued_) {
+      absl::StrAppend(&events, Event(JsonRpcResponse(message_.id, *outcome_)));
+    }
+    if (!last && events.empty()) events = ": keep-alive\n\n";
+    if (!events.empty()) co_await writer.Write(std::move(events));
+    if (last) co_return;
+    co_await AwaitNews(kStreamKeepAlive);
+  }
+  throw boost::system::system_error(asio::error::operation_aborted);
+}
+
+}  // namespace callslip::gateway

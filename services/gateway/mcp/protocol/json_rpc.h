@@ -1,0 +1,77 @@
+#ifndef CALLSLIP_GATEWAY_MCP_PROTOCOL_JSON_RPC_H_
+#define CALLSLIP_GATEWAY_MCP_PROTOCOL_JSON_RPC_H_
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "gateway/json/parse.h"
+
+namespace callslip::gateway {
+
+// JSON-RPC 2.0 error codes, as MCP uses them.
+enum class JsonRpcCode {
+  kParseError = -32700,
+  kInvalidRequest = -32600,
+  kMethodNotFound = -32601,
+  kInvalidParams = -32602,
+  kInternalError = -32603,
+  // Legacy clients know these three from the official servers.
+  kSessionRequired = -32000,
+  kSessionNotFound = -32001,
+  kResourceNotFound = -32002,
+  // 2026-07-28, basic/index: error codes.
+  kHeaderMismatch = -32020,
+  kMissingClientCapability = -32021,
+  kUnsupportedProtocolVersion = -32022,
+};
+
+struct RpcError {
+  JsonRpcCode code;
+  std::string message;
+  std::optional<Json> data;
+};
+
+// The result of a request, or why there is none.
+using RpcOutcome = std::variant<Json, RpcError>;
+
+// A message of a client. Exactly one of the three.
+struct JsonRpcMessage {
+  enum class Kind { kRequest, kNotification, kResponse };
+
+  Kind kind;
+  Json id;  // A string or an integer, for requests and responses.
+  std::string method;
+  Json params = Json::object();
+  RpcOutcome outcome = Json();  // Of a response.
+};
+
+// What a body holds.
+struct JsonRpcBody {
+  // An entry of a batch that is no message is the error to be answered in its place.
+  std::vector<std::variant<JsonRpcMessage, RpcError>> messages;
+  bool is_batch = false;
+};
+
+// Messages in one batch.
+inline constexpr size_t kMaxBatch = 100;
+
+// Of an id, and of a progress token, as JSON: they are kept as long as the request lasts. Clients
+// number their requests, or use UUIDs.
+inline constexpr size_t kMaxRpcIdBytes = 1024;
+
+// The messages in `body`, or what is wrong with it as a whole. Such an error is answered without
+// an `id`, since there is none that could be trusted (and `"id":null` makes official clients
+// throw).
+std::variant<JsonRpcBody, RpcError> ParseJsonRpc(const std::string& body);
+
+// The response to the request `id`, on one line.
+std::string JsonRpcResponse(const Json& id, const RpcOutcome& outcome);
+// An error that answers no request in particular.
+std::string JsonRpcErrorWithoutId(const RpcError& error);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_MCP_PROTOCOL_JSON_RPC_H_

@@ -1,0 +1,19 @@
+#ifndef CALLSLIP_GATEWAY_MCP_PROTOCOL_PARAM_HEADERS_H_
+#define CALLSLIP_GATEWAY_MCP_PROTOCOL_PARAM_HEADERS_H_
+
+#include <optional>
+
+#include "gateway/http/http_message.h"
+#include "gateway/json/parse.h"
+#include "gateway/mcp/protocol/json_rpc.h"
+
+namespace callslip::gateway {
+
+// Compares the Mcp-Param-… headers of a modern tools/call with the arguments that a tool's schema
+// marks with `x-mcp-header`. kHeaderMismatch where they differ or one of the two is missing.
+std::optional<RpcError> CheckParamHeaders(const HttpRequest& request, const Json& input_schema,
+                                          const Json& arguments);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_MCP_PROTOCOL_PARAM_HEADERS_H_

@@ -1,0 +1,70 @@
+#ifndef CALLSLIP_GATEWAY_MCP_PROTOCOL_PROTOCOL_H_
+#define CALLSLIP_GATEWAY_MCP_PROTOCOL_PROTOCOL_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "gateway/http/http_message.h"
+#include "gateway/json/parse.h"
+#include "gateway/mcp/protocol/json_rpc.h"
+
+// The revisions of the Model Context Protocol, and how to tell which one a request speaks.
+namespace callslip::gateway {
+
+// Legacy revisions open a session with `initialize`. Modern ones (2026-07-28) carry version and
+// capabilities in every request and know no session.
+enum class Era { kLegacy, kModern };
+
+inline constexpr char kModernVersion[] = "2026-07-28";
+// The newest legacy revision, offered to a client that asks for one that we do not know.
+inline constexpr char kLatestLegacyVersion[] = "2025-11-25";
+// The only one with batches; also what a client speaks that does not say.
+inline constexpr char kBatchVersion[] = "2025-03-26";
+
+// Newest first.
+const std::vector<std::string>& SupportedVersions();
+bool IsLegacyVersion(absl::string_view version);
+
+// Members of `_meta` that the protocol reserves.
+inline constexpr char kMetaProtocolVersion[] = "io.modelcontextprotocol/protocolVersion";
+inline constexpr char kMetaClientInfo[] = "io.modelcontextprotocol/clientInfo";
+inline constexpr char kMetaClientCapabilities[] = "io.modelcontextprotocol/clientCapabilities";
+inline constexpr char kMetaLogLevel[] = "io.modelcontextprotocol/logLevel";
+inline constexpr char kMetaServerInfo[] = "io.modelcontextprotocol/serverInfo";
+inline constexpr char kMetaSubscriptionId[] = "io.modelcontextprotocol/subscriptionId";
+inline constexpr char kMetaRelatedTask[] = "io.modelcontextprotocol/related-task";
+// The extension that tasks became in 2026-07-28.
+inline constexpr char kTasksExtension[] = "io.modelcontextprotocol/tasks";
+
+// The member `name` of params._meta; null where it is absent.
+const Json& MetaMember(const JsonRpcMessage& message, const char* name);
+
+// Modern iff the message carries its protocol version, or the MCP-Protocol-Version header names
+// one that is not legacy.
+Era EraOf(const HttpRequest& request, const JsonRpcMessage& message);
+
+// What a modern request lacks or contradicts, as the answer 400 that names it; nullopt where it is
+// as it should be.
+std::optional<RpcError> CheckModernRequest(const HttpRequest& request,
+                                           const JsonRpcMessage& message);
+
+// The value behind a header that may be wrapped as `=?base64?…?=`; nullopt where the wrapping is
+// broken.
+std::optional<std::string> DecodeHeaderValue(const std::string& value);
+
+// What a client calls itself in its `clientInfo`, to be shown: its title, else its name. Empty
+// where it says neither; at most 40 bytes, without control characters.
+std::string ClientNameOf(const Json& client_info);
+
+// The severities of log messages, least severe first; an index into them is a level.
+const std::vector<std::string>& LogLevels();
+std::optional<int> LogLevelOf(const Json& name);
+
+// { "name": "callslip", … }
+const Json& ServerInfo();
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_MCP_PROTOCOL_PROTOCOL_H_

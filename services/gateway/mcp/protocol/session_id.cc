@@ -1,0 +1,56 @@
+#include "gateway/mcp/protocol/session_id.h"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "auth/same_secret.h"
+#include "openssl/evp.h"
+#include "openssl/hmac.h"
+
+namespace callslip::gateway {
+namespace {
+
+// Clients send it in a header with each request.
+constexpr size_t kMaxBytes = 256;
+// Half of a SHA-256: nobody can guess 128 bits.
+constexpr size_t kSignatureBytes = 16;
+
+}  // namespace
+
+SessionIds::SessionIds(std::string key) : key_(std::move(key)) {}
+
+std::string SessionIds::Sign(absl::string_view payload) const {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> mac;
+  HMAC(EVP_sha256(), key_.data(), static_cast<int>(key_.size()),
+       reinterpret_cast<const unsigned char*>(payload.data()), payload.size(), mac.data(), nullptr);
+  return absl::WebSafeBase64Escape(
+      absl::string_view(reinterpret_cast<const char*>(mac.data()), kSignatureBytes));
+}
+
+std::string SessionIds::Issue(const SessionInfo& session) const {
+  const std::string payload = absl::WebSafeBase64Escape(absl::StrCat(
+      session.protocol_version, " ", session.principal, " ", session.id, " ", session.client));
+  return absl::StrCat(payload, ".", Sign(payload));
+}
+
+std::optional<SessionInfo> SessionIds::Verify(absl::string_view text) const {
+  if (text.size() > kMaxBytes) return std::nullopt;
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(text, absl::MaxSplits('.', 1));
+  // The texts are compared, not what they decode to: of the many ways to write the same bytes in
+  // base64, one is valid.
+  if (!IsSameSecret(parts.second, Sign(parts.first))) return std::nullopt;
+  // From here on it is a text that was issued, perhaps by another version of this program.
+  std::string payload;
+  if (!absl::WebSafeBase64Unescape(parts.first, &payload)) return std::nullopt;
+  std::vector<std::string> fields = absl::StrSplit(payload, absl::MaxSplits(' ', 3));
+  if (fields.size() != 4) return std::nullopt;
+  return SessionInfo{std::move(fields[0]), std::move(fields[1]), std::move(fields[2]),
+                     std::move(fields[3])};
+}
+
+}  // namespace callslip::gateway

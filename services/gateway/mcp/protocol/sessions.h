@@ -1,0 +1,79 @@
+#ifndef CALLSLIP_GATEWAY_MCP_PROTOCOL_SESSIONS_H_
+#define CALLSLIP_GATEWAY_MCP_PROTOCOL_SESSIONS_H_
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "auth/principal.h"
+#include "gateway/mcp/protocol/exchange.h"
+#include "gateway/mcp/protocol/session_id.h"
+
+namespace callslip::gateway {
+
+// The sessions of legacy clients. A session is its signed id and survives any restart of the
+// gateway; what is kept in memory about one is what may be lost with it: its requests under way,
+// the level that it logs at, and that its client has ended it.
+class Sessions {
+ public:
+  // `key` signs the ids; 32 bytes.
+  explicit Sessions(std::string key) : ids_(std::move(key)) {}
+
+  // Another key from now on: with that, the sessions of the one before are unknown, and their
+  // clients open new ones.
+  void SetKey(std::string key) { ids_ = SessionIds(std::move(key)); }
+
+  // The id of a new session. `client` is ClientNameOf() whoever opens it.
+  std::string Open(const std::string& version, const Principal& principal,
+                   const std::string& client) const;
+  // Nullopt where the id was never issued to this principal, or its session has ended.
+  std::optional<SessionInfo> Find(const std::string& id, const Principal& principal) const;
+  void End(const std::string& id);
+
+  void SetLogLevel(const std::string& id, int level);
+  std::optional<int> LogLevel(const std::string& id) const;
+
+  // Keeps `exchange`, a request of its session, reachable until this is destroyed.
+  class UnderWay {
+   public:
+    UnderWay(Sessions* sessions, Exchange* exchange);
+    ~UnderWay();
+    UnderWay(const UnderWay&) = delete;
+    // False where another request under way has the same id.
+    bool unique() const { return unique_; }
+
+   private:
+    Sessions* const sessions_;
+    const std::string session_;
+    const std::string request_;
+    bool unique_;
+  };
+
+  // Cancels the request, if it is under way.
+  void Cancel(const std::string& session, const Json& request_id);
+  // Hands a reply of the client to the request of ours that it answers, if there is one.
+  void Reply(const std::string& session, const Json& id, RpcOutcome outcome);
+
+ private:
+  struct State {
+    std::map<std::string, Exchange*> under_way;  // By the request's id as JSON.
+    std::optional<int> log_level;
+    bool ended = false;
+
+    bool lasting() const { return log_level.has_value() || ended; }
+  };
+  // Sessions that are kept although none of their requests is under way, the oldest going first.
+  static constexpr size_t kMaxLasting = 10'000;
+
+  State& Lasting(const std::string& id);
+
+  SessionIds ids_;
+  absl::flat_hash_map<std::string, State> states_;
+  std::deque<std::string> lasting_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_MCP_PROTOCOL_SESSIONS_H_

@@ -1,0 +1,34 @@
+#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_COMMAND_RESOURCES_H_
+#define CALLSLIP_GATEWAY_MCP_TOOLS_COMMAND_RESOURCES_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "gateway/mcp/protocol/providers.h"
+#include "gateway/tracker_client/tracker_client.h"
+
+namespace callslip::gateway {
+
+// The results of the caller's commands as MCP resources: callslip://result/{correlation_id}.
+class CommandResources final : public ResourceProvider {
+ public:
+  explicit CommandResources(TrackerClient* tracker) : tracker_(tracker) {}
+
+  // The command whose result `uri` names; nullopt where it is no such URI, or its id has more than
+  // kMaxIdBytes.
+  static std::optional<std::string> CommandIdOf(const std::string& uri);
+
+  boost::asio::awaitable<RpcOutcome> List(std::shared_ptr<CallContext> context,
+                                          std::string cursor) const override;
+  Json Templates() const override;
+  boost::asio::awaitable<RpcOutcome> Read(std::shared_ptr<CallContext> context,
+                                          std::string uri) const override;
+
+ private:
+  TrackerClient* const tracker_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_COMMAND_RESOURCES_H_

@@ -1,0 +1,29 @@
+#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_FILE_TOOL_H_
+#define CALLSLIP_GATEWAY_MCP_TOOLS_FILE_TOOL_H_
+
+#include <memory>
+
+#include "gateway/files/file_store.h"
+#include "gateway/mcp/protocol/tool.h"
+
+namespace callslip::gateway {
+
+// Takes a piece of a file for `interact` {action: "upload"}. For the bridge, and for programs that
+// come without one: models are not told of it.
+class FileTool final : public Tool {
+ public:
+  explicit FileTool(FileStore* files) : files_(files) {}
+
+  const Json& Definition() const override;
+  bool IsListed() const override { return false; }
+  absl::Duration LongestWait(const Json&) const override { return absl::ZeroDuration(); }
+  boost::asio::awaitable<ToolResult> Call(std::shared_ptr<CallContext> context,
+                                          Json arguments) const override;
+
+ private:
+  FileStore* const files_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_FILE_TOOL_H_

@@ -1,0 +1,19 @@
+#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_OBSERVE_HEALTH_H_
+#define CALLSLIP_GATEWAY_MCP_TOOLS_OBSERVE_HEALTH_H_
+
+#include "absl/time/time.h"
+#include "auth/principal.h"
+#include "boost/asio/awaitable.hpp"
+#include "gateway/mcp/protocol/tool.h"
+#include "gateway/tracker_client/tracker_client.h"
+
+namespace callslip::gateway {
+
+// `observe {what: "health"}`: how gateway and tracker do, in some 200 tokens. For administrators;
+// others are refused with `role_not_allowed`. A tracker that does not answer is told, not an error.
+boost::asio::awaitable<ToolResult> ObserveHealth(TrackerClient* tracker, Principal principal,
+                                                 absl::Duration uptime);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_OBSERVE_HEALTH_H_

@@ -1,0 +1,175 @@
+#include "gateway/mcp/tools/observe_tool.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "gateway/json/command_json.h"
+#include "gateway/mcp/tools/arguments.h"
+#include "gateway/mcp/tools/command_wait.h"
+#include "gateway/mcp/tools/missing_worker.h"
+#include "gateway/mcp/tools/observe_health.h"
+#include "gateway/mcp/tools/observe_workers.h"
+#include "gateway/mcp/tools/tool_definitions.h"
+#include "gateway/mcp/tools/tool_result.h"
+#include "gateway/timeouts.h"
+
+namespace callslip::gateway {
+namespace {
+
+// Lines of each kind in one answer: an agent pays for every word.
+constexpr int kMaxListed = 20;
+
+// How a client names the session that it asks in.
+constexpr char kOwnSession[] = "mine";
+
+const std::vector<v1::CommandState>& FailedStates() {
+  static const auto& states =
+      *new std::vector<v1::CommandState>{v1::COMMAND_STATE_FAILED, v1::COMMAND_STATE_TIMED_OUT,
+                                         v1::COMMAND_STATE_EXPIRED, v1::COMMAND_STATE_CANCELLED};
+  return states;
+}
+
+v1::ListCommandsRequest ListRequest(const ObserveTool::Whose& whose,
+                                    const std::vector<v1::CommandState>& states) {
+  v1::ListCommandsRequest request;
+  request.set_client_id(whose.client_id);
+  request.set_owner(whose.owner);
+  request.set_label(whose.label);
+  for (const v1::CommandState state : states) request.add_states(state);
+  request.set_page_size(kMaxListed);
+  return request;
+}
+
+// With its session, and with its client where that is not the caller itself.
+Json Entry(const v1::Command& command, const ObserveTool::Whose& whose,
+           Json (*shown)(const v1::Command&)) {
+  Json entry = shown(command);
+  if (!command.label().empty()) entry["session"] = command.label();
+  if (!whose.owner.empty()) entry["client"] = command.client_id();
+  return entry;
+}
+
+// What can be observed.
+const std::vector<std::string>& Subjects() {
+  static const auto& subjects = *new std::vector<std::string>{
+      "command_result", "pending_commands", "failed_commands", "workers", "browser_log", "health"};
+  return subjects;
+}
+
+// A command that waits for a person: its id says so.
+bool WaitsForUser(const std::string& correlation_id) {
+  return absl::StartsWith(correlation_id, "ann_");
+}
+
+// The arguments of command_result, besides `what`.
+Tool::Wait ReadWait(Arguments& arguments) {
+  Tool::Wait wait{.command_id = arguments.Id("correlation_id")};
+  const bool human = WaitsForUser(wait.command_id);
+  const absl::Duration longest = human ? kBlockingWait : kSlowWait;
+  const auto wait_ms = arguments.Integer("wait_ms", 0, absl::ToInt64Milliseconds(longest));
+  wait.at_most = human ? kBlockingWait : absl::ZeroDuration();
+  if (wait_ms.has_value()) wait.at_most = absl::Milliseconds(*wait_ms);
+  return wait;
+}
+
+}  // namespace
+
+const Json& ObserveTool::Definition() const { return ObserveDefinition(); }
+
+absl::Duration ObserveTool::LongestWait(const Json& arguments) const {
+  const std::optional<Wait> wait = WaitOf(arguments);
+  return wait.has_value() ? wait->at_most : absl::ZeroDuration();
+}
+
+std::optional<Tool::Wait> ObserveTool::WaitOf(const Json& json) const {
+  Arguments arguments(json);
+  if (arguments.Choice("what", Subjects()) != "command_result") return std::nullopt;
+  Wait wait = ReadWait(arguments);
+  if (!arguments.status().ok()) return std::nullopt;
+  return wait;
+}
+
+boost::asio::awaitable<ToolResult> ObserveTool::Call(std::shared_ptr<CallContext> context,
+                                                     Json json) const {
+  Arguments arguments(json);
+  const std::string what = arguments.Choice("what", Subjects());
+  Wait wait;
+  if (what == "command_result") wait = ReadWait(arguments);
+  Whose whose{.client_id = OnBehalfOf(context->principal())};
+  if (what == "pending_commands" || what == "failed_commands") {
+    whose.owner = arguments.Text("client").value_or("");
+    whose.label = arguments.NonEmptyText("session").value_or("");
+    if (whose.label == kOwnSession) {
+      whose.label = context->session_label();
+      if (whose.label.empty()) arguments.Fail("session: there is no MCP session, so none is mine");
+    }
+  }
+  std::string kind;
+  if (what == "browser_log") kind = arguments.Text("kind").value_or("");
+  if (!arguments.status().ok()) co_return ErrorResult(arguments.status(), Executed::kNo);
+  json = Json();
+  if (what == "workers") co_return co_await ObserveWorkers(tracker_, context->principal());
+  if (what == "health") {
+    co_return co_await ObserveHealth(tracker_, context->principal(), clock_->Now() - made_);
+  }
+  if (what == "browser_log") {
+    co_return co_await ObserveBrowserLog(tracker_, context->principal(), std::move(kind));
+  }
+  if (what == "pending_commands") co_return co_await Pending(std::move(whose));
+  if (what == "failed_commands") co_return co_await Failed(std::move(whose));
+  co_return co_await One(std::move(context), std::move(wait));
+}
+
+boost::asio::awaitable<ToolResult> ObserveTool::One(std::shared_ptr<CallContext> context,
+                                                    Wait wait) const {
+  const auto command =
+      co_await AwaitEnd(tracker_, clock_, std::move(context), wait.command_id, wait.at_most);
+  std::string hint;
+  if (command.ok()) hint = co_await MissingWorkerHint(tracker_, *command);
+  co_return AfterWait(wait.command_id, command, hint);
+}
+
+ToolResult ObserveTool::AfterWait(const std::string& command_id,
+                                  const absl::StatusOr<v1::Command>& command,
+                                  const std::string& hint) const {
+  if (command.ok()) return CommandResult(*command, hint);
+  return VainWaitResult(command.status(), Executed::kAsked, command_id);
+}
+
+boost::asio::awaitable<ToolResult> ObserveTool::Pending(Whose whose) const {
+  v1::ListCommandsRequest request = ListRequest(whose, {});
+  request.set_of_each_group(true);
+  const auto listed = co_await tracker_->Call(std::move(request));
+  if (!listed.ok()) co_return ErrorResult(listed.status(), Executed::kNo);
+  Json answer = {{"status", "complete"}, {"final", true}};
+  for (const char* group : {"pending", "completed", "failed"}) answer[group] = Json::array();
+  for (const v1::Command& command : listed->commands()) {
+    if (!IsFinal(command.state())) {
+      answer["pending"].push_back(Entry(command, whose, PendingEntry));
+    } else if (command.state() == v1::COMMAND_STATE_COMPLETED) {
+      answer["completed"].push_back(Entry(command, whose, CompletedEntry));
+    } else {
+      answer["failed"].push_back(Entry(command, whose, FailedEntry));
+    }
+  }
+  if (listed->more_in_groups()) answer["message"] = "Only the newest of each kind are listed.";
+  std::string text = Dump(answer);
+  co_return TextResult(std::move(answer), std::move(text));
+}
+
+boost::asio::awaitable<ToolResult> ObserveTool::Failed(Whose whose) const {
+  const auto failed = co_await tracker_->Call(ListRequest(whose, FailedStates()));
+  if (!failed.ok()) co_return ErrorResult(failed.status(), Executed::kNo);
+  Json answer = {{"status", "complete"}, {"final", true}};
+  answer["commands"] = Json::array();
+  for (const v1::Command& command : failed->commands()) {
+    answer["commands"].push_back(Entry(command, whose, FailedEntry));
+  }
+  if (!failed->next_page_token().empty()) answer["message"] = "Only the newest are listed.";
+  std::string text = Dump(answer);
+  co_return TextResult(std::move(answer), std::move(text));
+}
+
+}  // namespace callslip::gateway

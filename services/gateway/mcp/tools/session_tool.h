@@ -1,0 +1,50 @@
+#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_SESSION_TOOL_H_
+#define CALLSLIP_GATEWAY_MCP_TOOLS_SESSION_TOOL_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/clock.h"
+#include "gateway/api/session_hub.h"
+#include "gateway/mcp/protocol/tool.h"
+#include "gateway/mcp/tools/session_control.h"
+#include "gateway/mcp/tools/session_wait.h"
+#include "rpc_client/tracker_calls.h"
+
+namespace callslip::gateway {
+
+// Lets an agent work with the session of another one of the same client: see what there is, read
+// it, hand its agent a message, wait until that has had its turn, and get its answer; and make
+// sessions, stop and end them. An agent that lives in a session makes children of that.
+class SessionTool final : public Tool {
+ public:
+  SessionTool(TrackerCalls* sessions, std::shared_ptr<SessionHub> hub, Clock* clock)
+      : sessions_(sessions), hub_(std::move(hub)), clock_(clock), control_(sessions) {}
+
+  const Json& Definition() const override;
+  const Json& DefinitionForAgent() const override;
+  absl::Duration LongestWait(const Json& arguments) const override;
+  boost::asio::awaitable<ToolResult> Call(std::shared_ptr<CallContext> context,
+                                          Json arguments) const override;
+
+ private:
+  using Answer = boost::asio::awaitable<ToolResult>;
+
+  Answer List(v1::ListSessionsRequest request) const;
+  Answer Read(v1::ReadEventsRequest request) const;
+  Answer Enqueue(v1::AddMessageRequest request) const;
+  // What has been said in the last turn of the one session that is waited for.
+  Answer LastAnswer(std::shared_ptr<CallContext> context, TurnWait wait) const;
+
+  TrackerCalls* const sessions_;
+  const std::shared_ptr<SessionHub> hub_;
+  Clock* const clock_;
+  const SessionControl control_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_SESSION_TOOL_H_

@@ -1,0 +1,24 @@
+#include "tracker/domain/session/session_table_fixture.h"
+
+namespace callslip::tracker {
+namespace {
+
+TEST_F(SessionTableTest, EventsThatWereAddedAreCountedFromTheStart) {
+  EXPECT_EQ(table_->appended_events(), 0);
+  ASSERT_OK(Create("s1"));
+  EXPECT_EQ(table_->appended_events(), 1);
+  ASSERT_OK(Record(AgentMessage{}));
+  ASSERT_OK(Record(AgentMessage{}));
+  EXPECT_EQ(table_->appended_events(), 3);
+  // What was there before the process is none of its own.
+  Reopen();
+  EXPECT_EQ(table_->appended_events(), 0);
+  ASSERT_OK(Record(AgentMessage{}));
+  EXPECT_EQ(table_->appended_events(), 1);
+  // What was counted stays so.
+  ASSERT_OK(Delete("s1"));
+  EXPECT_EQ(table_->appended_events(), 1);
+}
+
+}  // namespace
+}  // namespace callslip::tracker

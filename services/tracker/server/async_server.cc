@@ -1,0 +1,285 @@
+#include "tracker/server/async_server.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "common/rpc_credentials.h"
+#include "common/status_macros.h"
+#include "common/unix_socket.h"
+#include "grpc/grpc.h"
+#include "grpc/support/time.h"
+#include "grpcpp/alarm.h"
+#include "grpcpp/grpcpp.h"
+#include "tracker/server/async_server_calls.h"
+#include "tracker/server/async_server_streams.h"
+#include "tracker/server/awaited_requests.h"
+#include "tracker/server/listener_sockets.h"
+#include "tracker/server/operation_queue.h"
+#include "tracker/server/rpc_access.h"
+#include "tracker/server/rpc_service.h"
+#include "tracker/server/rpc_tally.h"
+
+namespace callslip::tracker {
+namespace {
+
+// How many calls of one method a queue can accept before the first of them is picked up.
+constexpr int kAcceptsPerMethod = 16;
+
+// What gRPC may take, once the grace is over, to cancel all calls and to close all connections.
+constexpr absl::Duration kTimeToClose = absl::Milliseconds(500);
+
+// As a span rather than a point in time, which would have to be read from the wall clock.
+gpr_timespec SpanOf(absl::Duration duration) {
+  return gpr_time_from_millis(absl::ToInt64Milliseconds(duration), GPR_TIMESPAN);
+}
+
+// Keeps gRPC from shutting itself down together with its last user. It would join a thread that
+// polls for 10 s once a write had to wait for its peer, and all that is left then is to exit.
+void KeepLibrary() {
+  static const bool kept = [] {
+    grpc_init();
+    return true;
+  }();
+  (void)kept;
+}
+
+[[noreturn]] void Crash(const RpcName& rpc, const char* what) {
+  std::fprintf(stderr, "%s\n", absl::StrCat(rpc.service, ".", rpc.method, " ", what).c_str());
+  std::abort();
+}
+
+absl::Status CannotListen(const Address& address) {
+  return absl::UnavailableError(
+      absl::StrCat("cannot listen on ", address.ToString(), "; is it in use already?"));
+}
+
+// Cuts the connections of a listener off if that is not called off in time.
+class Cutter final : public internal::CompletionTag {
+ public:
+  explicit Cutter(const std::vector<Address>& bound) : bound_(bound) {}
+  void OnCompletion(bool time_is_over) override {
+    if (!time_is_over) return;
+    for (const Address& each : bound_) CutConnections(each);
+  }
+
+ private:
+  const std::vector<Address>& bound_;
+};
+
+}  // namespace
+
+// Enough for people who look around with grpcurl.
+constexpr int kReflectionThreads = 8;
+
+struct AsyncServer::Parts {
+  explicit Parts(Clock* clock) : tallies(clock) {}
+
+  void Set(const Keepalive& keepalive);
+  // Nothing could be served.
+  void Abandon();
+  // Has each queue accept calls of a method.
+  template <typename Call>
+  void Serve(const RpcName& rpc, const internal::MessageTypes& types,
+             typename Call::Handler handler, Outputs outputs);
+
+  RpcTallies tallies;
+  std::vector<std::unique_ptr<internal::RpcService>> services;
+  grpc::ServerBuilder builder;
+  OutputGate* gate = nullptr;
+  OutputGate* free_gate = nullptr;
+  Authenticator* authenticator = nullptr;
+  internal::LiveCalls live;
+  std::optional<int64_t> call_memory;
+  std::vector<Address> bound;
+  std::unique_ptr<grpc::Server> server;
+  struct Queue {
+    std::shared_ptr<internal::OperationQueue> operations;
+    std::shared_ptr<internal::AwaitedRequests> awaited;
+  };
+  std::vector<Queue> queues;
+  std::vector<std::thread> pollers;
+};
+
+void AsyncServer::Parts::Set(const Keepalive& keepalive) {
+  // Without this a second tracker would silently share the port with the first.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  // Above what one command may carry; the domain's own limits then answer with a proper error.
+  builder.SetMaxReceiveMessageSize(16 << 20);
+  // Of gRPC's own services, reflection, whose streams hold a thread each; ours take none of these.
+  // Beyond it gRPC answers RESOURCE_EXHAUSTED.
+  grpc::ResourceQuota quota("tracker");
+  quota.SetMaxThreads(kReflectionThreads);
+  if (call_memory.has_value()) quota.Resize(static_cast<size_t>(*call_memory));
+  builder.SetResourceQuota(quota);
+  const auto set = [this](const char* name, absl::Duration value) {
+    builder.AddChannelArgument(name, static_cast<int>(absl::ToInt64Milliseconds(value)));
+  };
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  set(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive.ping_after);
+  set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.answer_within);
+  set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, keepalive.peers_ping_every);
+  set(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, keepalive.begun_within);
+}
+
+void AsyncServer::Parts::Abandon() {
+  if (server != nullptr) server->Shutdown(gpr_now(GPR_CLOCK_REALTIME));
+  // Queues that never served must still be shut down before they are destroyed.
+  for (const auto& queue : queues) {
+    queue.operations->Close();
+    queue.operations->Poll();
+  }
+  queues.clear();
+  server = nullptr;
+}
+
+template <typename Call>
+void AsyncServer::Parts::Serve(const RpcName& rpc, const internal::MessageTypes& types,
+                               typename Call::Handler handler, Outputs outputs) {
+  const auto service = std::find_if(services.begin(), services.end(), [&rpc](const auto& each) {
+    return each->name() == rpc.service;
+  });
+  if (service == services.end()) Crash(rpc, "is of a service that was not added");
+  const google::protobuf::MethodDescriptor& descriptor = (*service)->Method(rpc.method);
+  if (descriptor.input_type() != types.request->GetDescriptor() ||
+      descriptor.output_type() != types.response->GetDescriptor()) {
+    Crash(rpc, "has other messages");
+  }
+  if (descriptor.client_streaming() != Call::kRequestsStream ||
+      descriptor.server_streaming() != Call::kResponsesStream) {
+    Crash(rpc, "streams in another way");
+  }
+  const std::optional<RpcAccess> access = AccessOf(descriptor);
+  if (authenticator != nullptr && !access.has_value()) Crash(rpc, "has no option `access`");
+  RpcTally* const tally = tallies.Of(descriptor.name());
+  for (const auto& queue : queues) {
+    const auto method = std::make_shared<const internal::Method<Call>>(
+        internal::Method<Call>{.service = service->get(),
+                               .descriptor = &descriptor,
+                               .types = types,
+                               .shape = &internal::RequestShape::Of(*descriptor.input_type()),
+                               .queue = queue.operations,
+                               .awaited = queue.awaited,
+                               .handler = handler,
+                               .tally = tally,
+                               .live = &live,
+                               .authenticator = authenticator,
+                               .access = access,
+                               .gate = outputs == Outputs::kGated ? gate : free_gate});
+    // Each that is accepted waits for its request; see AwaitedRequests.
+    const int accepts = method->IsOpenToAll() ? 1 : kAcceptsPerMethod;
+    for (int i = 0; i < accepts; ++i) Call::AcceptNext(method);
+  }
+}
+
+AsyncServer::AsyncServer(Clock* clock) : parts_(std::make_unique<Parts>(clock)) { KeepLibrary(); }
+
+AsyncServer::~AsyncServer() { Stop(absl::ZeroDuration()); }
+
+void AsyncServer::SetGate(OutputGate* gate) { parts_->gate = gate; }
+
+void AsyncServer::SetFreeGate(OutputGate* gate) { parts_->free_gate = gate; }
+
+void AsyncServer::SetAuthenticator(Authenticator* authenticator) {
+  parts_->authenticator = authenticator;
+}
+
+void AsyncServer::SetCallMemory(int64_t bytes) { parts_->call_memory = bytes; }
+
+void AsyncServer::EndWithdrawn() { parts_->live.EndWithdrawn(); }
+
+void AsyncServer::AddService(absl::string_view name) {
+  parts_->services.push_back(std::make_unique<internal::RpcService>(name));
+  parts_->builder.RegisterService(parts_->services.back().get());
+}
+
+std::vector<RpcStatistics> AsyncServer::Statistics() { return parts_->tallies.Read(); }
+
+void AsyncServer::Serve(const RpcName& rpc, const internal::MessageTypes& types,
+                        internal::UnaryHandler handler, Outputs outputs) {
+  parts_->Serve<internal::UnaryCall>(rpc, types, std::move(handler), outputs);
+}
+
+void AsyncServer::Serve(const RpcName& rpc, const internal::MessageTypes& types,
+                        internal::HeldHandler handler, Outputs outputs) {
+  parts_->Serve<internal::DeferredCall>(rpc, types, std::move(handler), outputs);
+}
+
+void AsyncServer::Serve(const RpcName& rpc, const internal::MessageTypes& types,
+                        internal::StreamHandler handler, Outputs outputs) {
+  parts_->Serve<internal::StreamCall>(rpc, types, std::move(handler), outputs);
+}
+
+void AsyncServer::Serve(const RpcName& rpc, const internal::MessageTypes& types,
+                        internal::DuplexHandler handler, Outputs outputs) {
+  parts_->Serve<internal::DuplexCall>(rpc, types, std::move(handler), outputs);
+}
+
+absl::StatusOr<Address> AsyncServer::Start(const Address& address, int pollers,
+                                           const Keepalive& keepalive) {
+  ASSIGN_OR_RETURN(const std::vector<Address> bound,
+                   Start(std::vector{address}, pollers, keepalive));
+  return bound.front();
+}
+
+absl::StatusOr<std::vector<Address>> AsyncServer::Start(const std::vector<Address>& addresses,
+                                                        int pollers, const Keepalive& keepalive,
+                                                        const std::optional<TlsFiles>& tls) {
+  std::vector<int> ports(addresses.size());
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    const Address& address = addresses[i];
+    if (address.is_unix() && IsSocketInUse(address.unix_path)) return CannotListen(address);
+    parts_->builder.AddListeningPort(
+        address.ToString(), ServerCredentials(address.is_unix() ? std::nullopt : tls), &ports[i]);
+  }
+  parts_->Set(keepalive);
+  for (int i = 0; i < pollers; ++i) {
+    parts_->queues.push_back({.operations = std::make_shared<internal::OperationQueue>(
+                                  parts_->builder.AddCompletionQueue()),
+                              .awaited = std::make_shared<internal::AwaitedRequests>(pollers)});
+  }
+  {
+    const UnixSocketMask mask;
+    parts_->server = parts_->builder.BuildAndStart();
+  }
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    if (parts_->server != nullptr && (addresses[i].is_unix() || ports[i] != 0)) continue;
+    parts_->Abandon();
+    return CannotListen(addresses[i]);
+  }
+  OpenToGroups(addresses);
+  for (const auto& queue : parts_->queues) {
+    parts_->pollers.emplace_back(
+        [queue = queue.operations, gate = parts_->gate] { queue->Poll(gate); });
+  }
+  parts_->bound = addresses;
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    if (!addresses[i].is_unix()) parts_->bound[i].port = static_cast<uint16_t>(ports[i]);
+  }
+  return parts_->bound;
+}
+
+void AsyncServer::Stop(absl::Duration grace) {
+  if (parts_->server == nullptr) return;
+  // gRPC closes no connection with a write under way, which is for ever where the peer reads
+  // nothing.
+  Cutter cutter(parts_->bound);
+  grpc::Alarm alarm;
+  internal::OperationQueue& queue = *parts_->queues.front().operations;
+  if (queue.TryBegin()) {
+    alarm.Set(queue.queue(), SpanOf(grace + kTimeToClose), &cutter);
+  }
+  // Returns when all connections are gone. What was under way on them may not have come out of the
+  // queues yet, but comes for certain now.
+  parts_->server->Shutdown(SpanOf(grace));
+  alarm.Cancel();
+  for (const auto& each : parts_->queues) each.operations->Close();
+  for (std::thread& poller : parts_->pollers) poller.join();
+  parts_->pollers.clear();
+  parts_->server = nullptr;
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,21 @@
+#ifndef CALLSLIP_TRACKER_SERVER_HEALTH_CHECK_H_
+#define CALLSLIP_TRACKER_SERVER_HEALTH_CHECK_H_
+
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "common/address.h"
+#include "common/tls_files.h"
+
+namespace callslip::tracker {
+
+// Asks the standard health service (grpc.health.v1) of the tracker at `address`, which serves with
+// `tls` there. OK if it reports SERVING within `timeout`, UNAVAILABLE otherwise. What
+// `callslip-tracker healthcheck` does.
+absl::Status CheckHealth(const Address& address, const std::optional<TlsFiles>& tls,
+                         absl::Duration timeout);
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_SERVER_HEALTH_CHECK_H_

@@ -1,0 +1,73 @@
+#ifndef CALLSLIP_TRACKER_SERVER_HEALTH_SERVICE_H_
+#define CALLSLIP_TRACKER_SERVER_HEALTH_SERVICE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "common/mutex.h"
+#include "grpc/health/v1/health.pb.h"
+#include "tracker/server/async_server.h"
+
+namespace callslip::tracker {
+
+// gRPC's standard health service. All services that it knows have the status of the server: SERVING
+// from the start, NOT_SERVING while it drains.
+//
+// Instead of the one that gRPC brings, which uses the callback API: its threads wake for every call
+// of the server, which costs a sixth of the throughput on one core and a third on two.
+//
+// Thread-safe. Must outlive the server that it serves on.
+class HealthService {
+ public:
+  static constexpr char kName[] = "grpc.health.v1.Health";
+
+  // Knows `services` by their full names, and the server as a whole by the empty name.
+  explicit HealthService(const std::vector<std::string>& services);
+
+  // Before the server is started.
+  static void AddTo(AsyncServer& server) { server.AddService(kName); }
+  // After the server was started.
+  void ServeOn(AsyncServer& server);
+
+  // What Check() answers and Watch() tells from now on.
+  void SetServing(bool serving);
+
+  // Ends all watches once they have sent the present status, so that they don't hold up a stop. New
+  // ones end likewise.
+  void EndWatches();
+
+ private:
+  using Request = grpc::health::v1::HealthCheckRequest;
+  using Response = grpc::health::v1::HealthCheckResponse;
+  using WatchStream = ServerStream<Response>;
+
+  // A watch is 15 KB and a wake at every change.
+  static constexpr size_t kMaxWatches = 1000;
+
+  absl::Status Check(const Request& request, Response& response) const;
+  void Watch(const Request& request, const std::shared_ptr<WatchStream>& stream);
+  absl::Status Add(int64_t id, const std::shared_ptr<WatchStream>& stream);
+  void Remove(int64_t id);
+  Response::ServingStatus StatusOf(bool known) const;
+  // Copies, so that they can be told without the lock.
+  std::vector<std::shared_ptr<WatchStream>> Watches();
+
+  const absl::flat_hash_set<std::string> services_;
+  std::atomic<bool> serving_{true};
+  std::atomic<int64_t> next_id_{1};
+
+  Mutex mutex_;
+  bool ending_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::flat_hash_map<int64_t, std::shared_ptr<WatchStream>> watches_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_SERVER_HEALTH_SERVICE_H_

@@ -1,0 +1,50 @@
+#include "tracker/server/rpc_access.h"
+
+#include "callslip/tracker/v1/access.pb.h"
+
+namespace callslip::tracker {
+namespace {
+
+RoleSet RolesOf(const v1::MethodAccess& access) {
+  RoleSet roles;
+  for (const int role : access.roles()) {
+    switch (role) {
+      case v1::MethodAccess::CLIENT:
+        roles.Add(Role::kClient);
+        break;
+      case v1::MethodAccess::WORKER:
+        roles.Add(Role::kWorker);
+        break;
+      case v1::MethodAccess::VIEWER:
+        roles.Add(Role::kViewer);
+        break;
+      case v1::MethodAccess::RUNNER:
+        roles.Add(Role::kRunner);
+        break;
+      default:
+        break;
+    }
+  }
+  return roles;
+}
+
+}  // namespace
+
+bool RpcAccess::Allows(Role role) const {
+  constexpr RoleSet kEverything = {Role::kGateway, Role::kAdmin, Role::kLocal};
+  return kind == Kind::kOpen || kEverything.Has(role) || roles.Has(role);
+}
+
+std::optional<RpcAccess> AccessOf(const google::protobuf::MethodDescriptor& method) {
+  RpcAccess access{.method = method.full_name(), .kind = RpcAccess::Kind::kOpen, .roles = {}};
+  // The standard health checks, whose proto is not ours.
+  if (method.file()->package() == "grpc.health.v1") return access;
+  const v1::MethodAccess& option = method.options().GetExtension(v1::access);
+  if (option.kind() == v1::MethodAccess::KIND_UNSPECIFIED) return std::nullopt;
+  access.kind =
+      option.kind() == v1::MethodAccess::READS ? RpcAccess::Kind::kReads : RpcAccess::Kind::kActs;
+  access.roles = RolesOf(option);
+  return access;
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,76 @@
+#ifndef CALLSLIP_TRACKER_SERVER_RPC_TALLY_H_
+#define CALLSLIP_TRACKER_SERVER_RPC_TALLY_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "common/clock.h"
+#include "common/latency_histogram.h"
+#include "common/mutex.h"
+#include "common/trace_context.h"
+#include "tracker/metrics/rpc_statistics.h"
+
+namespace callslip::tracker {
+
+// Counts the calls of one method. Thread-safe; costs a few atomic additions and two looks at the
+// clock for each call.
+class RpcTally {
+ public:
+  RpcTally(Clock* clock, std::string method) : clock_(clock), method_(std::move(method)) {}
+
+  // The beginning of a call, for End().
+  int64_t Begin() {
+    begun_.fetch_add(1, std::memory_order_relaxed);
+    return Now();
+  }
+  // `span` is that of the call; empty where it has none.
+  void End(int64_t begun, absl::StatusCode code, const TraceContext& span = {}) {
+    const auto index = static_cast<size_t>(code);
+    ended_[index < kRpcCodes ? index : static_cast<size_t>(absl::StatusCode::kUnknown)].fetch_add(
+        1, std::memory_order_relaxed);
+    const int64_t now = Now();
+    latency_.Observe(now - begun, span, now);
+  }
+
+  RpcStatistics Read() const;
+
+ private:
+  int64_t Now() const { return clock_ == nullptr ? 0 : absl::ToUnixNanos(clock_->Now()); }
+
+  Clock* const clock_;
+  const std::string method_;
+  std::atomic<int64_t> begun_{0};
+  std::array<std::atomic<int64_t>, kRpcCodes> ended_{};
+  SharedLatencyHistogram latency_;
+};
+
+// The calls of a server, by method. Thread-safe. Without a clock calls are counted, and take no
+// time.
+class RpcTallies {
+ public:
+  explicit RpcTallies(Clock* clock) : clock_(clock) {}
+
+  // The tally of a method, for as long as this lives.
+  RpcTally* Of(const std::string& method);
+
+  // In the order of the methods' names.
+  std::vector<RpcStatistics> Read();
+
+ private:
+  Clock* const clock_;
+  Mutex mutex_;
+  std::map<std::string, std::unique_ptr<RpcTally>> tallies_ ABSL_GUARDED_BY(mutex_);  // By method.
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_SERVER_RPC_TALLY_H_
