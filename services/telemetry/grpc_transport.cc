@@ -7,12 +7,12 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
-#include "bridge/http/http_connection.h"
 #include "common/mutex.h"
 #include "common/rpc_credentials.h"
 #include "grpc/support/time.h"
 #include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/grpcpp.h"
+#include "http_client/http_connection.h"
 #include "telemetry/otlp_transport.h"
 
 namespace callslip {
@@ -65,7 +65,7 @@ class Grpc final : public OtlpTransport {
 
  private:
   static std::shared_ptr<grpc::Channel> Connect(const OtlpTarget& target) {
-    const bridge::Endpoint endpoint = bridge::EndpointOf(target.origin);
+    const Endpoint endpoint = EndpointOf(target.origin);
     const std::string port =
         target.origin.rfind(':') > target.origin.rfind('/') ? endpoint.port : "4317";
     const bool is_v6 = endpoint.host.find(':') != std::string::npos;

@@ -5,17 +5,15 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
-#include "bridge/http/http_answer.h"
-#include "bridge/http/http_connection.h"
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "common/status_macros.h"
+#include "http_client/http_answer.h"
+#include "http_client/http_connection.h"
 #include "telemetry/otlp_transport.h"
 
 namespace callslip {
 namespace {
-
-using bridge::HttpConnection;
 
 // To the kernel, no time is any time.
 constexpr absl::Duration kShortest = absl::Milliseconds(1);
@@ -27,7 +25,7 @@ bool IsToBeTriedAgain(int status) {
 
 class Http final : public OtlpTransport {
  public:
-  Http(const OtlpTarget& target, bridge::Endpoint endpoint)
+  Http(const OtlpTarget& target, Endpoint endpoint)
       : endpoint_(std::move(endpoint)), timeout_(target.timeout), head_(HeadOf(target)) {}
 
   absl::Status Send(const std::string& request, absl::Duration within) override {
@@ -74,14 +72,14 @@ class Http final : public OtlpTransport {
 
   absl::Status SendOver(HttpConnection& connection, const std::string& request, absl::Time until) {
     const std::string head = absl::StrCat(head_, "Content-Length: ", request.size(), "\r\n\r\n");
-    bridge::ResponseHead answer;
-    auto end = bridge::HttpAnswerEnd::kBroken;
+    ResponseHead answer;
+    auto end = HttpAnswerEnd::kBroken;
     if (connection.Send(head, request)) {
-      end = bridge::ReadHttpAnswer(
-          connection, answer, [&](const auto&, absl::string_view) { return clock_.Now() < until; });
+      end = ReadHttpAnswer(connection, answer,
+                           [&](const auto&, absl::string_view) { return clock_.Now() < until; });
     }
-    if (end != bridge::HttpAnswerEnd::kWhole) Keep(nullptr);
-    if (end == bridge::HttpAnswerEnd::kBroken || end == bridge::HttpAnswerEnd::kStopped) {
+    if (end != HttpAnswerEnd::kWhole) Keep(nullptr);
+    if (end == HttpAnswerEnd::kBroken || end == HttpAnswerEnd::kStopped) {
       return absl::UnavailableError("the collector did not answer");
     }
     if (answer.status >= 200 && answer.status < 300) return absl::OkStatus();
@@ -91,7 +89,7 @@ class Http final : public OtlpTransport {
   }
 
   RealClock clock_;
-  const bridge::Endpoint endpoint_;
+  const Endpoint endpoint_;
   const absl::Duration timeout_;
   const std::string head_;  // But for the length.
   Mutex mutex_;
@@ -102,7 +100,7 @@ class Http final : public OtlpTransport {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<OtlpTransport>> HttpTransport(const OtlpTarget& target) {
-  bridge::Endpoint endpoint = bridge::EndpointOf(target.origin);
+  Endpoint endpoint = EndpointOf(target.origin);
   if (endpoint.is_tls) {
     auto tls = ClientTls::Load({.authorities = target.ca_file});
     if (!tls.ok()) {

@@ -56,6 +56,10 @@ absl::StatusOr<std::shared_ptr<const ClientTls>> ClientTls::Load(const TlsFiles&
   return std::shared_ptr<const ClientTls>(new ClientTls(std::move(context)));
 }
 
+std::shared_ptr<const ClientTls> ClientTls::Unverified() {
+  return std::shared_ptr<const ClientTls>(new ClientTls(NewTlsContext(TLS_client_method())));
+}
+
 absl::StatusOr<SslPtr> ClientTls::Connect(int fd, const std::string& host) const {
   SslPtr session(SSL_new(context_.get()));
   if (session == nullptr || !ExpectHost(session.get(), host)) {

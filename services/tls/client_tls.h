@@ -17,6 +17,9 @@ class ClientTls {
   // Reads the files, once. INVALID_ARGUMENT, which names the flag, where that is not possible.
   static absl::StatusOr<std::shared_ptr<const ClientTls>> Load(const TlsFiles& files);
 
+  // Believes any certificate: for a question whose answer nobody relies on.
+  static std::shared_ptr<const ClientTls> Unverified();
+
   // Makes a session over the connected socket `fd`, which blocks: each step may take as long as its
   // timeouts let it. UNAVAILABLE with the reason where the server is not `host`, a name or an
   // address, by a certificate of one of the authorities, or speaks no TLS as we do.

@@ -68,7 +68,7 @@ confine protobuf '.*\.pb\.h|google/protobuf/' 'services/gateway/*' 'services/rpc
   'services/runner/session/*' 'services/runner/tracker/*' 'services/tracker/rpc/*' 'services/tracker/server/*' 'services/tracker/storage/journal_*'
 confine Asio 'boost/asio' 'services/gateway/*' 'services/rpc_client/*' 'services/runner/*'
 confine Beast 'boost/beast' services/gateway/http/http_codec.cc services/gateway/http/web_sockets.cc \
-  services/gateway/oauth/https_source.cc services/bridge/http/http_answer.cc
+  services/gateway/oauth/https_source.cc services/http_client/http_answer.cc
 confine nlohmann/json 'nlohmann/' 'services/bridge/*.cc' services/common/json_string.cc services/gateway/json/parse.h \
   services/tracker/storage/json.h services/runner/acp/message.h
 confine httplib 'httplib' 'services/bridge/http/fake_gateway.*'

@@ -11,12 +11,12 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "bridge/http/abort_switch.h"
-#include "bridge/http/http_answer.h"
-#include "bridge/http/http_connection.h"
 #include "bridge/http/mcp_headers.h"
 #include "bridge/http/request_auth.h"
 #include "common/clock.h"
 #include "common/mutex.h"
+#include "http_client/http_answer.h"
+#include "http_client/http_connection.h"
 
 namespace callslip::bridge {
 

@@ -12,13 +12,6 @@ namespace callslip::bridge {
 // twice that as text in JSON.
 inline constexpr size_t kMaxAnswerBytes = size_t{32} * 1024 * 1024;
 
-// The status line and headers of an answer. The gateway's have some hundred bytes; a proxy before
-// it may add its own.
-inline constexpr int kMaxAnswerHeadBytes = 64 * 1024;
-
-// What is received of an answer at a time. Nearly all answers fit.
-inline constexpr size_t kReceiveBytes = size_t{16} * 1024;
-
 // The answer to a question without a body, such as one of GET /healthz.
 inline constexpr size_t kMaxAskedBytes = size_t{64} * 1024;
 

@@ -7,7 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "auth/request_signature.h"
-#include "bridge/http/http_answer.h"
+#include "http_client/http_answer.h"
 
 namespace callslip::bridge {
 

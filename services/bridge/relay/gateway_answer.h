@@ -6,9 +6,9 @@
 #include <variant>
 
 #include "absl/strings/string_view.h"
-#include "bridge/http/http_answer.h"
 #include "bridge/json/json_rpc.h"
 #include "bridge/relay/answers.h"
+#include "http_client/http_answer.h"
 
 namespace callslip::bridge {
 

@@ -1,13 +1,13 @@
-#ifndef CALLSLIP_BRIDGE_HTTP_HTTP_ANSWER_H_
-#define CALLSLIP_BRIDGE_HTTP_HTTP_ANSWER_H_
+#ifndef CALLSLIP_HTTP_CLIENT_HTTP_ANSWER_H_
+#define CALLSLIP_HTTP_CLIENT_HTTP_ANSWER_H_
 
 #include <functional>
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "bridge/http/http_connection.h"
+#include "http_client/http_connection.h"
 
-namespace callslip::bridge {
+namespace callslip {
 
 // The headers of an answer, as far as they matter here.
 struct ResponseHead {
@@ -33,6 +33,6 @@ using BodySink = std::function<bool(const ResponseHead& head, absl::string_view 
 HttpAnswerEnd ReadHttpAnswer(HttpConnection& connection, ResponseHead& head,
                              const BodySink& on_body);
 
-}  // namespace callslip::bridge
+}  // namespace callslip
 
-#endif  // CALLSLIP_BRIDGE_HTTP_HTTP_ANSWER_H_
+#endif  // CALLSLIP_HTTP_CLIENT_HTTP_ANSWER_H_

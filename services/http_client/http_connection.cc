@@ -1,4 +1,4 @@
-#include "bridge/http/http_connection.h"
+#include "http_client/http_connection.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -18,7 +18,7 @@
 #include "common/address.h"
 #include "common/status_macros.h"
 
-namespace callslip::bridge {
+namespace callslip {
 namespace {
 
 // Repeats `call`, which answers less than 0 on failure, while only a signal has ended it.
@@ -169,4 +169,4 @@ ssize_t HttpConnection::Receive(char* bytes, size_t size) {
 
 void HttpConnection::Shutdown() { shutdown(fd_, SHUT_RDWR); }
 
-}  // namespace callslip::bridge
+}  // namespace callslip

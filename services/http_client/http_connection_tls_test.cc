@@ -1,4 +1,4 @@
-// The bridge's connections over TLS: whom it trusts, and whom not.
+// Connections over TLS: whom a client trusts, and whom not.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,15 +10,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "bridge/http/http_answer.h"
-#include "bridge/http/http_connection.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "http_client/http_answer.h"
+#include "http_client/http_connection.h"
 #include "support/temporary_folder.h"
 #include "support/test_authority.h"
 #include "tls/server_tls.h"
 
-namespace callslip::bridge {
+namespace callslip {
 namespace {
 
 using ::testing::HasSubstr;
@@ -204,4 +204,4 @@ TEST_F(HttpConnectionTlsTest, SaysWhichFileIsWrong) {
 }
 
 }  // namespace
-}  // namespace callslip::bridge
+}  // namespace callslip

@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_BRIDGE_HTTP_HTTP_CONNECTION_H_
-#define CALLSLIP_BRIDGE_HTTP_HTTP_CONNECTION_H_
+#ifndef CALLSLIP_HTTP_CLIENT_HTTP_CONNECTION_H_
+#define CALLSLIP_HTTP_CLIENT_HTTP_CONNECTION_H_
 
 #include <sys/types.h>
 
@@ -15,7 +15,7 @@
 #include "tls/client_tls.h"
 #include "tls/openssl.h"
 
-namespace callslip::bridge {
+namespace callslip {
 
 // What an origin connects to.
 struct Endpoint {
@@ -75,6 +75,6 @@ class HttpConnection {
   int64_t silence_seconds_ = 0;
 };
 
-}  // namespace callslip::bridge
+}  // namespace callslip
 
-#endif  // CALLSLIP_BRIDGE_HTTP_HTTP_CONNECTION_H_
+#endif  // CALLSLIP_HTTP_CLIENT_HTTP_CONNECTION_H_

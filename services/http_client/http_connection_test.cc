@@ -1,4 +1,4 @@
-#include "bridge/http/http_connection.h"
+#include "http_client/http_connection.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -8,11 +8,10 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "bridge/http/fake_gateway.h"
-#include "bridge/http/http_answer.h"
 #include "gtest/gtest.h"
+#include "http_client/http_answer.h"
 
-namespace callslip::bridge {
+namespace callslip {
 namespace {
 
 constexpr absl::Duration kPatience = absl::Minutes(10);
@@ -41,8 +40,17 @@ TEST(EndpointOfTest, KnowsWhereOthersCanReadAlong) {
 }
 
 TEST(HttpConnectionTest, FailsWhereNobodyListens) {
-  const std::string origin = absl::StrCat("http://127.0.0.1:", UnusedPort());
+  // Has an address, and does not listen.
+  const int deaf = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  socklen_t size = sizeof(address);
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(bind(deaf, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(getsockname(deaf, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string origin = absl::StrCat("http://127.0.0.1:", ntohs(address.sin_port));
   EXPECT_TRUE(absl::IsUnavailable(HttpConnection::Connect(EndpointOf(origin), kPatience).status()));
+  close(deaf);
 }
 
 // The other end says what it is told, whatever it was asked.
@@ -143,4 +151,4 @@ TEST_F(HttpAnswerTest, AShutdownEndsTheReading) {
 }
 
 }  // namespace
-}  // namespace callslip::bridge
+}  // namespace callslip

@@ -1,4 +1,4 @@
-#include "bridge/http/http_answer.h"
+#include "http_client/http_answer.h"
 
 #include <sys/types.h>
 
@@ -9,15 +9,21 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "auth/request_signature.h"
-#include "bridge/http/limits.h"
 
-namespace callslip::bridge {
+namespace callslip {
 namespace {
 
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 
 absl::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
+
+// The status line and headers of an answer. The gateway's have some hundred bytes; a proxy before
+// it may add its own.
+constexpr int kMaxAnswerHeadBytes = 64 * 1024;
+
+// What is received of an answer at a time. Nearly all answers fit.
+constexpr size_t kReceiveBytes = size_t{16} * 1024;
 
 // Beast's parser, without the table of headers that its own messages keep.
 class Parser final : public http::basic_parser<false> {
@@ -108,4 +114,4 @@ HttpAnswerEnd ReadHttpAnswer(HttpConnection& connection, ResponseHead& head,
   }
 }
 
-}  // namespace callslip::bridge
+}  // namespace callslip
