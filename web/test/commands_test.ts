@@ -7,7 +7,7 @@ import {deadlinesOf, lasted, phasesOf, spanRows, traceIdOf} from '../src/command
 
 const time = (ms: number) => new Date(1_700_000_000_000 + ms).toISOString();
 const made = (id: string, more: Partial<Command> = {}): Command => ({
-  correlation_id: id, command: 'execute_js', target: 'browser', status: 'queued', created_at: time(Number(id.slice(1)) || 0), ...more});
+  correlation_id: id, command: 'execute_js', target: 'browser', status: 'pending', stage: 'queued', created_at: time(Number(id.slice(1)) || 0), ...more});
 const ids = (store: CommandStore) => store.sorted().map(({correlation_id}) => correlation_id);
 
 test('rows by id, newest first', () => {
@@ -61,7 +61,7 @@ test('the last thousand that ended are kept', () => {
   store.batch([made('c0')]);
   for (let at = 1; at <= keptEnded + 5; at++) store.batch([made(`c${at}`, {status: 'complete'})]);
   assert.equal(store.size, keptEnded + 1);
-  assert.deepEqual([store.get('c0')?.status, store.get('c5'), store.get('c6')?.status], ['queued', undefined, 'complete']);
+  assert.deepEqual([store.get('c0')?.status, store.get('c5'), store.get('c6')?.status], ['pending', undefined, 'complete']);
 });
 
 test('others are bounded too', () => {
@@ -75,7 +75,7 @@ test('others are bounded too', () => {
 test('random batches and lists end at what the tracker has', () => {
   let seed = 7;
   const next = (below: number) => (seed = (seed * 48271) % 2147483647) % below;
-  const statuses: Command['status'][] = ['queued', 'pending', 'complete', 'error'];
+  const statuses: Command['status'][] = ['pending', 'complete', 'error'];
   for (let round = 0; round < 50; round++) {
     const truth = new Map<string, Command>();
     const history: Command[] = [];
@@ -83,8 +83,8 @@ test('random batches and lists end at what the tracker has', () => {
     for (let change = 0; change < 200; change++) {
       const id = `c${next(20)}`;
       const before = truth.get(id);
-      if (before && statuses.indexOf(before.status) >= 2) continue;
-      const now = made(id, {revision: (before?.revision ?? 0) + 1, status: statuses[next(4)]!});
+      if (before && statuses.indexOf(before.status) >= 1) continue;
+      const now = made(id, {revision: (before?.revision ?? 0) + 1, status: statuses[next(3)]!});
       truth.set(id, now);
       history.push(now);
     }
@@ -98,7 +98,7 @@ test('random batches and lists end at what the tracker has', () => {
 
 test('filters of the address', () => {
   const of = (query: string) => filterOf(new URLSearchParams(query));
-  const failed = made('c1', {status: 'timeout', error: 'execution_timeout', worker: 'Work Laptop'});
+  const failed = made('c1', {status: 'timeout', error: 'execution_timeout', trace: [{stage: 'sent', time: time(0), source: 'tracker', worker: 'Work Laptop'}]});
   assert.equal(matches(failed, of('')), true);
   assert.equal(matches(failed, of('status=failed')), true);
   assert.equal(matches(failed, of('status=live')), false);
@@ -115,7 +115,6 @@ test('filters of the address', () => {
 
 test('status in a word', () => {
   assert.equal(stateOf(made('c1', {status: 'pending', stage: 'running'})), 'running');
-  assert.equal(stateOf(made('c1', {status: 'waiting_for_user'})), 'waiting for a user');
   assert.equal(stateOf(made('c1', {status: 'timeout'})), 'timed out');
 });
 

@@ -11,7 +11,7 @@ import {visible} from '../ui/visible.ts';
 import {cancel, replay} from './act.ts';
 import {mayHaveRun} from './groups.ts';
 import {rows, store} from './live.ts';
-import {isEnded, isFailed, type CommandDetail} from './model.ts';
+import {isEnded, isFailed, workerOf, type CommandDetail} from './model.ts';
 import {commandPath, State} from './row_parts.tsx';
 import {deadlinesOf, lasted, phasesOf, spanRows, traceIdOf} from './timeline.ts';
 import {TimelineBar} from './timeline_bar.tsx';
@@ -73,7 +73,7 @@ function Body({command}: {command: CommandDetail}) {
             {' '}{visible(command.progress.message ?? '')}
           </Fact>)}
         <Fact name="Target">{visible(command.target)}</Fact>
-        {command.worker && <Fact name="Worker">{command.worker}</Fact>}
+        {workerOf(command) && <Fact name="Worker">{workerOf(command)}</Fact>}
         {command.client && <Fact name="Client">{command.client}</Fact>}
         {command.session && (
           <Fact name="Session">

@@ -1,7 +1,7 @@
 import type {Json, JsonObject} from '../api/types.ts';
 
 // A command as the API tells it. Members that do not apply to it are not there.
-export type Status = 'queued' | 'waiting_for_user' | 'pending' | 'complete' | 'error' | 'timeout' | 'expired' | 'cancelled';
+export type Status = 'pending' | 'complete' | 'error' | 'timeout' | 'expired' | 'cancelled';
 
 export interface TraceEntry {
   stage: string;
@@ -32,7 +32,6 @@ export interface Command {
   expired_at?: string;
   cancelled_at?: string;
   trace?: TraceEntry[];
-  worker?: string;
   error?: string;
   message?: string;
   hint?: string;
@@ -41,7 +40,6 @@ export interface Command {
   priority?: number;
   replay_of?: string;
   request_id?: string;
-  traceparent?: string;
 }
 
 // A part of what was done for a command, as a collector of traces has it, too.
@@ -59,6 +57,7 @@ export interface CommandSpan {
 // What is told of one alone.
 export interface CommandDetail extends Command {
   spans?: CommandSpan[];
+  traceparent?: string;
   params?: Json;
   result?: Json;
   result_bytes?: number;
@@ -70,8 +69,7 @@ export interface CommandDetail extends Command {
   context?: JsonObject;
 }
 
-export const isEnded = ({status}: Command): boolean =>
-  status !== 'queued' && status !== 'waiting_for_user' && status !== 'pending';
+export const isEnded = ({status}: Command): boolean => status !== 'pending';
 // Whether it ended in a way from which it can be replayed.
 export const isFailed = ({status}: Command): boolean =>
   status === 'error' || status === 'timeout' || status === 'expired';
@@ -85,11 +83,15 @@ export function stateOf(command: Command): string {
   if (command.status === 'pending') return command.stage ?? 'pending';
   if (command.status === 'error') return 'failed';
   if (command.status === 'timeout') return 'timed out';
-  return command.status === 'waiting_for_user' ? 'waiting for a user' : command.status;
+  return command.status;
 }
-export const stateMarks: Record<Status, string> = {
-  queued: '○', waiting_for_user: '◆', pending: '●', complete: '✔', error: '✖', timeout: '✖', expired: '✖', cancelled: '–',
+const stateMarks: Record<Status, string> = {
+  pending: '●', complete: '✔', error: '✖', timeout: '✖', expired: '✖', cancelled: '–',
 };
+export const markOf = ({status, stage}: Command): string => stage === 'queued' ? '○' : stateMarks[status];
+
+// The worker that had it last.
+export const workerOf = ({trace}: Command): string | undefined => trace?.findLast(({worker}) => worker)?.worker;
 
 export interface CommandFilter {
   // '' shows all, 'live' those that have not ended, 'failed' those that can be replayed.
@@ -114,6 +116,6 @@ export function matches(command: Command, {status, target, text}: CommandFilter)
   if (!text) return true;
   const wanted = text.toLowerCase();
   return [command.correlation_id, command.command, command.target, command.session, command.client, command.error,
-    command.message, command.worker, command.progress?.message, command.ordering_key, command.request_id]
+    command.message, workerOf(command), command.progress?.message, command.ordering_key, command.request_id]
     .some(each => each?.toLowerCase().includes(wanted));
 }
