@@ -9,33 +9,33 @@
 
 namespace callslip::tracker {
 
-// Whose a cell is.
+// The ownership of a cell.
 struct CellState {
-  uint64_t epoch = 0;  // Counts the owners; 0 where there was none.
-  uint64_t beat = 0;   // Moves as long as the owner lives.
+  uint64_t epoch = 0;  // Counts the owners; 0 before the first one.
+  uint64_t beat = 0;   // Changes as long as the owner lives.
   std::string owner;
-  bool released = true;  // Its owner has given it up, and answers nobody any more.
+  bool released = true;  // The owner has given up the cell and answers no caller anymore.
   friend bool operator==(const CellState&, const CellState&) = default;
 };
 
-// Where that is written down, for all trackers to see. Each change is one transaction, which is on
-// the disk of every copy that is waited for when the call returns; where it returns an error of
-// another kind than those that are named, whether it was made is not known.
+// Stores the ownership of a cell, visible to all trackers. Each change is one transaction, which on
+// return is on the disk of every copy that commits wait for. After an error other than the named
+// ones, it is unknown whether the change was made.
 class CellStore {
  public:
   virtual ~CellStore() = default;
 
   virtual absl::StatusOr<CellState> Read() = 0;
-  // Makes `owner` the owner, with the epoch after the one that was seen, and returns that.
-  // FAILED_PRECONDITION where epoch or beat are not as they were seen any more.
+  // Makes `owner` the owner, and returns its epoch, which follows the seen one. FAILED_PRECONDITION
+  // if epoch or beat have changed since they were seen.
   virtual absl::StatusOr<uint64_t> Take(const CellState& seen, const std::string& owner) = 0;
-  // Moves the beat. FAILED_PRECONDITION where the epoch is another one: whoever had this one is the
-  // owner no more.
+  // Changes the beat. FAILED_PRECONDITION if the epoch has changed: the caller is no longer the
+  // owner.
   virtual absl::Status Beat(uint64_t epoch) = 0;
-  // The owner of this epoch gives the cell up. FAILED_PRECONDITION as above.
+  // Gives up the cell as the owner of this epoch. FAILED_PRECONDITION as above.
   virtual absl::Status Release(uint64_t epoch) = 0;
 
-  // Whether what is changed is on another machine as well when a call returns, as of the last beat.
+  // Whether changes are also on another machine when a call returns, as of the last beat.
   // Thread-safe.
   virtual bool has_copy() const { return true; }
 };

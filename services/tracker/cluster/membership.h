@@ -19,26 +19,27 @@
 
 namespace callslip::tracker {
 
-// One process of those that may own a cell: beats or looks on a thread of its own. Thread-safe.
+// The membership of one process in the group that can own a cell: beats, or checks the owner, on
+// its own thread. Thread-safe.
 class Membership {
  public:
-  // `on_lost` is called, on that thread, when the cell was ours and is somebody else's: what this
-  // process knows is worth nothing from then on. `clock` must outlive this.
+  // Calls `on_lost` on that thread when another process has taken over the cell from this one: the
+  // state of this process is then obsolete. `clock` must outlive this.
   Membership(Clock* clock, std::unique_ptr<CellStore> store, const std::string& name,
              std::function<void()> on_lost);
-  // Gives the cell up, if it is ours: by then nothing more is to be written.
+  // Gives up the cell if this process owns it. Nothing must be written after that.
   ~Membership();
 
-  // The epoch under which this may write; none while the cell is somebody else's.
+  // The epoch under which this process can write; nullopt while it does not own the cell.
   std::optional<uint64_t> epoch() const;
-  // Whether this may answer anybody.
+  // Whether this process can answer callers.
   bool MayAnswer() const {
     return clock_->Now() <
            absl::FromUnixNanos(answers_until_nanos_.load(std::memory_order_acquire));
   }
   // See CellStore.
   bool has_copy() const { return store_->has_copy(); }
-  // The owner, as it was seen last; empty where there is none.
+  // The owner as last seen; empty if there is none.
   std::string owner() const;
 
  private:
@@ -49,18 +50,18 @@ class Membership {
   const std::unique_ptr<CellStore> store_;
   const std::function<void()> on_lost_;
   const std::unique_ptr<Sleeper> sleeper_;
-  Ownership ownership_;  // The thread's.
+  Ownership ownership_;  // Used by the thread only.
   std::atomic<int64_t> answers_until_nanos_{0};
-  std::atomic<uint64_t> epoch_{0};  // 0: not ours.
+  std::atomic<uint64_t> epoch_{0};  // 0: not the owner.
   std::atomic<bool> stop_{false};
   mutable Mutex mutex_;
   std::string owner_ ABSL_GUARDED_BY(mutex_);
-  std::string trouble_ ABSL_GUARDED_BY(mutex_);  // The last one that was logged.
+  std::string trouble_ ABSL_GUARDED_BY(mutex_);  // The last one logged.
   std::thread thread_;
 };
 
-// Lets out what a gate behind it does, or everything where there is none, as long as the cell is
-// ours; else nothing. Both must outlive it.
+// Passes outputs on to the gate behind it, or lets them leave if there is none, while this process
+// can answer; otherwise rejects them. Both must outlive it.
 class LeasedGate final : public OutputGate {
  public:
   LeasedGate(const Membership* membership, OutputGate* behind)

@@ -30,14 +30,14 @@ void Ownership::Watch() {
     still_since_ = absl::InfiniteFuture();
     return;
   }
-  // Where looks are apart, as they are after this process was frozen, nobody knows what was
-  // between.
+  // If checks are far apart, for example because this process was frozen, changes in between are
+  // unknown.
   const bool is_next = now - looked_at_ < kDeadAfter / 2;
   const bool stands_still = *read == seen_ && is_next;
   if (!stands_still || still_since_ == absl::InfiniteFuture()) still_since_ = now;
   looked_at_ = now;
   seen_ = *read;
-  // We have taken it, and were not told so.
+  // Our takeover succeeded, but the answer was lost.
   if (seen_.owner == name_ && !seen_.released) return Own(seen_.epoch, /*at_once=*/false);
   if (IsFree(now)) Take();
 }
@@ -49,7 +49,7 @@ bool Ownership::IsFree(absl::Time now) {
 void Ownership::Take() {
   const absl::StatusOr<uint64_t> taken = store_->Take(seen_, name_);
   if (taken.ok()) return Own(*taken, seen_.released);
-  // Somebody was faster, or lives after all: the next look tells.
+  // Another process was faster, or the owner is alive: the next check shows which.
   if (!absl::IsFailedPrecondition(taken.status())) status_ = taken.status();
   still_since_ = absl::InfiniteFuture();
 }

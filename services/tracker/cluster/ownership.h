@@ -12,55 +12,57 @@
 
 namespace callslip::tracker {
 
-// How one tracker comes to own a cell, and notices that it does not any more.
+// How one tracker becomes the owner of a cell, and notices that it no longer is.
 //
-// Safety is the store's: what is written is written under an epoch, and one that is over writes
-// nothing. Reads are not written, so that they go by time: an owner answers only while its last
-// beat, a commit that checked its epoch, was begun less than kLease ago; and who takes a cell over
-// answers nobody before as much time has passed since that was stored. Both are durations of one
-// machine's clock that runs while it sleeps; no clock is compared with another.
+// Writes are made safe by the store: each is made under an epoch, and none succeeds under an epoch
+// that is over. Reads are not written and depend on time instead. An owner answers only within
+// kLease after the start of its last beat, a commit that checked its epoch. A tracker that takes
+// over a cell answers only when as much time has passed since its takeover was stored. Both are
+// durations on one machine's clock, which runs during sleep; clocks are never compared with each
+// other.
 //
-// Knows no thread: somebody has to call Step(), which may block on the store, again and again. Used
-// by one thread at a time.
+// Has no thread: Step(), which can block on the store, must be called repeatedly. Not thread-safe:
+// use on one thread at a time.
 class Ownership {
  public:
-  // How often an owner beats, and the others look.
+  // The interval of an owner's beats, and of the checks of the others.
   static constexpr absl::Duration kBeatEvery = absl::Milliseconds(200);
-  // For so long an owner may answer after its last beat was begun.
+  // How long an owner can answer after the start of its last beat.
   static constexpr absl::Duration kLease = absl::Seconds(1);
-  // An owner whose beat has not moved for so long, in looks that succeeded and were not apart, is
-  // taken for dead. Wrong alarms cost a move and nothing else.
+  // An owner whose beat has not changed for this time, in successive successful checks, is
+  // considered dead. A false alarm only costs a change of owner.
   static constexpr absl::Duration kDeadAfter = absl::Milliseconds(1500);
 
   enum class State {
-    kWatching,  // It is somebody else's, or nobody's so far.
-    kWaiting,   // It is ours, and its owner of before may still answer.
+    kWatching,  // Another process owns the cell, or none does yet.
+    kWaiting,   // This process owns the cell, but the previous owner may still answer.
     kOwner,
-    kLost,  // It was ours. For ever.
+    kLost,  // This process owned the cell. Final.
   };
 
-  // `clock` and `store` must outlive this. `name` is that of no other process, of before or now.
+  // `clock` and `store` must outlive this. `name` must be unique among all processes, past and
+  // present.
   Ownership(Clock* clock, CellStore* store, std::string name)
       : clock_(clock), store_(store), name_(std::move(name)) {}
 
-  // Does what is to be done now. Returns when the next step is due.
+  // Does what is due now. Returns when the next step is due.
   absl::Time Step();
-  // Gives the cell up, if it is ours. Answers nobody from then on.
+  // Gives up the cell if this process owns it. It answers no caller from then on.
   absl::Status Release();
 
   State state() const { return state_; }
-  // Of kWaiting, kOwner and kLost.
+  // In kWaiting, kOwner and kLost.
   uint64_t epoch() const { return epoch_; }
-  // Until when this may answer: past, unless it is the owner.
+  // Until when this process can answer: in the past unless it is the owner.
   absl::Time answers_until() const { return answers_until_; }
-  // As it was seen last.
+  // As last seen.
   const CellState& seen() const { return seen_; }
   // Of the last step.
   const absl::Status& status() const { return status_; }
 
  private:
   void Watch();
-  // Whether the cell, as it was just seen, may be taken over.
+  // Whether the cell, as just seen, can be taken over.
   bool IsFree(absl::Time now);
   void Take();
   void Own(uint64_t epoch, bool at_once);
@@ -71,7 +73,7 @@ class Ownership {
   const std::string name_;
   State state_ = State::kWatching;
   CellState seen_;
-  // Since when the beat has stood still in looks that succeeded; and when the last of these was.
+  // Since when the beat has not changed in successful checks, and the time of the last one.
   absl::Time still_since_ = absl::InfiniteFuture();
   absl::Time looked_at_ = absl::InfinitePast();
   uint64_t epoch_ = 0;

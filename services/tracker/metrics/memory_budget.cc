@@ -16,20 +16,20 @@ namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
 
-// What one of a kind takes besides its payload; see ./dev bench.
+// The size of one item without its payload; see ./dev bench.
 constexpr int64_t kCommandBytes = 700;
 constexpr int64_t kTombstoneBytes = 96;
 constexpr int64_t kWaitBytes = 2000;
 constexpr int64_t kSessionBytes = 2000;
-// Of commands; each keeps tombstones of its own.
+// Of commands; each has its own tombstones.
 constexpr int64_t kPartitions = 16;
 // A claim of a place in a worker's log.
 constexpr int64_t kClaimBytes = 256;
-// What gRPC holds of calls on their way: a dozen of the largest requests.
+// What gRPC holds for calls in transit: a dozen of the largest requests.
 constexpr int64_t kCallBytes = 192 * kMiB;
 // The program and its threads, and what StatisticsHistory keeps.
 constexpr int64_t kProcessBytes = 64 * kMiB;
-// Below it nobody could hand in a few of the largest params and results.
+// Below this, not even a few of the largest params and results would fit.
 constexpr int64_t kLeastPayloadBytes = 64 * kMiB;
 
 int64_t WorkerLogBytes(const WorkerLogLimits& limits) {
@@ -37,13 +37,13 @@ int64_t WorkerLogBytes(const WorkerLogLimits& limits) {
          static_cast<int64_t>(limits.claiming_workers * limits.claims_of_worker) * kClaimBytes;
 }
 
-// What does not depend on how much there is.
+// The shares that do not scale with the budget.
 std::vector<MemoryBudget::Share> FixedShares(const SessionLimits& sessions) {
   return {
       {"sessions", static_cast<int64_t>(sessions.sessions) * kSessionBytes},
       {"worker_reports", static_cast<int64_t>(kMaxWorkers * kMaxTabsBytes)},
       {"worker_logs", WorkerLogBytes(WorkerLogLimits())},
-      // As they were appended, as one message, and as the record of the log.
+      // Held three times: as entries, as one message, and as a record of the log.
       {"journal", 3 * Journal::kMaxBatchBytes},
       {"calls", kCallBytes},
       {"process", kProcessBytes},
@@ -57,7 +57,7 @@ int64_t SumOf(const std::vector<MemoryBudget::Share>& shares) {
 
 std::string InMiB(int64_t bytes) { return absl::StrCat((bytes + kMiB - 1) / kMiB, "MiB"); }
 
-// How much of a table is used; nullopt where that is not counted.
+// How much of a table is used; nullopt if it is not counted.
 std::optional<int64_t> UseOf(const std::string& table, const MemoryUse& use) {
   if (table == "payloads") return use.payload_bytes;
   if (table == "commands") return use.commands * kCommandBytes;
@@ -74,7 +74,7 @@ std::optional<int64_t> UseOf(const std::string& table, const MemoryUse& use) {
 
 std::vector<MemoryBudget::Share> MemoryBudget::Shares() const {
   std::vector<Share> shares = {
-      // Results are taken beyond the limit of registrations, up to twice as much.
+      // Results are accepted beyond the limit of registrations, up to twice as much.
       {"payloads", 2 * commands.payload_bytes},
       {"commands", commands.commands * kCommandBytes},
       {"tombstones", kPartitions * static_cast<int64_t>(commands.tombstones) * kTombstoneBytes},

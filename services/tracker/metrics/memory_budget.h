@@ -12,9 +12,9 @@
 
 namespace callslip::tracker {
 
-// What of a tracker's memory each of its tables may take, and the limits that follow from it.
+// How much of a tracker's memory each of its tables can use, and the limits that follow from it.
 struct MemoryBudget {
-  // With which every limit has the value that its declaration gives it.
+  // With this value every limit has its default.
   static constexpr int64_t kDefault = int64_t{5} << 30;
 
   int64_t bytes = kDefault;
@@ -22,21 +22,22 @@ struct MemoryBudget {
   AnnotationLimits annotations;
   SessionLimits sessions;
 
-  // One table, and the most that it takes with these limits.
+  // A table, and the maximum that it uses with these limits.
   struct Share {
     const char* table;
     int64_t bytes;
   };
-  // The one list of them. Their sum is at most `bytes`.
+  // All shares. Their sum is at most `bytes`.
   std::vector<Share> Shares() const;
-  // What gRPC may hold of calls, those that wait among them.
+  // How much gRPC can hold for calls, including waiting ones.
   int64_t CallBytes() const;
 
-  // For so many bytes. INVALID_ARGUMENT, with what is needed, where the shares do not fit.
+  // The budget for that many bytes. INVALID_ARGUMENT, with the required size, if the shares do not
+  // fit.
   static absl::StatusOr<MemoryBudget> Of(int64_t bytes);
 };
 
-// What tables take at present, as far as it is counted, by their names in Shares().
+// How much tables use now, as far as it is counted, by their names in Shares().
 struct MemoryUse {
   int64_t payload_bytes = 0;
   int64_t commands = 0;
@@ -48,7 +49,7 @@ struct MemoryUse {
   int64_t worker_log_bytes = 0;
 };
 
-// The limit of each table, and how much of it is used.
+// Adds the limit of each table, and how much of it is used.
 void AddMemory(const MemoryBudget& budget, const MemoryUse& use, MetricsPage& page);
 
 }  // namespace callslip::tracker

@@ -31,7 +31,7 @@ int Refuse(mg_connection* connection, int status, const std::string& why) {
   return Send(connection, status, "text/plain; charset=utf-8", why + "\n");
 }
 
-// Its own log goes nowhere: what concerns anybody is in the status.
+// CivetWeb's own log is discarded; relevant errors are in the status.
 int IgnoreMessage(const mg_connection*, const char*) { return 1; }
 
 }  // namespace
@@ -78,7 +78,7 @@ int MetricsListener::Serve(mg_connection* connection) {
 }
 
 int MetricsListener::Answer(mg_connection* connection) const {
-  // A request may come before Start() knows the port.
+  // A request can arrive before Start() knows the port.
   ready_.Wait();
   const std::string host = absl::AsciiStrToLower(HeaderOf(connection, "Host"));
   if (!absl::c_linear_search(hosts_, host)) {

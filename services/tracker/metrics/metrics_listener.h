@@ -17,34 +17,34 @@ struct mg_connection;
 
 namespace callslip::tracker {
 
-// GET /metrics over HTTP, and nothing else: other paths are 404, other methods 405. A Host header
-// that is not one of ours is refused with 403, as the gateway does, so that no web page can read
-// the numbers by rebinding its name; so is whatever says that it comes from another site.
+// GET /metrics over HTTP, and nothing else: other paths get 404, other methods 405. A Host header
+// that is not one of ours is rejected with 403, as in the gateway, so that no web page can read the
+// numbers by DNS rebinding; so are requests whose headers name another site.
 //
-// CivetWeb, with one thread of its own that serves one request after the other: a scrape a second
-// is many. A peer that is slow is cut off after 5 s.
+// CivetWeb, with one thread that serves requests one after the other: one scrape per second is
+// already frequent. A slow peer is disconnected after 5 s.
 class MetricsListener {
  public:
-  // Makes the answer to a scraper with that Accept header, on the listener's thread.
+  // Makes the answer for a scraper with that Accept header, on the listener's thread.
   using Page = std::function<MetricsAnswer(absl::string_view accept)>;
 
-  // Listens on `address`, which must name an IP address. `allowed_hosts` are accepted besides it
-  // and the loopback names, each NAME:PORT. UNAVAILABLE where that is not possible.
+  // Listens on `address`, which must contain an IP address. `allowed_hosts`, each NAME:PORT, are
+  // accepted in addition to the address and the loopback names. UNAVAILABLE if it cannot listen.
   static absl::StatusOr<std::unique_ptr<MetricsListener>> Start(
       const Address& address, const std::vector<std::string>& allowed_hosts, Page page);
-  // Ends the thread, which takes up to 2 s: that long it may not look up from its port.
+  // Ends the thread, which takes up to 2 s because the thread polls its port at that interval.
   ~MetricsListener();
 
   MetricsListener(const MetricsListener&) = delete;
   MetricsListener& operator=(const MetricsListener&) = delete;
 
-  // With the port that was bound.
+  // With the bound port.
   const Address& bound() const { return bound_; }
 
  private:
   explicit MetricsListener(Page page);
 
-  // The status of the answer, which was sent.
+  // Returns the status of the answer, which was sent.
   static int Serve(mg_connection* connection);
   int Answer(mg_connection* connection) const;
 
@@ -52,7 +52,7 @@ class MetricsListener {
   Address bound_;
   std::vector<std::string> hosts_;
   mg_context* context_ = nullptr;
-  // The two above it are set.
+  // Notified when `bound_` and `hosts_` are set.
   mutable Notification ready_;
 };
 

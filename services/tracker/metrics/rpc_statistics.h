@@ -11,10 +11,10 @@
 
 namespace callslip::tracker {
 
-// The codes of gRPC, OK being 0.
+// gRPC's codes; OK is 0.
 inline constexpr size_t kRpcCodes = 17;
 
-// What the calls of one method have come to.
+// The calls of one method and their outcomes.
 struct RpcStatistics {
   std::string method;  // "RegisterCommand"
   int64_t under_way = 0;
@@ -22,14 +22,14 @@ struct RpcStatistics {
   LatencyHistogram latency;
 };
 
-// What has come to the tracker's door.
+// Statistics of the tracker's listeners.
 struct DoorStatistics {
   struct Refused {
     std::string reason;  // "token_missing"
     int64_t calls = 0;
   };
   std::vector<RpcStatistics> rpcs;
-  std::vector<Refused> refused;  // Before a handler saw them; every reason.
+  std::vector<Refused> refused;  // Rejected before a handler saw them; every reason is listed.
 };
 
 }  // namespace callslip::tracker

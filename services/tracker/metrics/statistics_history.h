@@ -16,53 +16,53 @@
 
 namespace callslip::tracker {
 
-// How a tracker did lately, in samples of some seconds each: what AdminService tells of the last 15
-// minutes. Begins anew with the process. Thread-safe.
+// Recent statistics of a tracker, in samples of a few seconds: the last 15 minutes, for
+// AdminService. Starts empty with the process. Thread-safe.
 class StatisticsHistory {
  public:
-  // How often Note() is to be called, and how many samples are kept: 15 minutes.
+  // How often Note() must be called, and how many samples are kept: 15 minutes.
   static constexpr absl::Duration kEvery = absl::Seconds(10);
   static constexpr size_t kSamples = 90;
-  // What all samples take of memory at most. A part of the process's own share of the budget.
+  // The maximum memory of all samples. Part of the process's own share of the budget.
   static constexpr size_t kMaxBytes = size_t{32} << 10;
 
   struct Sessions {
-    int64_t active = 0;   // Have not ended.
+    int64_t active = 0;   // Not ended.
     int64_t in_turn = 0;  // Their agents are in a turn.
   };
 
-  // How long some took, of one sample.
+  // Latencies in one sample.
   struct Quantiles {
     absl::Duration p50;
     absl::Duration p95;
   };
 
-  // One stretch of time.
+  // One interval.
   struct Sample {
     absl::Time end;
     absl::Duration length;
-    // In it.
+    // During the interval.
     int64_t registered = 0;
     int64_t completed = 0;
-    // Neither completed nor cancelled, by the place of the code in kEndCodes, so that there are few
-    // causes whatever workers tell.
+    // Neither completed nor cancelled, by index of the code in kEndCodes. This bounds the number of
+    // codes, whatever workers report.
     std::array<int64_t, kEndCodes.size()> failed{};
-    // Until the first delivery and until the end, as CommandStatistics has them; none where nothing
-    // was delivered, or ended.
+    // Until the first delivery and until the end, as in CommandStatistics; nullopt if nothing was
+    // delivered, or ended.
     std::optional<Quantiles> dispatch;
     std::optional<Quantiles> standard;
-    // At its end.
+    // At the end of the interval.
     int64_t queued = 0;
     Sessions sessions;
   };
 
-  // Nothing has been counted at `start`.
+  // All counters are 0 at `start`.
   explicit StatisticsHistory(absl::Time start) : end_(start) {}
 
-  // What there is at `now`. The sample is the difference to the call before.
+  // Adds a sample: the difference between the statistics at `now` and those of the previous call.
   void Note(absl::Time now, const CommandStatistics& commands, const Sessions& sessions);
 
-  // The oldest first.
+  // Oldest first.
   std::vector<Sample> Read() const;
 
  private:
@@ -70,7 +70,7 @@ class StatisticsHistory {
 
   mutable Mutex mutex_;
   std::deque<Sample> samples_ ABSL_GUARDED_BY(mutex_);
-  // What the last sample was made of.
+  // The values at the end of the last sample.
   absl::Time end_ ABSL_GUARDED_BY(mutex_);
   int64_t registered_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t completed_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -19,8 +19,8 @@ std::string CodeName(size_t code) {
   return absl::StatusCodeToString(static_cast<absl::StatusCode>(code));
 }
 
-// Whether this can be how commands end: those are told from the start, so that the first of them is
-// seen as an increase.
+// Whether commands usually can end like this. These combinations are exported from the start, so
+// that the first occurrence counts as an increase.
 bool IsUsual(CommandState state, absl::string_view code) {
   if (code == "none") return state == CommandState::kCompleted;
   if (code == "worker_lost" || code == "result_dropped") return state == CommandState::kFailed;

@@ -9,19 +9,19 @@
 
 namespace callslip::tracker {
 
-// What the tracker's GET /metrics tells; docs/operations.md lists it. Fewer than 2,000 series,
-// however many clients, targets and workers there are.
+// The metrics of the tracker's GET /metrics; docs/operations.md lists them. Fewer than 2,000
+// series, regardless of the number of clients, targets and workers.
 void AddMetrics(const TrackerStatistics& statistics, MetricsPage& page);
 
-// How a tracker stands to the cell that it shares with others.
+// The relation of a tracker to the cell that it shares with others.
 struct CellStatistics {
-  bool may_answer = false;  // It has the cell, and the database says so.
-  uint64_t epoch = 0;       // Of the one that has it; 0 where it is not this tracker.
+  bool may_answer = false;  // It owns the cell, and the database confirms it.
+  uint64_t epoch = 0;       // The epoch of this tracker as owner; 0 if it is not the owner.
   bool has_copy = true;     // See CellStore.
 };
 void AddCell(const CellStatistics& cell, MetricsPage& page);
 
-// What of it AddMemory() tells: how much tables hold. All but drawings.
+// The numbers for AddMemory(): the current size of all tables except drawings.
 MemoryUse MemoryUseOf(const TrackerStatistics& statistics);
 
 }  // namespace callslip::tracker

@@ -6,7 +6,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Long enough to be seen by whoever looks once a minute.
+// Visible to operators or probes that check once a minute.
 constexpr absl::Duration kFailureIsRecent = absl::Minutes(1);
 
 }  // namespace
@@ -49,7 +49,7 @@ TrackerStatistics TrackerStatisticsSource::Read() {
   if (journal != nullptr) read.journal = journal->Statistics();
   read.door = parts_.door();
 
-  // A storage that hangs has failed nothing yet.
+  // A storage that hangs has not failed any operation yet.
   const bool storing = storing_ && !read.journal.failing;
   read.ready = !draining_ && storing;
   if (draining_) read.reasons.emplace_back("draining");

@@ -23,15 +23,15 @@
 
 namespace callslip::tracker {
 
-// How a tracker does at one moment: what both GET /metrics and AdminService tell.
+// The state of a tracker at one moment, for GET /metrics and AdminService.
 struct TrackerStatistics {
   absl::Duration uptime;
-  // Why it takes no commands, and what else wants an operator; see GetHealthResponse.
+  // Why it accepts no commands, and other conditions that need an operator; see GetHealthResponse.
   std::vector<std::string> reasons;
   bool ready = true;
 
   CommandStatistics commands;
-  absl::Duration oldest_queued;  // Zero where nothing waits for a worker.
+  absl::Duration oldest_queued;  // Zero if nothing waits for a worker.
   int64_t waits = 0;
   int64_t feed_bytes = 0;
   int64_t leased = 0;
@@ -47,22 +47,22 @@ struct TrackerStatistics {
   JournalStatistics journal;  // Of commands.
   DoorStatistics door;
 
-  // Commands that ended without having been completed or cancelled.
+  // Commands that ended and were neither completed nor cancelled.
   int64_t failed() const;
-  // That their workers completed.
+  // Commands that workers completed.
   int64_t completed() const;
 
  private:
   int64_t EndedIn(CommandState state) const;
 };
 
-// What of a tracker's storage is measured; null where nothing is.
+// The measured parts of a tracker's storage; null if not measured.
 struct MeasuredStorage {
   const MeasuredDisk* sessions = nullptr;
   const MeasuredJournalStorage* commands = nullptr;
 };
 
-// Where a tracker's statistics are read from. Thread-safe. All of it must outlive this.
+// Collects a tracker's statistics. Thread-safe. All parts must outlive this.
 class TrackerStatisticsSource {
  public:
   struct Parts {
@@ -79,14 +79,14 @@ class TrackerStatisticsSource {
   explicit TrackerStatisticsSource(Parts parts)
       : parts_(std::move(parts)), started_(parts_.clock->Now()), history_(started_) {}
 
-  // No commands are taken any more.
+  // No commands are accepted anymore.
   void SetDraining() { draining_ = true; }
-  // Whether the journal of commands is stored; until this is called it is.
+  // Whether the journal of commands can be stored; true by default.
   void SetStoring(bool storing) { storing_ = storing; }
 
   TrackerStatistics Read();
 
-  // Adds a sample to the history: each StatisticsHistory::kEvery.
+  // Adds a sample to the history. Must be called every StatisticsHistory::kEvery.
   void Note();
   const StatisticsHistory& history() const { return history_; }
 

@@ -12,12 +12,12 @@
 namespace callslip::tracker {
 namespace {
 
-// Of all trackers that begin at the same time, one makes the tables.
+// If several trackers start together, one of them creates the tables.
 constexpr char kLockTables[] = "SELECT pg_advisory_xact_lock(4851273)";
 
-// callslip_cell has a row for each of those who check the epoch, so that nobody waits for another
-// one's commit: `fence` is for sessions, which lock it to be shared, `journal` counts the appends
-// and `beat` the beats.
+// callslip_cell has a separate row for each part that checks the epoch, so that none waits for the
+// commits of another: `fence` for sessions, which lock it shared, `journal` to count the appends,
+// and `beat` to count the beats.
 constexpr char kTables[] = R"sql(
   CREATE TABLE IF NOT EXISTS callslip_cell (
     part text PRIMARY KEY, format bigint NOT NULL, epoch bigint NOT NULL, count bigint NOT NULL,
@@ -60,7 +60,7 @@ absl::StatusOr<std::string> Setting(PostgresConnection& connection, absl::string
 
 absl::Status Refuse(absl::string_view why) { return absl::FailedPreconditionError(why); }
 
-// What a trusted database is set to.
+// The settings of a reliable database.
 absl::Status CheckSettings(PostgresConnection& connection, const PostgresDemands& demands) {
   ASSIGN_OR_RETURN(const std::string version, Setting(connection, "server_version_num"));
   int number = 0;
@@ -84,7 +84,7 @@ absl::Status CheckSettings(PostgresConnection& connection, const PostgresDemands
   return absl::OkStatus();
 }
 
-// Where the tables are, or are to be made.
+// Checks the schema of the tables.
 absl::Status CheckSchema(PostgresConnection& connection) {
   ASSIGN_OR_RETURN(const PostgresResult result,
                    connection.Query("SELECT coalesce(current_schema()::text, ''), "
@@ -96,7 +96,7 @@ absl::Status CheckSchema(PostgresConnection& connection) {
       "options=-csearch_path%3DNAME"));
 }
 
-// What is done later, done to no row.
+// Everything that is done later, applied to no row.
 constexpr char kUses[] = R"sql(
   SELECT part, format, epoch, count, owner, released, last_sequence, latest
     FROM callslip_cell LIMIT 0;
@@ -119,7 +119,7 @@ constexpr char kUses[] = R"sql(
   INSERT INTO callslip_images SELECT * FROM callslip_images WHERE false
 )sql";
 
-// Rights to the tables, their columns, and the rows that are always there.
+// Checks the rights to the tables, their columns, and the rows that must always exist.
 absl::Status CheckTables(PostgresConnection& connection) {
   constexpr char kRemedy[] = "restore all callslip_ tables from one backup, or use another schema";
   const absl::Status used = connection.Run(kUses);
@@ -138,8 +138,8 @@ absl::Status CheckTables(PostgresConnection& connection) {
   return Refuse(absl::StrCat("the rows of callslip_cell are of more than one epoch: ", kRemedy));
 }
 
-// Beats and leases go by durations; but tombstones and retention go by the wall clock, and one
-// tracker's entries are the next one's.
+// Beats and leases depend on durations, but tombstones and retention on the wall clock, and one
+// tracker continues with the entries of another.
 absl::Status CheckClock(PostgresConnection& connection) {
   const absl::Time before = WallTime();
   ASSIGN_OR_RETURN(
@@ -168,7 +168,7 @@ absl::Status CheckFormat(PostgresConnection& connection, const PostgresDemands& 
 
 absl::Status MakeTables(PostgresConnection& connection, const PostgresDemands& demands) {
   RETURN_IF_ERROR(CheckSchema(connection));
-  // Nothing is made where all is there: that may be another one's right.
+  // Creates nothing if everything exists: this role may not be allowed to.
   ASSIGN_OR_RETURN(const PostgresResult there,
                    connection.Query("SELECT coalesce(to_regclass(format('%I.callslip_images', "
                                     "current_schema()))::text, '')"));
@@ -220,7 +220,7 @@ absl::StatusOr<PostgresResult> PostgresCell::Query(const char* sql,
     if (result.ok()) return result;
     failed = result.status();
   }
-  // That a login is refused, or a right is missing, says nothing of who owns the cell.
+  // A rejected login, or a missing right, does not mean that another tracker owns the cell.
   if (!absl::IsFailedPrecondition(failed)) return failed;
   return absl::UnavailableError(failed.message());
 }
@@ -237,10 +237,10 @@ absl::StatusOr<CellState> PostgresCell::Read() {
 }
 
 absl::StatusOr<uint64_t> PostgresCell::Take(const CellState& seen, const std::string& owner) {
-  // One statement, so that nothing is held where this process is frozen in the middle. An append or
-  // a beat that is being committed holds its row, so that this waits for it; after that the
-  // condition is looked at anew. All three rows have the same epoch, always. Tables of a newer
-  // format are another tracker's.
+  // One statement, so that nothing stays locked if this process is frozen in the middle. A
+  // committing append or beat holds its row, so this waits for it and then checks the condition
+  // again. All three rows always have the same epoch. Tables of a newer format belong to another
+  // tracker.
   ASSIGN_OR_RETURN(
       const PostgresResult taken,
       Query(
@@ -268,8 +268,8 @@ absl::Status PostgresCell::Beat(uint64_t epoch) {
   return absl::OkStatus();
 }
 
-// Whoever promotes a standby, or lets commits wait for none, wants the tracker to go on: it does,
-// and says so.
+// An operator who promotes a standby, or disables waiting for one, wants the tracker to continue:
+// it does, and logs it.
 void PostgresCell::NoteCopy(bool has_copy) {
   if (has_copy_.exchange(has_copy) == has_copy) return;
   if (has_copy) {

@@ -13,31 +13,30 @@
 
 namespace callslip::tracker {
 
-// The tables of one cell: what the trackers of a cluster share. They lie in the first schema of the
-// connection's search_path, so that another schema is another cell.
+// The tables of one cell, which the trackers of a cluster share. They are in the first schema of
+// the connection's search_path, so another schema is another cell.
 inline constexpr int64_t kPostgresFormat = 1;
-// Of tables that an import has begun to fill, and not come to the end: a format that no tracker
-// knows, of whatever version.
+// Marks tables that an unfinished import has begun to fill: a format that no tracker of any version
+// knows.
 inline constexpr int64_t kPostgresHalfImported = int64_t{1} << 32;
 
-// What a database has to promise before commands are entrusted to it.
+// What a database must guarantee before a tracker stores commands in it.
 struct PostgresDemands {
-  // A copy on another machine that is written before a commit is answered.
+  // A copy on another machine, written before a commit is answered.
   bool standby = true;
-  // Half imported tables will do as well: they are filled anew.
+  // If false, half imported tables are accepted too, because they are filled again.
   bool whole = true;
 };
 
-// Makes the tables where they are missing. FAILED_PRECONDITION, with what to do, where the database
-// does not promise what is demanded, where tables are of a newer version, and where rights are
-// missing.
+// Creates missing tables. FAILED_PRECONDITION, with what to do, if the database does not meet the
+// demands, if tables are of a newer version, and if rights are missing.
 absl::Status PreparePostgres(PostgresConnection& connection, const PostgresDemands& demands);
 
-// The rows of callslip_cell that say whose the cell is; see CellStore.
+// The rows of callslip_cell that record the owner of the cell; see CellStore.
 class PostgresCell final : public CellStore {
  public:
-  // Connects when it is used. Used by one thread at a time. `for_import`: half imported tables are
-  // taken, too.
+  // Connects on first use. Not thread-safe: use on one thread at a time. `for_import`: half
+  // imported tables are accepted too.
   explicit PostgresCell(std::string url, bool for_import = false)
       : url_(std::move(url)), for_import_(for_import) {}
 
@@ -48,11 +47,11 @@ class PostgresCell final : public CellStore {
   bool has_copy() const override { return has_copy_; }
 
  private:
-  // A beat or a look that takes longer than this is as good as none.
+  // A beat or read that takes longer counts as failed.
   static constexpr absl::Duration kLongest = absl::Seconds(2);
   static constexpr absl::Duration kLongestLock = absl::Seconds(1);
 
-  // On a connection that is opened where there is none. Never FAILED_PRECONDITION.
+  // Opens a connection if there is none. Never FAILED_PRECONDITION.
   absl::StatusOr<PostgresResult> Query(const char* sql, const PostgresParameters& parameters = {});
   void NoteCopy(bool has_copy);
 
@@ -64,7 +63,7 @@ class PostgresCell final : public CellStore {
 
 // FAILED_PRECONDITION: another tracker has taken the cell over.
 absl::Status CellIsTaken(uint64_t epoch);
-// That unless the cell is still of that epoch; else errors of the connection.
+// CellIsTaken unless the cell still has that epoch; otherwise errors of the connection.
 absl::Status CheckEpoch(PostgresConnection& connection, uint64_t epoch);
 
 }  // namespace callslip::tracker

@@ -20,7 +20,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Numbers of types, which never change: see pg_type.dat of PostgreSQL.
+// The object ids of types, which never change: see pg_type.dat of PostgreSQL.
 constexpr uint32_t kBytes = 17;
 constexpr uint32_t kInt8 = 20;
 constexpr uint32_t kText = 25;
@@ -28,7 +28,7 @@ constexpr uint32_t kBytesArray = 1001;
 constexpr uint32_t kTextArray = 1009;
 constexpr uint32_t kInt8Array = 1016;
 
-// Sockets know no clock of tests.
+// Real time, because sockets do not know the clocks of tests.
 absl::Time Now() { return RealClock().Now(); }
 
 void AppendInt32(std::string& bytes, uint32_t number) {
@@ -41,7 +41,7 @@ std::string Int8(int64_t number) {
   return std::string(reinterpret_cast<const char*>(&big), sizeof(big));
 }
 
-// What an array of one dimension begins with.
+// The head of a one-dimensional array.
 std::string ArrayHead(uint32_t type, size_t size, bool has_null) {
   std::string bytes;
   AppendInt32(bytes, size == 0 ? 0 : 1);
@@ -79,7 +79,7 @@ std::string Message(absl::string_view text) {
   return std::string(absl::StripAsciiWhitespace(text));
 }
 
-// What libpq says of a URL repeats parts of it, one of which may be a password.
+// libpq's error message repeats parts of the URL, which can include a password.
 absl::Status CheckUrl(const std::string& url) {
   char* error = nullptr;
   PQconninfoOption* const options = Pq().conninfoParse(url.c_str(), &error);
@@ -93,10 +93,10 @@ absl::Status CheckUrl(const std::string& url) {
   return absl::OkStatus();
 }
 
-// How soon what waits for an answer looks by itself.
+// The polling interval while waiting for an answer.
 constexpr absl::Duration kLookEvery = absl::Milliseconds(20);
 
-// Whether a server with that state has ended the connection, or will not do what this one is for.
+// Whether a server with that SQLSTATE has ended the connection, or cannot serve its purpose.
 bool EndsConnection(absl::string_view state) {
   return absl::StartsWith(state, "08") || absl::StartsWith(state, "57P0") || state == "25006";
 }
@@ -178,7 +178,7 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresConnection::Open(
     const std::string& url, absl::Duration longest_lock) {
   RETURN_IF_ERROR(LoadLibpq());
   RETURN_IF_ERROR(CheckUrl(url));
-  // What comes before the url it may say otherwise, what comes behind it, it may not.
+  // The URL can override the keys before it, but not those after it.
   static constexpr std::array kKeys = {"application_name",
                                        "connect_timeout",
                                        "keepalives_idle",
@@ -204,8 +204,8 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresConnection::Open(
     return is_ours ? absl::FailedPreconditionError(message) : absl::UnavailableError(message);
   }
   if (Pq().setnonblocking(connection, 1) != 0) return absl::UnavailableError("no memory");
-  // Notices are for people who type.
-  // But a commit that somebody has had stop waiting for the standby ends well, with a warning.
+  // Notices are for interactive users. But a commit that stopped waiting for the standby, because
+  // an operator cancelled the wait, succeeds with a warning.
   Pq().setNoticeReceiver(
       connection,
       [](void* warned, const pg_result* notice) {
@@ -215,7 +215,7 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresConnection::Open(
         }
       },
       &opened->warned_);
-  // A server that hears nothing more lets go of what this holds.
+  // A server that no longer hears from this client releases its locks.
   RETURN_IF_ERROR(opened->Run(
       absl::StrCat("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 2000;"
                    "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2;"
@@ -243,7 +243,7 @@ absl::Status PostgresConnection::ErrorOf(const pg_result* result) {
   if (absl::StartsWith(state, "40") || state == "55P03") return absl::AbortedError(message);
   if (absl::StartsWith(state, "42")) return absl::FailedPreconditionError(message);
   if (absl::StartsWith(state, "XX")) return absl::DataLossError(message);
-  // No room, and other things that pass.
+  // Out of space, and other temporary conditions.
   if (absl::StartsWith(state, "53")) return absl::ResourceExhaustedError(message);
   return absl::InternalError(message);
 }
@@ -255,7 +255,7 @@ absl::Status PostgresConnection::AwaitInput(absl::Time deadline) {
     return absl::UnavailableError("the database has not answered in time");
   }
   pollfd waits = {.fd = Pq().socket(connection_.get()), .events = POLLIN, .revents = 0};
-  // What TLS has read and decrypted already does not wake it.
+  // poll() does not report data that TLS has already read and decrypted.
   const int64_t look = absl::ToInt64Milliseconds(std::min(left, kLookEvery));
   if (poll(&waits, 1, static_cast<int>(look) + 1) < 0 && errno != EINTR) {
     return Close("poll has failed");

@@ -19,26 +19,27 @@ struct pg_result;
 
 namespace callslip::tracker {
 
-// PostgreSQL with statuses in place of error codes:
+// PostgreSQL with statuses instead of error codes:
 //
-//   UNAVAILABLE          the database can't be reached, or has not answered in time: whether what
-//   was
-//                        sent is stored is not known, and the connection is closed
-//   ABORTED              nothing was stored, and the same may be sent again: a deadlock, or a row
-//   that
-//                        a commit has held for too long, as where the standby does not answer
-//   FAILED_PRECONDITION  the database can't be used as it is: rights, tables, a read-only server
+//   UNAVAILABLE          the database cannot be reached, or has not answered in time: it is unknown
+//                        whether the statement's changes are stored, and the connection is closed
+//                        or waits (see waits())
+//   ABORTED              nothing was stored, and the statement can be sent again: a deadlock, or a
+//                        row that a commit has locked for too long, such as when the standby does
+//                        not answer
+//   FAILED_PRECONDITION  the database cannot be used as it is: rights, tables, a read-only server
+//   RESOURCE_EXHAUSTED   the server is out of space or other resources for now
 //   DATA_LOSS            it is damaged
-//   INTERNAL             all else
+//   INTERNAL             all other errors
 
-// What a statement has answered. Rows and columns count from 0; values are in the binary form.
+// The result of a statement. Rows and columns count from 0; values are in the binary format.
 class PostgresResult {
  public:
   int rows() const;
   bool IsNull(int row, int column) const;
   // Of a bigint.
   int64_t Int(int row, int column) const;
-  // Of text and bytea; valid as long as this. Of NULL: empty.
+  // Of text and bytea; valid as long as this. Empty for NULL.
   absl::string_view Bytes(int row, int column) const;
   std::string Text(int row, int column) const { return std::string(Bytes(row, column)); }
 
@@ -53,15 +54,15 @@ class PostgresResult {
   std::unique_ptr<pg_result, Clear> result_;
 };
 
-// The parameters of a statement, in its order: $1 is the first that was added.
+// The parameters of a statement, in order: $1 is the first one added.
 class PostgresParameters {
  public:
   PostgresParameters& Add(int64_t number);
   PostgresParameters& Add(std::optional<int64_t> number);
-  // Of text only what PostgreSQL can take of it: zeros and what is not UTF-8 become U+FFFD.
+  // Replaces what PostgreSQL does not accept, zeros and bytes that are not UTF-8, by U+FFFD.
   PostgresParameters& AddText(absl::string_view text);
   PostgresParameters& AddBytes(absl::string_view bytes);
-  // Arrays; what is empty is NULL in the one of texts.
+  // Arrays. An empty text becomes NULL.
   PostgresParameters& AddArray(absl::Span<const std::optional<int64_t>> numbers);
   PostgresParameters& AddTextArray(absl::Span<const absl::string_view> texts);
   PostgresParameters& AddBytesArray(absl::Span<const absl::string_view> values);
@@ -76,22 +77,21 @@ class PostgresParameters {
   std::vector<Value> values_;
 };
 
-// One connection. Used by one thread at a time.
+// One connection. Not thread-safe: use on one thread at a time.
 class PostgresConnection {
  public:
-  // How long a statement may take: far longer than the slowest commit, shorter than whoever waits
-  // for it has patience. One that takes longer is not cancelled, since a commit that is would be
-  // seen by others before its copy is stored: only the connection is given up.
+  // The timeout of a statement: far longer than the slowest commit, shorter than the timeouts of
+  // callers. A slower statement is not cancelled, because a cancelled commit would become visible
+  // before its copy is stored; only the connection is given up.
   static constexpr absl::Duration kLongestStatement = absl::Seconds(10);
 
-  // How long a row that somebody else holds is waited for. Whoever has given up a connection is
-  // noticed by its server only when it answers: without this each try would leave one more that
-  // waits.
+  // The timeout of waiting for a locked row. A server notices that a connection was given up only
+  // when it answers, so without this timeout every attempt would leave one more waiting statement.
   static constexpr absl::Duration kLongestLock = absl::Seconds(4);
 
-  // `url` as libpq has it, postgres://user@host1,host2/name?…: of several hosts the one that takes
-  // writes. Each is given two seconds. UNAVAILABLE, FAILED_PRECONDITION where it is no url or the
-  // login is refused.
+  // `url` in libpq's format, postgres://user@host1,host2/name?…: of several hosts, the one that
+  // accepts writes is used. Each gets two seconds. UNAVAILABLE; FAILED_PRECONDITION if it is not a
+  // URL or the login is rejected.
   static absl::StatusOr<std::unique_ptr<PostgresConnection>> Open(
       const std::string& url, absl::Duration longest_lock = kLongestLock);
   ~PostgresConnection();
@@ -99,18 +99,20 @@ class PostgresConnection {
   PostgresConnection(const PostgresConnection&) = delete;
   PostgresConnection& operator=(const PostgresConnection&) = delete;
 
-  // Several statements without parameters, as one transaction unless they say otherwise.
+  // Executes statements without parameters, as one transaction unless they specify otherwise.
   absl::Status Run(const std::string& sql);
-  // One statement, prepared when it is used first. `sql` must live as long as this, at one place.
+  // Executes one statement, which is prepared on first use. `sql` must outlive this, at the same
+  // address.
   absl::StatusOr<PostgresResult> Query(const char* sql, const PostgresParameters& parameters = {},
                                        absl::Duration longest = kLongestStatement);
 
-  // False once it is of no more use, or as long as it waits.
+  // False once it is unusable, and while it waits.
   bool is_open() const { return connection_ != nullptr && !waits_; }
-  // The server has not answered in time, and may still: as long as a commit waits for the standby.
-  // Whoever gave the connection up would leave it to the server, and take one more.
+  // The server has not answered in time, and still can, for example while a commit waits for the
+  // standby. Closing the connection would leave it open at the server, and the caller would take
+  // one more.
   bool waits() const { return waits_; }
-  // Of one that waits: whether the server has answered by now. At once.
+  // For a waiting connection: whether the server has answered by now. Does not block.
   bool Settle();
 
  private:
@@ -126,15 +128,15 @@ class PostgresConnection {
   absl::Status AwaitInput(absl::Time deadline);
   absl::Status Prepare(const char* sql, const PostgresParameters& parameters,
                        absl::Duration longest);
-  // Closes the connection where it is of no more use.
+  // Closes the connection if it is unusable.
   absl::Status ErrorOf(const pg_result* result);
   absl::Status Close(absl::string_view why);
 
   bool waits_ = false;
-  bool warned_ = false;  // By the server, since the last statement has ended.
+  bool warned_ = false;  // By the server, since the end of the last statement.
   std::unique_ptr<pg_conn, Finish> connection_;
   absl::flat_hash_map<const char*, std::string> prepared_;
-  int prepares_ = 0;  // Of which some may have failed.
+  int prepares_ = 0;  // Including failed ones.
 };
 
 }  // namespace callslip::tracker

@@ -7,8 +7,8 @@
 #include "absl/status/statusor.h"
 #include "tracker/postgres/connection.h"
 
-// What a statement that changes sessions begins with: it has $1 as the epoch, does nothing unless
-// `fence` has a row, and its first column says whether it had.
+// The beginning of a statement that changes sessions. $1 is the epoch. The statement must do
+// nothing unless `fence` has a row, and its first column must report whether it had one.
 #define CALLSLIP_FENCE                                                                  \
   "WITH fence AS (SELECT 1 FROM callslip_cell WHERE part = 'fence' AND epoch = $1 FOR " \
   "SHARE) "
@@ -16,9 +16,10 @@
 
 namespace callslip::tracker {
 
-// StorageFailed, with what the database has said.
+// StorageFailed, with the message of the database.
 absl::Status DatabaseFailed(const absl::Status& error);
-// Of such a statement: StorageFailed where it has failed, or the cell is another one's.
+// Checks the result of such a statement: StorageFailed if it failed, or another tracker owns the
+// cell.
 absl::Status CheckFence(const absl::StatusOr<PostgresResult>& result, int64_t epoch);
 
 }  // namespace callslip::tracker

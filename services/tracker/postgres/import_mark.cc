@@ -7,7 +7,7 @@
 namespace callslip::tracker {
 namespace {
 
-// To delete what an import of gigabytes has left.
+// Deleting the remains of an import of gigabytes takes long.
 constexpr absl::Duration kLongestDelete = absl::Hours(1);
 
 constexpr char kContents[] = R"sql(
@@ -16,7 +16,7 @@ constexpr char kContents[] = R"sql(
      OR EXISTS (SELECT FROM callslip_events) OR EXISTS (SELECT FROM callslip_images))::int::bigint
 )sql";
 
-// Numbers go on from those that are imported.
+// Sequence numbers continue from the imported ones.
 constexpr char kMark[] =
     "UPDATE callslip_cell SET format = $2, last_sequence = 0, latest = 0 WHERE epoch = $1 "
     "RETURNING 1";

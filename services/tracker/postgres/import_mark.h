@@ -6,15 +6,15 @@
 #include "absl/status/status.h"
 #include "tracker/postgres/connection.h"
 
-// From the beginning of an import to its end the tables are of the format kPostgresHalfImported,
+// From the beginning to the end of an import, the tables have the format kPostgresHalfImported,
 // which no tracker serves.
 namespace callslip::tracker {
 
-// For the owner of `epoch`: the tables hold nothing after that, and are half imported.
-// FAILED_PRECONDITION, with what to do, where they hold what no import has left behind, or the cell
-// is another one's.
+// Empties the tables and marks them as half imported, for the owner of `epoch`.
+// FAILED_PRECONDITION, with what to do, if they contain data that no import has left, or another
+// tracker owns the cell.
 absl::Status BeginImport(PostgresConnection& connection, uint64_t epoch);
-// They are whole, and may be served. FAILED_PRECONDITION as above.
+// Marks the tables as complete, so that they can be served. FAILED_PRECONDITION as above.
 absl::Status EndImport(PostgresConnection& connection, uint64_t epoch);
 
 }  // namespace callslip::tracker

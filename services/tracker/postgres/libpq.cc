@@ -7,7 +7,7 @@
 namespace callslip::tracker {
 namespace {
 
-// By its number: another one is another interface.
+// With its version: another version has another interface.
 constexpr char kFileName[] = "libpq.so.5";
 
 struct Loaded {

@@ -5,8 +5,9 @@
 
 #include "absl/status/status.h"
 
-// What is used of libpq. It is loaded when a database is asked for: it brings sixteen libraries
-// along, which whoever keeps everything in files needs neither in memory nor on the disk.
+// The functions of libpq in use. libpq is loaded only when a database is used, because it depends
+// on sixteen other libraries, which an installation that stores everything in files does not need
+// in memory or on the disk.
 // clang-format off
 #define CALLSLIP_LIBPQ(F) \
   F(clear) F(conninfoFree) F(conninfoParse) F(connectdbParams) F(consumeInput) F(errorMessage) \
@@ -24,10 +25,10 @@ struct Libpq {
 #undef CALLSLIP_LIBPQ_MEMBER
 };
 
-// Loads it where that has not been done. FAILED_PRECONDITION, with what to do, where it is missing.
+// Loads libpq if it is not loaded yet. FAILED_PRECONDITION, with what to do, if it is missing.
 // Thread-safe.
 absl::Status LoadLibpq();
-// Once it is loaded.
+// Only after LoadLibpq() succeeded.
 const Libpq& Pq();
 
 }  // namespace callslip::tracker

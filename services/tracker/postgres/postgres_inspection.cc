@@ -7,7 +7,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Rows as long as those before them on the page have not filled it.
+// Rows up to the one that fills the page.
 constexpr char kSessions[] = R"sql(
   SELECT id, metadata, queue, events, bytes FROM (
     SELECT id, metadata, coalesce(queue, '') AS queue, events, bytes,

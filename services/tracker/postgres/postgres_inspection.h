@@ -9,10 +9,11 @@
 
 namespace callslip::tracker {
 
-// As InspectSessions(), of the sessions in the tables of a cell. Errors as those of a connection.
+// Like InspectSessions(), for the sessions in the tables of a cell. Errors are those of a
+// connection.
 absl::StatusOr<std::vector<SessionInspection>> InspectPostgresSessions(const std::string& url);
 
-// Whether an import into the tables has not come to its end.
+// Whether an import into the tables was not finished.
 absl::StatusOr<bool> IsHalfImported(const std::string& url);
 
 }  // namespace callslip::tracker

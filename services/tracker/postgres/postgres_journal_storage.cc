@@ -10,11 +10,11 @@
 namespace callslip::tracker {
 namespace {
 
-// Of one answer of the database.
+// Of one result of the database.
 constexpr int64_t kPageRows = 5000;
 constexpr int64_t kPageBytes = int64_t{16} << 20;
 
-// Changes nothing unless `moved` has a row. What goes and what comes are different rows.
+// Changes nothing unless `moved` has a row. Deleted and inserted rows are disjoint.
 constexpr char kAppend[] = R"sql(
   WITH moved AS (
     UPDATE callslip_cell SET count = count + 1, last_sequence = greatest(last_sequence, $3),
@@ -38,11 +38,11 @@ constexpr char kAppend[] = R"sql(
   SELECT (SELECT count(*) FROM moved), (SELECT count(*) FROM outdated)
 )sql";
 
-// Waits for an append that may still be under way.
+// Waits for an append that may still be in progress.
 constexpr char kPosition[] =
     "SELECT epoch, count, format FROM callslip_cell WHERE part = 'journal' FOR UPDATE";
 
-// Rows as long as those before them on the page have not filled it.
+// Rows up to the one that fills the page.
 constexpr char kEntries[] = R"sql(
   SELECT key, record, crc FROM (
     SELECT key, record, crc,
@@ -86,7 +86,7 @@ absl::StatusOr<std::unique_ptr<PostgresJournalStorage>> PostgresJournalStorage::
     std::string url) {
   auto connection = PostgresConnection::Open(url);
   if (!connection.ok()) return Explain(connection.status());
-  // All pages are of one moment, however long somebody looks at each.
+  // All pages show the same moment, however long the reader takes for each.
   RETURN_IF_ERROR(Explain((*connection)
                               ->Run("SET idle_in_transaction_session_timeout = 600000; "
                                     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")));
@@ -112,7 +112,7 @@ absl::Status PostgresJournalStorage::Connect() {
 absl::StatusOr<PostgresJournalStorage::Rows> PostgresJournalStorage::RowsOf(
     absl::Span<const JournalEntry> entries) {
   Rows rows;
-  // By key what is the last of it: a row, or none.
+  // The final state of each key: a row, or none.
   std::map<int64_t, std::optional<EntryRow>> last;
   EntryRowChange change;
   for (const JournalEntry& entry : entries) {
@@ -177,8 +177,8 @@ absl::Status PostgresJournalStorage::Append(uint64_t position,
   const absl::StatusOr<PostgresResult> appended = connection_->Query(kAppend, parameters);
   if (!appended.ok()) return Explain(appended.status());
   if (appended->Int(0, 0) != 1) {
-    // Somebody else has the cell, for ever; or one of our own appends has come after we had given
-    // it up.
+    // Either another tracker owns the cell for good, or one of our own appends was stored after we
+    // had given it up.
     connection_ = nullptr;
     RETURN_IF_ERROR(Explain(Connect()));
     return absl::UnavailableError("--storage: an append has come late; the next one counts on");
@@ -186,7 +186,7 @@ absl::Status PostgresJournalStorage::Append(uint64_t position,
   ++position_;
   tombstones_ += rows.tombstones - appended->Int(0, 1);
   if (tombstones_ <= max_tombstones_) return absl::OkStatus();
-  // What is too much now may go with the next append as well.
+  // If this fails, a later append drops them.
   const auto dropped = connection_->Query(
       kDropOldest, PostgresParameters().Add(tombstones_ - max_tombstones_).Add(epoch_));
   if (dropped.ok()) tombstones_ = max_tombstones_;

@@ -16,24 +16,26 @@
 
 namespace callslip::tracker {
 
-// The journal of commands and drawings in the tables of a cell, as its owner of an epoch writes
-// them: one append is one statement, which moves the count of appends where epoch and count are as
-// they are known, and writes the rows. So what another tracker has taken over takes nothing more.
+// The journal of commands and drawings in the tables of a cell, written by its owner under an
+// epoch. An append is one statement, which increments the count of appends if epoch and count have
+// the expected values, and writes the rows. So a tracker whose cell was taken over can append
+// nothing more.
 //
-// Whether an append whose answer is lost was stored is found out before the next one, by a look
-// that waits for it to end. It does no harm where the same entries are appended again.
+// If the answer to an append is lost, a query before the next append determines whether it was
+// stored; the query waits for that append to end. Appending the same entries again is harmless.
 class PostgresJournalStorage final : public JournalStorage {
  public:
-  // As many as a table keeps, in all of its partitions.
+  // As many as the table keeps in all of its partitions.
   static constexpr int64_t kMaxTombstones = 1'600'000;
 
-  // For the owner of `epoch`. UNAVAILABLE; FAILED_PRECONDITION where the cell has another owner.
-  // `format` is what its tables are to be of, and `max_tombstones` how many of these it keeps.
+  // For the owner of `epoch`. UNAVAILABLE; FAILED_PRECONDITION if the cell has another owner.
+  // `format` is the required format of its tables, `max_tombstones` the number of tombstones that
+  // it keeps.
   static absl::StatusOr<std::unique_ptr<PostgresJournalStorage>> Open(
       std::string url, uint64_t epoch, int64_t format = kPostgresFormat,
       int64_t max_tombstones = kMaxTombstones);
-  // For whoever looks at it as it is now, while others use it: nothing can be appended. Errors as
-  // those of a connection.
+  // For reading a consistent state while others use it: nothing can be appended. Errors are those
+  // of a connection.
   static absl::StatusOr<std::unique_ptr<PostgresJournalStorage>> OpenToRead(std::string url);
 
   uint64_t position() const override { return position_; }
@@ -45,13 +47,13 @@ class PostgresJournalStorage final : public JournalStorage {
  private:
   struct Rows;
 
-  // The epoch of whoever reads only.
+  // The epoch of a reader.
   static constexpr int64_t kNoEpoch = -1;
 
   PostgresJournalStorage(std::string url, int64_t epoch, int64_t format, int64_t max_tombstones)
       : url_(std::move(url)), epoch_(epoch), format_(format), max_tombstones_(max_tombstones) {}
 
-  // Connects where that is needed, and learns the position then.
+  // Connects if necessary, and then reads the position.
   absl::Status Connect();
   absl::StatusOr<Rows> RowsOf(absl::Span<const JournalEntry> entries);
   // These read page by page.

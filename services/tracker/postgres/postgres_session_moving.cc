@@ -1,4 +1,4 @@
-// PostgresSessionStorage: sessions that come from another storage, and go to one.
+// PostgresSessionStorage: moving sessions to and from other storages.
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,7 +21,7 @@ constexpr char kPutLines[] = CALLSLIP_FENCE
 constexpr char kCopyImage[] = CALLSLIP_FENCE
     ", put AS (INSERT INTO callslip_images SELECT $2, $3, $4, $5 "
     "WHERE " CALLSLIP_IF_FENCED ") SELECT count(*) FROM fence";
-// By which all that went before is a session.
+// Turns everything written before into a session.
 constexpr char kPutSession[] = CALLSLIP_FENCE
     ", put AS (INSERT INTO callslip_sessions (id, metadata, queue, max_seq, events, bytes) "
     "SELECT $2, $3, nullif($4, ''), $5, $6, $7 WHERE " CALLSLIP_IF_FENCED

@@ -16,7 +16,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Each has $2 as the session and $3 as the count of its changes, of which it is the next one.
+// In each statement $2 is the session and $3 the expected count of its changes.
 #define CALLSLIP_NEXT_CHANGE "WHERE id = $2 AND writes = $3 AND " CALLSLIP_IF_FENCED
 
 constexpr char kAppendEvents[] = CALLSLIP_FENCE
@@ -39,7 +39,7 @@ constexpr char kPutImage[] = CALLSLIP_FENCE
     "put AS (INSERT INTO callslip_images SELECT $2, $4, $5, $6 WHERE EXISTS (SELECT FROM held) "
     "ON CONFLICT DO NOTHING) "
     "SELECT (SELECT count(*) FROM fence), (SELECT count(*) FROM held)";
-// All between the first event and those that are kept.
+// All events between the first one and the kept ones.
 constexpr char kPrune[] = CALLSLIP_FENCE
     ", held AS (SELECT 1 FROM callslip_sessions " CALLSLIP_NEXT_CHANGE
     " FOR UPDATE), "
@@ -51,7 +51,7 @@ constexpr char kPrune[] = CALLSLIP_FENCE
     "bytes = callslip_sessions.bytes - sum.bytes FROM sum " CALLSLIP_NEXT_CHANGE
     " RETURNING 1) "
     "SELECT (SELECT count(*) FROM fence), (SELECT count(*) FROM shrunk), sum.events FROM sum";
-// The first one of those that are kept besides the oldest, by how many and how long they are.
+// The first of the newest events to keep, limited by number and size.
 constexpr char kOldestKept[] = R"sql(
   SELECT coalesce(min(seq), $2) FROM (
     SELECT seq, row_number() OVER (ORDER BY seq DESC) AS n,
@@ -88,7 +88,7 @@ constexpr char kMeasure[] = R"sql(
 
 absl::string_view WithoutNewline(absl::string_view line) { return line.substr(0, line.size() - 1); }
 
-// DATA_LOSS where the line of a row is not of that event.
+// StorageFailed if the line in a row does not belong to its event.
 absl::StatusOr<EventPtr> EventOf(const PostgresResult& page, int row) {
   const absl::string_view line = page.Bytes(row, 2);
   const std::optional<EventHead> head =
@@ -238,7 +238,7 @@ absl::StatusOr<EventPage> PostgresSessionRecord::ReadForward(const EventQuery& q
   }
   if (bytes >= max_bytes) is_last = false;
   if (is_last) {
-    // Nothing that is asked for comes after it.
+    // No matching event follows.
     page.next_position = extent_.events;
     page.next_after_seq = std::max(by_seq ? query.value : 0, extent_.max_seq);
   } else {

@@ -16,21 +16,21 @@
 
 namespace callslip::tracker {
 
-// One session of PostgresSessionStorage. Lines that were appended wait here until they are synced,
-// read or many.
+// One session of PostgresSessionStorage. Appended lines are buffered here until they are synced,
+// read or numerous.
 class PostgresSessionRecord final : public SessionRecord {
  public:
-  // What the tables hold of it.
+  // Statistics of its rows.
   struct Extent {
     int64_t events = 0;
     int64_t bytes = 0;  // Of lines, with their newlines.
     int64_t max_seq = 0;
     int64_t first_seq = 0;
-    // The one after the first, which is far from that where older ones were pruned; 0: none.
+    // The event after the first one, not adjacent if older events were pruned; 0: none.
     int64_t second_seq = 0;
     int64_t images = 0;
     int64_t image_bytes = 0;
-    int64_t writes = 0;  // Changes that were made of it.
+    int64_t writes = 0;  // Number of changes to the session.
   };
 
   // `pool` must outlive this.
@@ -38,7 +38,7 @@ class PostgresSessionRecord final : public SessionRecord {
       : pool_(pool), epoch_(epoch), id_(std::move(id)), extent_(extent) {}
 
   static absl::StatusOr<Extent> Measure(PostgresPool& pool, const std::string& id);
-  // Shows all lines, oldest first, without their newlines.
+  // Calls `visit` with all lines, oldest first, without their newlines.
   using Visitor = absl::FunctionRef<void(const EventHead& head, absl::string_view line)>;
   static absl::Status ForEachLine(PostgresPool& pool, const std::string& id, Visitor visit);
 
@@ -63,15 +63,16 @@ class PostgresSessionRecord final : public SessionRecord {
  private:
   static constexpr size_t kFlushBytes = size_t{1} << 20;
 
-  // Of a change, whose second column says whether the session was as it is known here.
+  // Checks the result of a change; its second column must report whether the session had the
+  // expected number of changes.
   absl::Status CheckSaved(const absl::StatusOr<PostgresResult>& result);
   absl::StatusOr<EventPage> ReadForward(const EventQuery& query, int64_t limit, int64_t max_bytes);
   absl::StatusOr<EventPage> ReadBackward(const EventQuery& query, int64_t limit, int64_t max_bytes);
-  // Whether all seqs from the second on are there, so that places need not be counted.
+  // Whether all seqs from the second on exist, so that positions can be computed without counting.
   bool IsDense() const;
-  // How many events there are with a seq below this one.
+  // The number of events with a lower seq.
   absl::StatusOr<int64_t> PositionOf(int64_t seq);
-  // Of the event at a position; above all where there is none.
+  // The seq of the event at a position; above all seqs if there is none.
   absl::StatusOr<int64_t> SeqAt(int64_t position);
 
   PostgresPool* const pool_;

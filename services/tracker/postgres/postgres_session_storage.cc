@@ -15,7 +15,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Rows as long as those before them on the page have not filled it.
+// Rows up to the one that fills the page.
 constexpr char kList[] = R"sql(
   SELECT id, metadata, queue, max_seq FROM (
     SELECT id, metadata, queue, max_seq,
@@ -25,10 +25,10 @@ constexpr char kList[] = R"sql(
           WHERE id > $1 ORDER BY id LIMIT 500) AS rows) AS page
   WHERE before < 16777216 ORDER BY id
 )sql";
-// Waits for a change that is under way.
+// Waits for a change in progress.
 constexpr char kLoad[] =
     "SELECT metadata, coalesce(queue, ''), writes FROM callslip_sessions WHERE id = $1 FOR UPDATE";
-// The count of changes begins where that of a removed session of the same id has never been.
+// The count of changes starts above any count of a removed session with the same id.
 constexpr char kInsert[] = CALLSLIP_FENCE
     ", made AS (INSERT INTO callslip_sessions (id, metadata, queue, max_seq, events, bytes, "
     "writes) "
@@ -70,10 +70,10 @@ void PostgresPool::GiveBack(std::unique_ptr<PostgresConnection> connection) {
   MutexLock lock(&mutex_);
   if (connection->waits()) {
     waiting_.push_back(std::move(connection));
-    // A server that hears nothing would have the next one wait as long on each of the others.
+    // If the server does not respond, the next caller would wait as long on each of the others.
     idle_.clear();
   } else if (!connection->is_open()) {
-    // Where one is of no more use, the others are likely to be none either.
+    // If one is unusable, the others probably are too.
     idle_.clear();
   } else if (idle_.size() < kKept) {
     idle_.push_back(std::move(connection));
@@ -122,7 +122,7 @@ absl::StatusOr<std::vector<SessionMetadata>> PostgresSessionStorage::List() {
 
 SessionMetadata PostgresSessionStorage::Damaged(const std::string& id,
                                                 const std::optional<SessionMetadata>& known) {
-  // Whose it is will be known when it can be read: until then it is nobody's.
+  // The owner is unknown until the metadata can be read: until then no client owns it.
   SessionMetadata damaged = known.value_or(SessionMetadata{.owner = kNobody});
   damaged.session_id = id;
   damaged.damage = known.has_value() ? "its queue is none" : "its metadata are none";
@@ -139,8 +139,8 @@ absl::StatusOr<bool> PostgresSessionStorage::Exists(const std::string& id) {
 }
 
 absl::Status PostgresSessionStorage::Unmake(const SessionMetadata& metadata) {
-  // An insert that was given up may still wait for the standby, seen by nobody. Another one of the
-  // same id waits for it, so that there is one to remove in the end.
+  // An insert that was given up may still wait for the standby, invisible to others. Another insert
+  // with the same id waits for it, so that afterwards there is a session to remove.
   const absl::Status made = Make(metadata);
   if (!made.ok() && !absl::IsAlreadyExists(made)) return made;
   return Remove(metadata.session_id);
@@ -181,7 +181,7 @@ absl::StatusOr<LoadedSession> PostgresSessionStorage::Load(const std::string& id
     loaded.delivery = std::move(queue->delivery);
   }
   ASSIGN_OR_RETURN(PostgresSessionRecord::Extent extent, PostgresSessionRecord::Measure(pool_, id));
-  // What has come in between is not known to what follows.
+  // Read before Measure(): a change in between makes later changes of this record fail.
   extent.writes = row->Int(0, 2);
   LogSummary summary;
   RETURN_IF_ERROR(PostgresSessionRecord::ForEachLine(
@@ -194,7 +194,7 @@ absl::StatusOr<LoadedSession> PostgresSessionStorage::Load(const std::string& id
   loaded.answer = std::move(summary).TakeAnswer();
   loaded.metadata.image_bytes = extent.image_bytes;
   loaded.record = std::make_unique<PostgresSessionRecord>(&pool_, epoch_, id, extent);
-  // Where this fails they are made again, and alike, by the next who loads it.
+  // If this fails, the next Load() recreates them with the same contents.
   if (known != loaded.metadata) loaded.record->SaveMetadata(loaded.metadata).IgnoreError();
   loaded.metadata.queue = SummaryOf({loaded.messages, loaded.delivery});
   return loaded;
@@ -202,7 +202,7 @@ absl::StatusOr<LoadedSession> PostgresSessionStorage::Load(const std::string& id
 
 absl::Status PostgresSessionStorage::Remove(const std::string& id) {
   RETURN_IF_ERROR(CheckSessionId(id));
-  // What is under way has ended by then, and is seen by what removes it.
+  // Waits for a change in progress, so that the removal includes it.
   const auto held = pool_.Query(kLoad, PostgresParameters().AddText(id));
   if (!held.ok()) return DatabaseFailed(held.status());
   const bool is_there = held->rows() > 0;

@@ -17,29 +17,30 @@
 
 namespace callslip::tracker {
 
-// How long statements of sessions may take; a test has less patience.
+// Timeouts for statements of sessions; tests use shorter ones.
 struct PostgresPatience {
   absl::Duration statement = PostgresConnection::kLongestStatement;
   absl::Duration lock = PostgresConnection::kLongestLock;
 };
 
-// The connections of those who read and write sessions in one database. Thread-safe.
+// The connections with which sessions in one database are read and written. Thread-safe.
 class PostgresPool {
  public:
   explicit PostgresPool(std::string url, PostgresPatience patience = {})
       : url_(std::move(url)), patience_(patience) {}
 
-  // What `statement` answers on a connection that works. As PostgresConnection::Query().
+  // Executes a statement on a working connection. As PostgresConnection::Query().
   absl::StatusOr<PostgresResult> Query(const char* sql, const PostgresParameters& parameters);
 
  private:
-  // As many as threads that read and write sessions.
+  // One for each thread that reads and writes sessions.
   static constexpr size_t kKept = 16;
-  // Those that the server has not answered in time, as where the standby is away: one for each
-  // thread again, so that a database keeps most of the connections that it has for others.
+  // The limit of connections on which the server has not answered in time, for example because the
+  // standby is down. Again one per thread, so most of the database's connections stay available to
+  // others.
   static constexpr size_t kMostWaiting = 16;
 
-  // One that works, or none. UNAVAILABLE where too many wait.
+  // A working connection, or null. UNAVAILABLE if too many wait.
   absl::StatusOr<std::unique_ptr<PostgresConnection>> TakeIdle();
   void GiveBack(std::unique_ptr<PostgresConnection> connection);
 
@@ -50,14 +51,15 @@ class PostgresPool {
   std::vector<std::unique_ptr<PostgresConnection>> waiting_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Sessions in the tables of a cell, as the owner of an epoch writes them: the same lines and texts
-// that are files on one machine (see FileSessionStorage), so that a field is added in one place.
+// Sessions in the tables of a cell, written by its owner under an epoch. The lines and texts are
+// the same as in the files of FileSessionStorage, so a new field is added in one place.
 //
-// Every change is one statement that locks the cell's epoch, to be shared, and the session's row:
-// the one who takes the cell over waits for it, and nothing is written under the epoch of before.
-// Loading locks the row as well, so that a change whose answer was lost is over by then; and the
-// row counts its changes, each of which wants the count that loading has seen or made: one that
-// comes later all the same, from a server or a network that was slow, changes nothing any more.
+// Every change is one statement that locks the cell's epoch (shared) and the session's row. A
+// tracker that takes over the cell waits for it, and nothing is written under an earlier epoch.
+// Loading locks the row too, so a change whose answer was lost has ended by then. The row counts
+// its changes, and each change requires the count that loading has read or that the previous change
+// has left. A change that arrives later nevertheless, from a slow server or network, therefore has
+// no effect.
 class PostgresSessionStorage final : public MovableSessionStorage {
  public:
   PostgresSessionStorage(std::string url, uint64_t epoch, PostgresPatience patience = {})
@@ -70,7 +72,7 @@ class PostgresSessionStorage final : public MovableSessionStorage {
   absl::StatusOr<std::unique_ptr<SessionSink>> Put(const std::string& id) override;
 
  private:
-  // One whose texts mean nothing, as lists have it.
+  // An unreadable session, as lists show it.
   static SessionMetadata Damaged(const std::string& id,
                                  const std::optional<SessionMetadata>& known);
   absl::StatusOr<bool> Exists(const std::string& id) override;

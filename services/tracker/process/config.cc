@@ -19,8 +19,9 @@ absl::Status CheckBind(const Address& address, bool allow_insecure_bind) {
       "else keeps them out"));
 }
 
-// Everybody on the machine may read command lines, and logs have what libpq says of a URL. One that
-// was not encoded may hold all that ends it for libpq: so every : before an @ counts.
+// Command lines are readable by every user of the machine, and libpq's messages about a URL are
+// logged. In a URL that is not encoded, the password can contain the characters that end it for
+// libpq, so every : before an @ counts.
 bool HasPassword(absl::string_view url) {
   const absl::string_view place = url.substr(url.find("://") + 3);
   const size_t at = place.rfind('@');

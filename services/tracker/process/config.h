@@ -20,17 +20,17 @@ namespace callslip::tracker {
 struct TrackerConfig {
   std::vector<Address> listen = {{.host = "127.0.0.1", .port = 7900}};
   bool allow_insecure_bind = false;
-  std::string token_file;  // Empty: whoever comes over TCP is `local`, and on loopback only.
+  std::string token_file;  // Empty: TCP callers are `local`, and only loopback is served.
   std::string tls_cert;
   std::string tls_key;
   std::string tls_client_ca;
-  // Empty: what is kept lives in a temporary directory, and ends with the process.
+  // Empty: data is in a temporary directory and ends with the process.
   std::string data_dir;
-  std::string command;  // Of inspect alone.
-  // postgres://…, instead of a directory; empty: none.
+  std::string command;  // Only for inspect.
+  // postgres://…, replaces the directory; empty: none.
   std::string storage;
   bool storage_without_standby = false;
-  // Of commands: "memory", "relaxed" or "strict".
+  // For commands: "memory", "relaxed" or "strict".
   std::string durability = "relaxed";
   int poll_threads = 1;
   std::string metrics_listen;  // HOST:PORT; empty: metrics are not served.
@@ -38,30 +38,30 @@ struct TrackerConfig {
   bool metrics_allow_insecure_bind = false;
   absl::Duration drain_grace = absl::Seconds(5);
   std::string log_level = "info";
-  std::string otlp_endpoint;  // Empty: what OpenTelemetry's variables say.
+  std::string otlp_endpoint;  // Empty: OpenTelemetry's environment variables apply.
   CommandDeadlines deadlines;
   bool queue_enabled = true;
   int queue_delay_seconds = 0;
-  // Zero: without bound.
+  // Zero: unlimited.
   int max_session_events = 0;
   int max_session_mebibytes = 0;
   absl::Duration keep_ended_sessions = absl::ZeroDuration();
   int64_t memory = MemoryBudget::kDefault;  // Bytes.
 
   void AddTo(OptionSet& options);
-  // INVALID_ARGUMENT with what to change, where the settings contradict each other.
+  // INVALID_ARGUMENT, with what to change, if settings contradict each other.
   absl::Status Validate() const;
-  // The same for inspect, import and export, where --data-dir and --storage name what is looked at
-  // or copied. `moves`: both are needed, else one of them.
+  // The same for inspect, import and export, where --data-dir and --storage name the data to
+  // inspect or copy. `moves`: both are required; otherwise exactly one.
   absl::Status ValidateForCopy(bool moves) const;
 
-  // Where metrics are to be served, if they are. Of settings that are valid.
+  // The address for metrics, if they are served. Only for valid settings.
   std::optional<Address> MetricsAddress() const;
 
-  // Nullopt: TCP is served in the clear.
+  // Nullopt: TCP without TLS.
   std::optional<TlsFiles> Tls() const;
 
-  // Of settings that are valid.
+  // Only for valid settings.
   MemoryBudget Memory() const { return *MemoryBudget::Of(memory); }
   QueueDefaults Queue() const;
   SessionRetention Retention() const;

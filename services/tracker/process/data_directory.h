@@ -8,11 +8,11 @@
 
 namespace callslip::tracker {
 
-// Where the tracker keeps what is to survive it: the directory that it was given, or a temporary
-// one of its own, which goes with this.
+// The directory of the tracker's persistent data: the configured one, or a temporary one, which is
+// removed with this.
 class DataDirectory {
  public:
-  // Empty: a temporary one, in $TMPDIR or /tmp. UNAVAILABLE where that can't be made.
+  // Empty: a temporary one, in $TMPDIR or /tmp. UNAVAILABLE if it cannot be created.
   static absl::StatusOr<DataDirectory> Open(const std::string& path);
 
   DataDirectory(DataDirectory&& other) noexcept;

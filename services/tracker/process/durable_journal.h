@@ -15,25 +15,25 @@
 
 namespace callslip::tracker {
 
-// What makes the commands of a table durable, and the drawings beside it, as --durability says: the
-// journal that they fill, where that is kept, and the gate behind which answers wait. Outlives them
-// and the server.
+// Makes the commands of a table and the drawings durable, according to --durability: their journal,
+// its storage, and the gate at which answers wait. Must outlive the table, the drawings and the
+// server.
 class DurableJournal {
  public:
-  // `storage` keeps it; null: nothing does.
+  // `storage` stores the journal; null: nothing is stored.
   static std::unique_ptr<DurableJournal> Over(std::unique_ptr<JournalStorage> storage,
                                               JournalCommitter::Where where, Clock* clock);
-  // Where the settings say: in `folder`.
+  // Opens the configured storage in `folder`.
   static absl::StatusOr<std::unique_ptr<DurableJournal>> Open(const TrackerConfig& config,
                                                               const std::string& folder,
                                                               Clock* clock);
 
-  // Null where nothing is kept.
+  // Null if nothing is stored.
   Journal* journal() { return storage_ == nullptr ? nullptr : &journal_; }
   OutputGate* gate() { return committer_.get(); }
   const MeasuredJournalStorage* storage() const { return storage_.get(); }
 
-  // Before anybody else uses the table and the store.
+  // Must be called before anything else uses the table and the store.
   absl::Status Restore(CommandTable& table, AnnotationStore& annotations);
   // See JournalCommitter.
   void SetStorageListener(std::function<void(bool)> listener);

@@ -50,7 +50,7 @@ absl::Status CheckExportable(Disk& disk, const std::string& data_dir) {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, disk.NamesIn(data_dir));
   std::optional<std::string> found;
   for (const std::string& name : names) {
-    // What file systems bring along, and what a tracker makes first.
+    // Created by file systems, and by a tracker before anything else.
     if (name != "lost+found" && name != "sessions") found = name;
   }
   const std::string folder = JoinPath(data_dir, "sessions");

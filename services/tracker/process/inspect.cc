@@ -24,7 +24,7 @@
 namespace callslip::tracker {
 namespace {
 
-// A screen of them; the newest are of interest.
+// One screen; the sessions changed last matter most.
 constexpr size_t kMaxRows = 40;
 
 std::string Bytes(int64_t bytes) {
@@ -45,7 +45,7 @@ std::string QueueText(const SessionInspection& session) {
   return absl::StrJoin(parts, ", ");
 }
 
-// What the tracker will put right at its next start.
+// Problems that the tracker will repair at its next start.
 void AddFindings(const SessionInspection& session, std::vector<std::string>& findings) {
   if (!session.metadata.has_value()) {
     findings.push_back(absl::StrCat(session.id, ": metadata.json is missing or damaged; the next ",
@@ -99,7 +99,7 @@ std::string SessionsText(const std::vector<SessionInspection>& sessions) {
   return text;
 }
 
-// Parts follow what they are parts of.
+// Each span is followed by its parts.
 std::string SpansText(std::vector<Span> spans) {
   std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
     return std::pair(a.start_nanos, -a.end_nanos) < std::pair(b.start_nanos, -b.end_nanos);
@@ -160,7 +160,7 @@ absl::Status InspectDataDirectory(const std::string& path, std::FILE* out) {
 absl::Status InspectDatabase(const std::string& url, std::FILE* out) {
   ASSIGN_OR_RETURN(const bool is_half, IsHalfImported(url));
   ASSIGN_OR_RETURN(const std::vector<SessionInspection> sessions, InspectPostgresSessions(url));
-  // The url may hold a password.
+  // Without the url, which can contain a password.
   std::fputs("Database of --storage\n\n", out);
   if (is_half) std::fputs("Half imported: do the import again.\n\n", out);
   std::fprintf(out, "%s\n", SessionsText(sessions).c_str());

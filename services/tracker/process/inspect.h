@@ -8,15 +8,15 @@
 
 namespace callslip::tracker {
 
-// What `callslip-tracker inspect` does: writes to `out`, for people, what a data directory holds.
-// Changes nothing, and may be called beside a running tracker. NOT_FOUND where there is no such
-// directory; DATA_LOSS where its commands are damaged, after all that can be read.
+// Implements `callslip-tracker inspect`: writes the contents of a data directory to `out`, for
+// people. Changes nothing, and works while a tracker is running. NOT_FOUND if there is no such
+// directory; DATA_LOSS if its commands are damaged, after writing what can be read.
 absl::Status InspectDataDirectory(const std::string& path, std::FILE* out);
-// The same of a database, as --storage names it; errors as those of a connection.
+// The same for a database, in the format of --storage; errors are those of a connection.
 absl::Status InspectDatabase(const std::string& url, std::FILE* out);
 
-// What `inspect --command ID` does: writes when what was done for that command, and by which ids a
-// collector has it. NOT_FOUND where there is no such command.
+// Implements `inspect --command ID`: writes the time of each step of that command, and the ids with
+// which a trace collector has it. NOT_FOUND if there is no such command.
 absl::Status InspectCommand(const std::string& path, const std::string& id, std::FILE* out);
 absl::Status InspectCommandInDatabase(const std::string& url, const std::string& id,
                                       std::FILE* out);

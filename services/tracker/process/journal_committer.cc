@@ -11,7 +11,7 @@
 namespace callslip::tracker {
 namespace {
 
-// What the calling thread has put aside, in a batch of `of`.
+// The outputs that the calling thread has collected in a batch of `of`.
 struct Batch {
   const JournalCommitter* of = nullptr;
   std::vector<OutputGate::Output> outputs;
@@ -33,7 +33,7 @@ JournalCommitter::JournalCommitter(Clock* clock, Journal* journal, JournalStorag
       sleeper_(clock->NewSleeper()),
       committed_(0) {
   journal_->SetListener([this] {
-    // The end of the batch sees to it.
+    // Within a batch, EndBatch() commits.
     if (batch.of != this) sleeper_->Wake();
   });
   thread_ = std::thread([this] { Run(); });
@@ -89,7 +89,7 @@ void JournalCommitter::LeaveToThread(Outputs outputs) {
     if (!left_.empty() && left_.size() < enough_) return;
   }
   sleeper_->Wake();
-  // It was found to hang while these were put aside.
+  // The storage was found to hang while these were added.
   if (failing_ && Hangs()) RefuseAll();
 }
 
@@ -137,7 +137,7 @@ absl::Time JournalCommitter::CommitAndRelease(bool stopping) {
   {
     MutexLock lock(&commit_mutex_);
     last_outputs_ = BeginAppend({});
-    // Also where nothing waits: an append that was under way may have failed.
+    // Also if nothing waits: an append in progress may have failed.
     const bool pausing = failing_ && clock_->Now() < next_try_ && !stopping;
     const absl::Time begun = clock_->Now();
     kept = pausing ? StorageUnavailable() : CommitLocked(stopping);
@@ -205,7 +205,7 @@ void JournalCommitter::RefuseAll() {
   }
   Release(under_way, StorageUnavailable());
   Release(left, StorageUnavailable());
-  // If it has come back meanwhile, the next append is to tell so.
+  // If the storage works again, the next append reports that.
   sleeper_->Wake();
 }
 

@@ -20,35 +20,35 @@
 
 namespace callslip::tracker {
 
-// Brings what waits in a journal into its storage, and lets outputs leave after that: many changes
-// and many outputs with one append.
+// Moves the waiting entries of a journal into its storage, and then lets the outputs leave: many
+// changes and many outputs with one append.
 //
-// Those who were let out together come back together, one after the other: so that the first of
-// them does not get an append of its own, the thread waits for half as many as last time, and for
-// no longer than that append took, 10 ms at most.
+// Callers whose outputs left together return together, one after the other. So that the first of
+// them does not get an append of its own, the thread waits for half as many outputs as last time,
+// for at most the duration of that append and at most 10 ms.
 //
-// A storage that is behind with what it was given slows down those who write: their changes and
-// outputs wait for it, 2 s at most, while the threads of their calls go on. Only then it fails.
+// A storage that falls behind slows down its writers: their changes and outputs wait for it, up to
+// 2 s, while the threads of their calls continue. Only after that does it fail.
 //
-// While the storage fails, what has changed waits in memory, outputs fail, new commands are
-// refused, and the append is tried again with growing pauses. One that does not return is a failure
-// too, which whoever has to wait for it after 5 s notices.
+// While the storage fails, changes wait in memory, outputs fail, new commands are rejected, and the
+// append is retried with growing pauses. An append that does not return is a failure too; callers
+// that have to wait for it detect it after 5 s.
 class JournalCommitter final : public OutputGate {
  public:
   enum class Where {
-    kOnCaller,  // At the end of each batch, which spares two switches of threads. For storages that
-                // do not wait for the disk.
-    kOnThread,  // All on a thread of its own, so that nobody else waits.
+    kOnCaller,  // At the end of each batch, which saves two thread switches. For storages that do
+                // not wait for the disk.
+    kOnThread,  // All on its own thread, so that no caller waits.
   };
 
-  // Becomes the journal's listener. `journal` and `storage` must outlive this, and this everybody
-  // who passes outputs.
+  // Becomes the journal's listener. `journal` and `storage` must outlive this, and this must
+  // outlive all callers of Pass().
   JournalCommitter(Clock* clock, Journal* journal, JournalStorage* storage, Where where);
-  // Appends what waits, if the storage takes it.
+  // Appends what waits, if the storage accepts it.
   ~JournalCommitter() override;
 
-  // Told, by whichever thread notices, when the storage begins to fail (false), and when it is back
-  // (true). Null: nobody; once this has returned, the one before is not called any more.
+  // Calls the listener, on the thread that notices, when the storage begins to fail (false), and
+  // when it works again (true). Null: none. On return, the previous listener is not called anymore.
   void SetStorageListener(std::function<void(bool)> listener) {
     MutexLock lock(&health_mutex_);
     listener_ = std::move(listener);
@@ -63,20 +63,19 @@ class JournalCommitter final : public OutputGate {
   void EndBatch() override;
 
  private:
-  // How soon a failed append is tried again: at first, and at most.
+  // The initial and the maximum pause before a failed append is retried.
   static constexpr absl::Duration kFirstPause = absl::Milliseconds(100);
   static constexpr absl::Duration kLongestPause = absl::Seconds(5);
 
-  // Where an append takes longer than this, there is enough time for all to come back meanwhile.
+  // If an append takes longer than this, all callers have had enough time to return.
   static constexpr absl::Duration kLongestGathering = absl::Milliseconds(10);
 
-  // Far longer than a sync of a slow disk that is busy with other things, shorter than what an
-  // agent that waits for an answer at once has patience for.
+  // Far longer than a sync of a slow and busy disk, shorter than the timeout of an agent that waits
+  // for an immediate answer.
   static constexpr absl::Duration kLongestAppend = absl::Seconds(5);
 
-  // How long a storage that is behind is waited for, and how often it is looked at. A disk that is
-  // busy with one large thing is through with it by then; and whoever waits at the gateway for an
-  // answer still has most of its time.
+  // How long to wait for a storage that is behind, and how often to check it. By then a disk has
+  // finished one large operation, and callers at the gateway still have most of their timeout.
   static constexpr absl::Duration kLongestWaitForRoom = absl::Seconds(2);
   static constexpr absl::Duration kRoomPause = absl::Milliseconds(10);
 
@@ -84,23 +83,24 @@ class JournalCommitter final : public OutputGate {
 
   void Run();
   void LeaveToThread(Outputs outputs);
-  // Waits for those who come back together. True where the thread is to end.
+  // Waits for the callers that return together. True if the thread must end.
   bool Gather();
-  // `outputs` and what was left wait for the append that the caller makes; how many those are.
+  // Assigns `outputs` and `left_` to the append that the caller is about to make; returns their
+  // number.
   size_t BeginAppend(Outputs outputs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
-  // Those that still wait for it.
+  // The outputs that still wait for it.
   Outputs EndAppend() ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
-  // The storage is behind, and has not been for too long.
+  // The storage is behind, but not yet for too long.
   bool WaitsForRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
-  // Appends all that waits; none where what is left of it is to wait for room.
+  // Appends everything that waits; nullopt if the rest must wait for room.
   std::optional<absl::Status> CommitLocked(bool stopping)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
   void BeginFailing(const absl::Status& error);
   void EndFailing();
   bool Hangs() const;
-  // Lets nobody wait any longer for a storage that hangs.
+  // Fails all outputs that wait for a storage that hangs.
   void RefuseAll();
-  // What the thread does in one go; when to go on at the latest.
+  // One pass of the thread; returns when the next one is due at the latest.
   absl::Time CommitAndRelease(bool stopping);
 
   Clock* const clock_;
@@ -109,29 +109,29 @@ class JournalCommitter final : public OutputGate {
   const Where where_;
   const std::unique_ptr<Sleeper> sleeper_;
 
-  // What of Journal::appended() is in the storage.
+  // The value of Journal::appended() up to which everything is in the storage.
   std::atomic<uint64_t> committed_;
   std::atomic<bool> failing_{false};
-  // When the storage began that for which others wait; 0: nothing.
+  // The start of the storage operation in progress; 0: none.
   std::atomic<int64_t> busy_since_nanos_{0};
 
-  // Held over an append.
+  // Held during an append.
   Mutex commit_mutex_;
   absl::Duration pause_ ABSL_GUARDED_BY(commit_mutex_) = kFirstPause;
   absl::Time next_try_ ABSL_GUARDED_BY(commit_mutex_) = absl::InfinitePast();
   absl::Time no_room_since_ ABSL_GUARDED_BY(commit_mutex_) = absl::InfiniteFuture();
 
-  // Held over a change of `failing_` and what follows from it. After `commit_mutex_`.
+  // Held while `failing_` and its consequences change. Locked after `commit_mutex_`.
   Mutex health_mutex_;
   std::function<void(bool)> listener_ ABSL_GUARDED_BY(health_mutex_);
-  std::string failure_ ABSL_GUARDED_BY(health_mutex_);  // The last one that was logged.
+  std::string failure_ ABSL_GUARDED_BY(health_mutex_);  // The last one logged.
 
   Mutex mutex_;
   Outputs left_ ABSL_GUARDED_BY(mutex_);       // For the next append,
-  Outputs under_way_ ABSL_GUARDED_BY(mutex_);  // and for the present one.
-  size_t enough_ ABSL_GUARDED_BY(mutex_) = 1;  // In `left_`, to wake the thread for.
+  Outputs under_way_ ABSL_GUARDED_BY(mutex_);  // and for the current one.
+  size_t enough_ ABSL_GUARDED_BY(mutex_) = 1;  // The size of `left_` at which to wake the thread.
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
-  // Of the thread's last append: what it let out, and how long it took.
+  // The thread's last append: the number of its outputs, and its duration.
   size_t last_outputs_ = 0;
   absl::Duration last_append_;
   std::thread thread_;

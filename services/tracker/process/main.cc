@@ -44,9 +44,9 @@ namespace callslip::tracker {
 namespace {
 
 constexpr char kProgram[] = "callslip-tracker";
-// Below the interval at which orchestrators repeat their health checks.
+// Shorter than the interval of orchestrators' health checks.
 constexpr absl::Duration kHealthCheckTimeout = absl::Seconds(2);
-// Of what sessions keep: nobody counts the minutes of what is kept for days.
+// Retention is measured in days, so minutes do not matter.
 constexpr absl::Duration kRetentionEvery = absl::Minutes(10);
 
 int Fail(const absl::Status& status) {
@@ -54,7 +54,7 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
-// Where this process may ask another one of its kind: over a unix socket, if there is one.
+// The address at which this program reaches a running tracker: a unix socket, if there is one.
 const Address& AddressForItself(const std::vector<Address>& listen) {
   for (const Address& address : listen) {
     if (address.is_unix()) return address;
@@ -84,15 +84,15 @@ absl::Status Move(const TrackerConfig& config, const ShutdownSignal& shutdown,
 
 int Exit(const absl::Status& status) { return status.ok() ? 0 : Fail(status); }
 
-// INVALID_ARGUMENT, which names the option, where the files of TLS are of no use now. gRPC would
-// say so to nobody but the peers.
+// INVALID_ARGUMENT, naming the option, if the TLS files are unusable. gRPC would report that only
+// to the peers.
 absl::Status CheckTls(const TrackerConfig& config) {
   const std::optional<TlsFiles> files = config.Tls();
   if (!files.has_value()) return absl::OkStatus();
   return ServerTls::Load(*files, absl::InfiniteDuration()).status();
 }
 
-// Now and again and again.
+// Runs now and then repeatedly.
 void ApplyRetention(Clock& clock, TimerThread& timers, SessionTable& sessions,
                     const SessionRetention& retention) {
   sessions.ApplyRetention(retention, clock.Now());
@@ -101,13 +101,13 @@ void ApplyRetention(Clock& clock, TimerThread& timers, SessionTable& sessions,
   });
 }
 
-// The same.
+// Runs now and then repeatedly.
 void ReleaseMemory(TimerThread& timers, MemoryRelease& memory) {
   memory.Look();
   timers.After(MemoryRelease::kEvery, [&timers, &memory] { ReleaseMemory(timers, memory); });
 }
 
-// In a while, and again and again.
+// Runs later and then repeatedly.
 void NoteStatistics(TimerThread& timers, TrackerServer& server) {
   timers.After(StatisticsHistory::kEvery, [&timers, &server] {
     server.NoteStatistics();
@@ -115,8 +115,8 @@ void NoteStatistics(TimerThread& timers, TrackerServer& server) {
   });
 }
 
-// What GET /metrics and a collector are told: of a tracker that stands by or is about to serve,
-// little.
+// The metrics for GET /metrics and for a collector. A tracker that stands by or is about to serve
+// has only a few.
 class Metrics {
  public:
   explicit Metrics(const TrackerConfig& config) : shares_(!config.storage.empty()) {}
@@ -135,12 +135,12 @@ class Metrics {
     return absl::OkStatus();
   }
 
-  // What a tracker that serves tells.
+  // Sets the source of the metrics of a serving tracker.
   void Tell(MetricExporter::Collect all) {
     MutexLock lock(&mutex_);
     all_ = std::move(all);
   }
-  // It serves no more: what is exported ends with what it has told so far.
+  // The tracker no longer serves: the export ends with the metrics so far.
   void Finish() {
     exported_ = nullptr;
     Tell(nullptr);

@@ -26,15 +26,15 @@
 namespace callslip::tracker {
 namespace {
 
-// Somebody watches.
+// Progress is shown to an operator.
 constexpr absl::Duration kSayEvery = absl::Seconds(2);
-// For a cell whose owner is gone: 1.5 s without a beat, and a few looks.
+// Enough for a cell whose owner is gone: 1.5 s without a beat, and a few checks.
 constexpr absl::Duration kPatience = absl::Seconds(5);
 constexpr absl::Duration kPollEvery = absl::Milliseconds(20);
 
 using OpenJournal = std::function<absl::StatusOr<std::unique_ptr<JournalStorage>>()>;
 
-// Says how far a copy is, and has it stopped.
+// Shows the progress of a copy, and stops it on request.
 class Progress {
  public:
   explicit Progress(const MoveRequest* request) : request_(request) {}
@@ -70,7 +70,7 @@ absl::StatusOr<JournalContents> MoveJournal(JournalStorage& from, const OpenJour
   ASSIGN_OR_RETURN(auto to, open());
   ASSIGN_OR_RETURN(const JournalContents read,
                    CopyJournal(from, *to, progress.Of("commands and drawings")));
-  // As whoever serves it will find it.
+  // Read it as the next tracker will find it.
   to = nullptr;
   ASSIGN_OR_RETURN(to, open());
   ASSIGN_OR_RETURN(const JournalContents written,
@@ -103,7 +103,7 @@ absl::Status MoveAll(JournalStorage& from_journal, MovableSessionStorage& from_s
   return absl::OkStatus();
 }
 
-// An owner of the cell, as a tracker is one, for as long as it lives.
+// Owns the cell, like a tracker, until it is destroyed.
 absl::StatusOr<std::unique_ptr<Membership>> OwnCell(const MoveRequest& request, Clock* clock,
                                                     bool for_import) {
   auto membership = std::make_unique<Membership>(
@@ -157,7 +157,7 @@ absl::Status Import(const MoveRequest& request) {
     return PostgresJournalStorage::Open(request.storage, epoch, kPostgresHalfImported);
   };
   RETURN_IF_ERROR(MoveAll(*from_journal, *from_sessions, open_journal, to_sessions, request));
-  // The one of the beginning may have ended meanwhile.
+  // The first connection may have been closed in the meantime.
   ASSIGN_OR_RETURN(connection, PostgresConnection::Open(request.storage));
   return EndImport(*connection, epoch);
 }
@@ -173,7 +173,8 @@ absl::Status Export(const MoveRequest& request) {
   ASSIGN_OR_RETURN(const auto from_journal, PostgresJournalStorage::Open(request.storage, epoch));
 
   ASSIGN_OR_RETURN(const auto to_sessions, FileSessionStorage::Open(request.data_dir, &disk));
-  // A tracker may have been there since: from here on, under its lock, there is none.
+  // A tracker may have used the directory since the first check; from here on the lock prevents
+  // that.
   RETURN_IF_ERROR(CheckExportable(disk, request.data_dir));
   RETURN_IF_ERROR(BeginExport(disk, request.data_dir, *to_sessions));
   const auto open_journal = [&]() -> absl::StatusOr<std::unique_ptr<JournalStorage>> {
@@ -181,7 +182,7 @@ absl::Status Export(const MoveRequest& request) {
         absl::StrCat(request.data_dir, "/", SqliteJournalStorage::kFileName));
   };
   RETURN_IF_ERROR(MoveAll(*from_journal, from_sessions, open_journal, *to_sessions, request));
-  // It was ours until now: nobody has written what was not read.
+  // We owned the cell until now, so nothing was written that was not read.
   ASSIGN_OR_RETURN(const auto connection, PostgresConnection::Open(request.storage));
   RETURN_IF_ERROR(CheckEpoch(*connection, epoch));
   return EndExport(disk, request.data_dir);

@@ -9,25 +9,25 @@
 
 namespace callslip::tracker {
 
-// What `callslip-tracker import` and `export` are told.
+// The arguments of `callslip-tracker import` and `export`.
 struct MoveRequest {
   std::string data_dir;
   std::string storage;  // postgres://…
-  // See PostgresDemands; of an import.
+  // See PostgresDemands; for an import.
   bool standby = true;
-  // Where progress is shown, for people.
+  // Receives the progress, for people.
   std::FILE* out = stderr;
-  // Asked again and again whether to stop.
+  // Called repeatedly: whether to stop.
   std::function<bool()> is_stopped = [] { return false; };
 };
 
-// Copies all that a data directory holds into the tables of a database, which are empty, or the
-// other way round. The source stays as a tracker leaves it that was started there and stopped. The
-// target serves nobody before it holds everything, which is compared with what was read; what was
-// begun and not finished is begun anew by the next call.
+// Copies the whole contents of a data directory into the tables of a database, which must be empty,
+// or vice versa. The source is left in the state in which a tracker started there and stopped would
+// leave it. The target is not served before it is complete and was compared with what was read; the
+// next call restarts an unfinished copy from the beginning.
 //
-// FAILED_PRECONDITION, with what to do, where a tracker uses either of them, the target is not
-// empty, or something can't be read; CANCELLED; else errors of either.
+// FAILED_PRECONDITION, with what to do, if a tracker uses source or target, the target is not
+// empty, or something cannot be read; CANCELLED; otherwise errors of either.
 absl::Status Import(const MoveRequest& request);
 absl::Status Export(const MoveRequest& request);
 

@@ -20,7 +20,7 @@
 namespace callslip::tracker {
 namespace {
 
-// How soon a tracker that stands by notices that the cell is its own.
+// How often a standby tracker checks whether it owns the cell.
 constexpr absl::Duration kLookEvery = absl::Milliseconds(20);
 
 }  // namespace
@@ -63,7 +63,7 @@ absl::Status Storage::JoinCell(const TrackerConfig& config, Clock* clock,
   membership_ = std::make_unique<Membership>(
       clock, std::make_unique<PostgresCell>(config.storage), NameOfProcess(), [] {
         Log(LogLevel::kError, "another tracker has taken the cell over; this one ends");
-        // What it knows is of the past: nothing of it is to be told or stored on the way out.
+        // Its state is obsolete: nothing of it must be sent or stored on the way out.
         _exit(kTryAgain);
       });
   bool told = false;
@@ -72,7 +72,7 @@ absl::Status Storage::JoinCell(const TrackerConfig& config, Clock* clock,
     const std::string owner = membership_->owner();
     if (!told && !owner.empty()) {
       Log(LogLevel::kInfo, "standing by", {{"owner", owner}});
-      // It does what it is there for.
+      // Standing by counts as ready.
       NotifyServiceManager(kServiceReady);
       told = true;
     }

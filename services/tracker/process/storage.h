@@ -17,33 +17,33 @@
 
 namespace callslip::tracker {
 
-// Of a process that is to be started again; see sysexits.h.
+// Exit status that requests a restart; see sysexits.h.
 inline constexpr int kTryAgain = 75;
 
-// Of this process and no other.
+// A name that no other process has.
 std::string NameOfProcess();
 
-// Where a tracker keeps what it is given, as its settings say: a directory, or a cell in a
-// database. Outlives all that keeps anything there.
+// The configured storage of a tracker: a directory, or a cell in a database. Must outlive
+// everything that uses it.
 class Storage {
  public:
-  // With --storage this returns once the cell is this tracker's, however long that takes. Null: it
-  // was told to stop before.
+  // With --storage this returns once this tracker owns the cell, however long that takes. Null if a
+  // shutdown was requested before that.
   static absl::StatusOr<std::unique_ptr<Storage>> Open(const TrackerConfig& config, Clock* clock,
                                                        const ShutdownSignal& shutdown);
 
   SessionStorage* sessions() const { return sessions_.get(); }
   DurableJournal& journal() const { return *journal_; }
   const MeasuredDisk* disk() const { return &disk_; }
-  // Where everything has to pass that leaves the server; null: nothing has to.
+  // The gate for everything that leaves the server; null: none.
   OutputGate* gate();
-  // The same for what does not wait for commands to be stored.
+  // The same for outputs that do not wait for commands to be stored.
   OutputGate* free_gate() { return free_gate_.has_value() ? &*free_gate_ : nullptr; }
 
-  // Null where nothing is shared.
+  // Null if nothing is shared.
   const Membership* membership() const { return membership_.get(); }
 
-  // Waits until this tracker may answer. False: it was told to stop before.
+  // Waits until this tracker can answer. False if a shutdown was requested before that.
   bool AwaitAnswers(const ShutdownSignal& shutdown) const;
 
  private:

@@ -10,9 +10,9 @@
 
 namespace callslip::tracker {
 
-// Where the damaged file at `path` is put aside: `path`.damaged, or the first of `path`.damaged-2,
-// -3 and so on that is free. So many of them are kept; the last one is replaced. Passes an error of
-// `is_there` on.
+// The name under which the damaged file at `path` is set aside: `path`.damaged, or the first free
+// one of `path`.damaged-2, -3 and so on. The number of such files is limited; the last one is
+// replaced. Passes on an error of `is_there`.
 inline absl::StatusOr<std::string> AsideName(
     const std::string& path,
     absl::FunctionRef<absl::StatusOr<bool>(const std::string& path)> is_there) {

@@ -18,7 +18,7 @@
 namespace callslip::tracker {
 namespace {
 
-// A screen of them; the newest are of interest.
+// One screen; the newest commands matter most.
 constexpr int kMaxRows = 40;
 
 absl::StatusOr<std::string> Totals(SqliteDatabase& database) {
@@ -75,7 +75,7 @@ absl::StatusOr<std::string> Newest(SqliteDatabase& database) {
   return text;
 }
 
-// What SQLite says of the file's structure, then what the checksums say of its rows.
+// Checks the file's structure with SQLite, then its rows by their checksums.
 absl::Status Check(SqliteDatabase& database) {
   ASSIGN_OR_RETURN(const std::string structure,
                    database.Text("SELECT integrity_check FROM pragma_integrity_check(1)"));
@@ -85,7 +85,7 @@ absl::Status Check(SqliteDatabase& database) {
 
 using StoragePtr = decltype(SqliteJournalStorage::OpenCopy(""))::value_type;
 
-// A copy in a database of SQLite; a tracker may go on meanwhile.
+// A copy in a SQLite database; a tracker can be running.
 absl::StatusOr<StoragePtr> CopyOf(const std::string& folder, absl::Status& all) {
   ASSIGN_OR_RETURN(const JournalLogContents log, JournalLogContents::Read(folder));
   ASSIGN_OR_RETURN(StoragePtr storage, SqliteJournalStorage::OpenCopy(absl::StrCat(
@@ -94,7 +94,7 @@ absl::StatusOr<StoragePtr> CopyOf(const std::string& folder, absl::Status& all) 
   return storage;
 }
 
-// The same of what is kept elsewhere.
+// The same for a journal in another storage.
 absl::StatusOr<StoragePtr> CopyOf(JournalStorage& journal, absl::Status& all) {
   ASSIGN_OR_RETURN(StoragePtr storage, SqliteJournalStorage::OpenTemporary());
   all = CopyJournal(journal, *storage, [](int64_t, int64_t) { return absl::OkStatus(); }).status();
@@ -111,7 +111,7 @@ absl::StatusOr<CommandPtr> Find(JournalStorage& journal, absl::string_view id) {
   return absl::NotFoundError(absl::StrCat("there is no command ", id));
 }
 
-// `all`: how it ended to make the copy.
+// `all`: the status of making the copy.
 absl::Status Show(SqliteDatabase& database, absl::Status all, std::FILE* out) {
   for (const auto& part : {&Totals, &Drawings, &Newest}) {
     const absl::StatusOr<std::string> text = part(database);

@@ -11,15 +11,15 @@
 
 namespace callslip::tracker {
 
-// Writes to `out`, for people, what the journal in `folder` holds: how many commands there are in
-// each state, how many drawings, and a line for each of the newest commands. Reads all of it, in a
-// copy among SQLite's temporary files; changes nothing, and may be called beside a running tracker.
-// UNAVAILABLE where there is none; DATA_LOSS where it is damaged, after all that can be read.
+// Writes to `out`, for people, the contents of the journal in `folder`: the number of commands in
+// each state, the number of drawings, and a line for each of the newest commands. Reads all of it,
+// in a copy among SQLite's temporary files; changes nothing, and works while a tracker is running.
+// UNAVAILABLE if there is none; DATA_LOSS if it is damaged, after writing what can be read.
 absl::Status InspectCommands(const std::string& folder, std::FILE* out);
-// The same of a journal that is kept elsewhere.
+// The same for a journal in another storage.
 absl::Status InspectCommands(JournalStorage& journal, std::FILE* out);
 
-// The command of that id, as the same copy has it. NOT_FOUND where there is none.
+// The command with that id, from the same copy. NOT_FOUND if there is none.
 absl::StatusOr<CommandPtr> FindStoredCommand(const std::string& folder, absl::string_view id);
 absl::StatusOr<CommandPtr> FindStoredCommand(JournalStorage& journal, absl::string_view id);
 

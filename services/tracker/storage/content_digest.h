@@ -10,12 +10,12 @@
 
 namespace callslip::tracker {
 
-// A SHA-256 of pieces in their order, by which two copies are compared that are too long to be held
-// beside each other.
+// A SHA-256 of an ordered sequence of pieces. Compares two copies that are too long to hold both in
+// memory.
 class ContentDigest {
  public:
   void Add(absl::string_view piece) {
-    // The length keeps two pieces from being taken for one.
+    // The length separates the pieces.
     const std::string next = absl::StrCat(value_, piece.size(), ":", piece);
     unsigned char digest[SHA256_DIGEST_LENGTH];
     SHA256(reinterpret_cast<const unsigned char*>(next.data()), next.size(), digest);

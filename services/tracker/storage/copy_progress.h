@@ -8,7 +8,7 @@
 
 namespace callslip::tracker {
 
-// Called again and again with how much of a copy is done; an error ends the copy with it.
+// Called repeatedly with the progress of a copy; an error aborts the copy and becomes its result.
 using CopyProgress = std::function<absl::Status(int64_t done, int64_t all)>;
 
 }  // namespace callslip::tracker

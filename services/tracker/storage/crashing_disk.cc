@@ -49,7 +49,7 @@ absl::Status CrashingDisk::Do(const DiskStep& step, absl::FunctionRef<absl::Stat
   if (step.kind == DiskStep::Kind::kWrite) {
     const std::string path = PathOf(*step.file);
     MutexLock lock(&mutex_);
-    // What was there when we came is durable.
+    // What existed before the first write is durable.
     synced_.try_emplace(path, SizeAt(path));
   }
   if (within == Within::kHalf && step.kind == DiskStep::Kind::kWrite) {
@@ -71,7 +71,7 @@ absl::Status CrashingDisk::Note(const DiskStep& step, absl::FunctionRef<absl::St
     const std::string path = PathOf(*step.file);
     synced_[path] = SizeAt(path);
   }
-  // Of other folders too: the tests use one at a time.
+  // Also those of other folders: the tests use one folder at a time.
   if (step.kind == DiskStep::Kind::kSyncFolder) undo_.clear();
   return status;
 }

@@ -14,30 +14,29 @@
 
 namespace callslip::tracker {
 
-// A disk under a process that dies at a given step: nothing is changed from there on. For tests.
-// Thread-safe.
+// A disk whose process dies at a given step: nothing changes after that. For tests. Thread-safe.
 class CrashingDisk final : public Disk {
  public:
   enum class Within {
-    kBefore,  // The step is not done.
-    kHalf,    // A write is done by half; other steps are not done.
-    kAfter,   // The step is done, and nobody hears of it.
+    kBefore,  // The step is not executed.
+    kHalf,    // Half of a write is executed; other steps are not executed.
+    kAfter,   // The step is executed, but not reported.
   };
   // `step` counts from 0.
   CrashingDisk(int64_t step, Within within) : crash_at_(step), within_(within) {}
 
-  // The machine lost its power, not just its process: undoes what no sync has made durable. To be
-  // called once nothing uses the files any more.
+  // Simulates a power failure in addition to the crash: undoes everything that no sync has made
+  // durable. Must be called when the files are no longer in use.
   void LosePower();
 
   bool crashed();
 
  protected:
-  // Looks are no steps here: what a process that is dead sees nobody hears of.
+  // Reads do not count as steps here: a dead process does not report what it reads.
   absl::Status Do(const DiskStep& step, absl::FunctionRef<absl::Status()> whole) override;
 
  private:
-  // A step that is done, with what is to be undone should the machine lose its power.
+  // Executes a step and records how to undo it after a power failure.
   absl::Status Note(const DiskStep& step, absl::FunctionRef<absl::Status()> whole);
   absl::Status NoteRename(const DiskStep& step, absl::FunctionRef<absl::Status()> whole);
 
@@ -45,9 +44,9 @@ class CrashingDisk final : public Disk {
   const Within within_;
   Mutex mutex_;
   int64_t steps_ ABSL_GUARDED_BY(mutex_) = 0;
-  // How much of a file is durable, by its path.
+  // The durable size of each file, by path.
   std::map<std::string, int64_t> synced_ ABSL_GUARDED_BY(mutex_);
-  // How to undo renames that no sync of their folder has made durable.
+  // Undoes renames that no sync of their folder has made durable.
   std::vector<std::function<void()>> undo_ ABSL_GUARDED_BY(mutex_);
 };
 

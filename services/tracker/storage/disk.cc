@@ -19,7 +19,7 @@ namespace {
 
 using Kind = DiskStep::Kind;
 
-// What people say to an agent is nobody else's business.
+// The conversations with an agent are private to the owner.
 constexpr mode_t kFileMode = 0600;
 constexpr mode_t kFolderMode = 0700;
 
@@ -133,7 +133,7 @@ absl::Status Disk::WriteAll(const File& file, absl::string_view bytes) {
 
 absl::Status Disk::Sync(const File& file) {
   return Do({.kind = Kind::kSync, .file = &file}, [&] {
-    // Without the time of the last change, which nobody reads.
+    // Does not sync the modification time, which is not used.
     return fdatasync(file.descriptor()) == 0 ? absl::OkStatus() : DiskError("sync", "a file");
   });
 }
@@ -182,7 +182,7 @@ absl::Status Disk::RemoveFolder(const std::string& path) {
 absl::Status Disk::ReplaceFile(const std::string& folder, const std::string& name,
                                absl::string_view contents) {
   const std::string path = absl::StrCat(folder, "/", name);
-  // One name, so that a crash leaves one of them behind at most.
+  // A single name, so that crashes leave at most one of them behind.
   const std::string temporary = path + ".tmp";
   {
     ASSIGN_OR_RETURN(const File file, OpenEmpty(temporary));

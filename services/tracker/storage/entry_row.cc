@@ -28,7 +28,7 @@ int64_t Checksum(int64_t key, absl::string_view record) {
       crc32_z(of_key, reinterpret_cast<const Bytef*>(record.data()), record.size()));
 }
 
-// Which row of its sequence an entry is, with what that has besides its record.
+// Returns which row of its sequence an entry is, and fills in the columns next to its record.
 struct PlaceOf {
   const JournalEntry& entry;
   EntryRow& row;
@@ -85,7 +85,7 @@ bool HasRow(const JournalEntry& entry) {
          !std::holds_alternative<Restart>(entry.change);
 }
 
-// Whether a record stands in the row of its kind. `before`: what the sequence is without it.
+// Whether a record is in the row of its kind. `before`: the sequence without this record.
 bool IsInPlace(Part part, const JournalEntry& entry, const JournalEntry* before) {
   EntryRow row;
   if (!HasRow(entry) || std::visit(PlaceOf{entry, row}, entry.change) != part) return false;
@@ -106,7 +106,7 @@ absl::Status DamagedRow(absl::string_view table, int64_t key) {
 
 absl::Status EntryRowEncoder::Encode(const JournalEntry& entry, EntryRowChange& change) {
   change = EntryRowChange();
-  // Where nothing of a command was written before, there is only its tombstone.
+  // A command of which nothing was written before has only its tombstone.
   if (std::holds_alternative<DrawingRemoval>(entry.change) ||
       (std::holds_alternative<CommandRemoval>(entry.change) && !entry.is_first)) {
     change.remove_from = KeyOf(entry.sequence, kFirst);

@@ -24,10 +24,10 @@
 namespace callslip::tracker {
 namespace {
 
-// As deep as the gateway reads JSON. Lines that were written before may be deeper.
+// The depth to which the gateway reads JSON. Older lines can be deeper.
 constexpr int kMaxDataDepth = 64;
 constexpr int kMaxLineDepth = 81;
-// As the gateway accepts it.
+// The gateway's limit.
 constexpr int64_t kMaxIteration = std::numeric_limits<int32_t>::max();
 constexpr char kUserPromptType[] = "user_prompt";
 constexpr char kAgentMessageType[] = "agent_message";
@@ -57,7 +57,7 @@ std::optional<int64_t> IntegerOf(JsonMembers members, absl::string_view name) {
   return value;
 }
 
-// The ids of a prompt's images, which are objects with an `id`, or ids.
+// The ids of a prompt's images, each given as an object with an `id` or as an id.
 std::vector<std::string> ImageIdsOf(JsonMembers members) {
   std::vector<std::string> ids;
   const std::optional<Json> images = ParseJson(FindMember(members, "images").value_or("[]"));
@@ -186,7 +186,7 @@ struct TextOfEvent {
   }
 };
 
-// What stands before the next quote. Nothing if it has escapes.
+// The text before the next quote. Nullopt if it has escapes.
 std::optional<absl::string_view> TakeQuoted(absl::string_view& text) {
   const size_t end = text.find('"');
   if (end == absl::string_view::npos) return std::nullopt;

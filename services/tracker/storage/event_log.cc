@@ -24,7 +24,7 @@ EventLog::EventLog(Disk* disk, std::string folder)
 absl::StatusOr<std::unique_ptr<EventLog>> EventLog::Open(Disk* disk, const std::string& folder,
                                                          const Visitor& visit) {
   std::unique_ptr<EventLog> log(new EventLog(disk, folder));
-  // What a crash may have left of Prune().
+  // A crash in Prune() can leave it.
   RETURN_IF_ERROR(disk->RemoveFile(log->path_ + ".tmp"));
   RETURN_IF_ERROR(log->OpenFile(/*create=*/true));
   RETURN_IF_ERROR(log->Scan(visit));
@@ -209,7 +209,7 @@ absl::StatusOr<int64_t> EventLog::Prune(const SessionRetention& retention) {
     if (!head.has_value() || head->seq <= last_seq) continue;
     last_seq = head->seq;
     if (position == 0) first_bytes = line.end - line.begin;
-    // The first event says what the session is, and the newest which seq was used last.
+    // The first event describes the session, and the newest has the last seq used.
     const bool among_newest =
         position > size_ - max_events && end_ - line.begin <= max_bytes - first_bytes;
     if (position == 0 || position == size_ - 1 || among_newest) {
@@ -245,7 +245,7 @@ absl::Status EventLog::Flush() {
   RETURN_IF_ERROR(disk_->Write(file_, unwritten_));
   end_ += static_cast<int64_t>(unwritten_.size());
   unwritten_.clear();
-  // A burst leaves no memory behind.
+  // Release the memory of a burst.
   if (unwritten_.capacity() > kFlushBytes / 4) unwritten_.shrink_to_fit();
   return absl::OkStatus();
 }

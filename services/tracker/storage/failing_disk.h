@@ -11,17 +11,17 @@
 
 namespace callslip::tracker {
 
-// A disk that fails at some of its steps, looks included, under a process that lives on. Half of a
-// write that fails is written. For tests. Thread-safe.
+// A disk with steps that fail, including reads, while the process continues. A failing write writes
+// one half. For tests. Thread-safe.
 class FailingDisk final : public Disk {
  public:
-  // From now on `count` steps fail after `ok` that do not.
+  // From now on, `ok` steps succeed and the next `count` steps fail.
   void Fail(int64_t ok, int64_t count = 1) {
     MutexLock lock(&mutex_);
     first_ = steps_ + ok;
     end_ = first_ + count;
   }
-  // How many steps there were, and how many of them have failed.
+  // The number of steps, and of those that failed.
   int64_t steps() {
     MutexLock lock(&mutex_);
     return steps_;

@@ -7,7 +7,7 @@
 
 namespace callslip::tracker {
 
-// An open file. Closed when it is destroyed.
+// An open file, closed by the destructor.
 class File {
  public:
   File() = default;

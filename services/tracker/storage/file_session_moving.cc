@@ -1,4 +1,4 @@
-// FileSessionStorage: sessions that come from another storage, and go to one.
+// FileSessionStorage: moving sessions to and from other storages.
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kWriteBytes = size_t{1} << 20;
 
-// Fills a folder, and gives it its name when it is complete.
+// Fills a folder, and renames it to its final name when it is complete.
 class FileSessionSink final : public SessionSink {
  public:
   FileSessionSink(Disk* disk, std::string folder, std::string incomplete, std::string id, File log,

@@ -23,7 +23,7 @@
 namespace callslip::tracker {
 namespace {
 
-// As kNewPrefix.
+// Used like kNewPrefix.
 constexpr char kRemovedPrefix[] = ".removed-";
 
 class FileSessionRecord final : public SessionRecord {
@@ -69,7 +69,7 @@ class FileSessionRecord final : public SessionRecord {
   ImageFolder images_;
 };
 
-// The log has lost events that somebody may have seen: says so in their place.
+// Records that the log has lost events that an observer may have seen.
 absl::Status RecordLoss(const SessionMetadata& known, EventLog& log) {
   const int64_t first = log.max_seq() + 1;
   log.SkipTo(known.max_seq);
@@ -148,7 +148,7 @@ std::optional<SessionMetadata> FileSessionStorage::Listed(const std::string& id)
   if (has_metadata) {
     damaged = *file->metadata;
   } else {
-    // Whose it is will be known when it can be read: until then it is nobody's.
+    // The owner is unknown until the metadata can be read: until then no client owns it.
     damaged.session_id = id;
     damaged.owner = kNobody;
   }
@@ -198,7 +198,7 @@ absl::Status FileSessionStorage::Make(SessionMetadata metadata) {
 
 absl::Status FileSessionStorage::Unmake(const SessionMetadata& metadata) {
   const absl::Status removed = Remove(metadata.session_id);
-  // What is incomplete does not keep the id from being used.
+  // An incomplete folder does not block its id.
   RemoveTree(JoinPath(folder_, kNewPrefix + metadata.session_id)).IgnoreError();
   return absl::IsNotFound(removed) ? absl::OkStatus() : removed;
 }
@@ -235,7 +235,7 @@ absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
   const std::string path = JoinPath(folder, kMetadataFile);
   if (file.is_damaged) RETURN_IF_ERROR(PutAside(path));
   if (file.metadata != loaded.metadata) {
-    // Where this fails they are made again, and alike, by the next who loads it.
+    // If this fails, the next Load() recreates them with the same contents.
     disk_->ReplaceFile(folder, kMetadataFile, EncodeMetadata(loaded.metadata)).IgnoreError();
   }
   loaded.metadata.queue = SummaryOf({loaded.messages, loaded.delivery});
@@ -280,7 +280,7 @@ absl::Status FileSessionStorage::Remove(const std::string& id) {
   RETURN_IF_ERROR(RemoveTree(removed));
   RETURN_IF_ERROR(disk_->Rename(FolderOf(id), removed));
   RETURN_IF_ERROR(disk_->SyncFolder(folder_));
-  // It is gone; what can't be removed now is removed by the next Open().
+  // The session is gone; the next Open() removes what is left.
   RemoveTree(removed).IgnoreError();
   return absl::OkStatus();
 }
@@ -291,7 +291,7 @@ std::string FileSessionStorage::FolderOf(const std::string& id) const {
 
 void FileSessionStorage::Sweep() {
   const absl::StatusOr<std::vector<std::string>> names = disk_->NamesIn(folder_);
-  if (!names.ok()) return;  // List() says why.
+  if (!names.ok()) return;  // List() reports the error.
   for (const std::string& name : *names) {
     if (!absl::StartsWith(name, kNewPrefix) && !absl::StartsWith(name, kRemovedPrefix)) continue;
     if (const absl::Status swept = RemoveTree(JoinPath(folder_, name)); !swept.ok()) {

@@ -18,36 +18,36 @@ namespace callslip::tracker {
 //   sessions/.lock                 held by the process that uses them
 //   sessions/{id}/events.jsonl     the log (event_log.h)
 //   sessions/{id}/metadata.json    session_json.h
-//   sessions/{id}/queue.json       session_json.h; missing as long as nothing was queued
+//   sessions/{id}/queue.json       session_json.h; missing until a message is queued
 //   sessions/{id}/img-…            image_folder.h
 //
-// Crash rules. The log is the truth about what has happened. The other two are replaced whole, so
-// that each is either the old or the new one. A session is stored in the order log, queue,
-// metadata; loading it puts right what a crash between two of them leaves: the counters of the
-// metadata are those of the log, and a session whose log ends with a session_end that the metadata
-// do not know of has ended. A session is made in a folder of another name and renamed when it is
-// complete, its session_start included, and is renamed before it is removed; what a crash leaves of
-// these is removed by Open().
+// Crash rules. The log is authoritative. The other two files are replaced atomically, so each is
+// either the old or the new version. A session is stored in the order log, queue, metadata. Loading
+// it repairs what a crash in between leaves: the counters of the metadata are taken from the log,
+// and a session whose log ends with a session_end unknown to the metadata has ended. A session is
+// created in a folder of another name, which is renamed when it is complete with its session_start;
+// before a session is removed, its folder is renamed. Open() removes what a crash leaves of these
+// folders.
 //
-// Damage. There is one way to load a session, and it ends with a whole one or with an error, after
-// which nothing was lost: what can't be read now may be readable later. Metadata that are missing
-// are made anew from the log, with the owner that its session_start names; such that mean nothing
-// are put aside first, as metadata.json.damaged or, where there is one already, .damaged-2 and so
-// on, as is a queue.json, upon which the queue is paused
-// with `queue_damaged`. Where the log has lost events that the metadata know of, an `error` with
-// the code `events_lost` says so, and no seq is used twice.
+// Damage. Loading a session yields either a complete session or an error, after which nothing is
+// lost: what cannot be read now may be readable later. Missing metadata are recreated from the log,
+// with the owner that its session_start names. Invalid metadata are first set aside as
+// metadata.json.damaged or, if that exists, .damaged-2 and so on. An invalid queue.json is set
+// aside too, and the queue is paused with `queue_damaged`. If the log has lost events that the
+// metadata know of, an `error` with the code `events_lost` reports that, and no seq is used twice.
 //
 // Thread-safe for different sessions.
 class FileSessionStorage final : public MovableSessionStorage {
  public:
-  // Takes the folder `data_dir`/sessions, which is made where it is missing. The lock goes with the
+  // Locks the folder `data_dir`/sessions, which is created if it is missing. The lock ends with the
   // process that holds it, however that ends. DataDirectoryLocked, StorageFailed. `disk` must
-  // outlive the storage and all that it loads.
+  // outlive the storage and everything it loads.
   static absl::StatusOr<std::unique_ptr<FileSessionStorage>> Open(const std::string& data_dir,
                                                                   Disk* disk);
 
-  // Reads the metadata of all sessions, and the logs of those that were in use at a crash. What is
-  // no session is left alone, and one that can't be loaded is listed with its damage.
+  // Reads the metadata of all sessions, and the logs of those that were in use at a crash. Folders
+  // that are not sessions are left alone; a session that cannot be loaded is listed with its
+  // damage.
   absl::StatusOr<std::vector<SessionMetadata>> List() override;
   absl::StatusOr<LoadedSession> Load(const std::string& id) override;
   absl::Status Remove(const std::string& id) override;
@@ -55,26 +55,26 @@ class FileSessionStorage final : public MovableSessionStorage {
   absl::StatusOr<std::unique_ptr<SessionSink>> Put(const std::string& id) override;
 
  private:
-  // What metadata.json says; nothing where it is missing or means nothing.
+  // The contents of metadata.json; nullopt if it is missing or invalid.
   struct MetadataFile {
     std::optional<SessionMetadata> metadata;
     bool is_damaged = false;
   };
 
-  // Of a folder that is not complete. Ids of sessions never begin with a dot.
+  // The prefix of an incomplete folder. Ids of sessions never begin with a dot.
   static constexpr char kNewPrefix[] = ".new-";
 
   FileSessionStorage(std::string folder, Disk* disk, File lock);
 
   std::string FolderOf(const std::string& id) const;
-  // Removes what creating and removing sessions has left behind, as far as that is possible.
+  // Removes leftovers of creating and removing sessions, as far as possible.
   void Sweep();
   absl::Status RemoveTree(const std::string& folder);
-  // None where that is no session.
+  // Nullopt if it is not a session.
   std::optional<SessionMetadata> Listed(const std::string& id);
   absl::StatusOr<MetadataFile> ReadMetadata(const std::string& id);
   absl::Status ReadQueue(const std::string& folder, LoadedSession& loaded);
-  // Renames a file that means nothing.
+  // Renames an invalid file.
   absl::Status PutAside(const std::string& path);
   absl::StatusOr<bool> Exists(const std::string& id) override;
   absl::Status Make(SessionMetadata metadata) override;

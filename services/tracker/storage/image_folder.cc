@@ -14,7 +14,7 @@ namespace callslip::tracker {
 namespace {
 
 constexpr char kNameSuffix[] = ".name";
-// Of the digest, which is named by twice as many digits.
+// Of the digest; the id has two digits for each.
 constexpr size_t kIdBytes = 8;
 
 }  // namespace

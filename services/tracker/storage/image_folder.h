@@ -17,16 +17,15 @@ namespace callslip::tracker {
 std::string ImageIdOf(const std::string& data);
 
 // The images in the folder of a session: img-{16 hexadecimal digits of the SHA-256 of its bytes},
-// and beside it, where it has one, its name as img-….name.
+// and next to it its name, if it has one, as img-….name.
 class ImageFolder {
  public:
-  // Counts what there is. `disk` must outlive this.
+  // Counts the existing images. `disk` must outlive this.
   static absl::StatusOr<ImageFolder> Open(Disk* disk, std::string folder);
 
-  // Durable on return, and whole or not at all. What is there already stays as it is.
-  // TooManyImages, StorageFailed.
+  // Atomic, and durable on return. An existing image is not changed. TooManyImages, StorageFailed.
   absl::StatusOr<ImageRef> Put(const std::string& data, const std::string& name, size_t limit);
-  // ImageNotFound, StorageFailed. `id` is one that images have.
+  // ImageNotFound, StorageFailed. `id` must have the form of an image id.
   absl::StatusOr<Image> Get(const std::string& id) const;
 
   int64_t bytes() const { return bytes_; }

@@ -13,13 +13,14 @@
 namespace callslip::tracker {
 namespace {
 
-// Of one append: a transaction is worth it, and fits into memory and into a statement.
+// Of one append: large enough for efficient transactions, small enough for memory and one
+// statement.
 constexpr size_t kBatchEntries = 2000;
 constexpr size_t kBatchBytes = size_t{8} << 20;
 
 class Copy {
  public:
-  // Where there is no `to`, entries are looked at only.
+  // Without `to`, entries are only read.
   Copy(JournalStorage* to, const CopyProgress* progress) : to_(to), progress_(progress) {}
 
   absl::StatusOr<JournalContents> Run(JournalStorage& from) {
@@ -27,13 +28,13 @@ class Copy {
     contents_.last_sequence = summary.last_sequence;
     contents_.latest_nanos = summary.latest_nanos;
     if (summary.last_sequence > 0) {
-      // Of what is gone there is nothing but that it was.
+      // Preserves the last sequence, even if its entry is gone.
       batch_.push_back({summary.last_sequence, DrawingRemoval()});
     }
     batch_.push_back({0, Restart{.time = absl::FromUnixNanos(summary.latest_nanos)}});
     absl::Status copied = Flush();
     absl::Status read = Survey(from);
-    // What can be read of one that is damaged is copied, too.
+    // Of a damaged journal, copy what can be read.
     read.Update(from.Replay(ClocksAsBrought, [&](JournalEntry entry) {
       if (copied.ok()) copied = Take(std::move(entry));
     }));
@@ -45,7 +46,7 @@ class Copy {
   }
 
  private:
-  // What is there to copy.
+  // Counts what there is to copy.
   absl::Status Survey(JournalStorage& from) {
     return from.Replay(ClocksAsBrought, [&](const JournalEntry& entry) {
       ++all_;
@@ -58,7 +59,7 @@ class Copy {
   absl::Status Take(JournalEntry entry) {
     ++done_;
     const auto* removal = std::get_if<CommandRemoval>(&entry.change);
-    // Whoever appends a removal drops them, sooner or later.
+    // Appending a later removal would drop it in any case.
     if (removal != nullptr && removal->until_nanos <= newest_removal_) return absl::OkStatus();
     Count(entry);
     entry.is_first = true;

@@ -10,11 +10,11 @@
 
 namespace callslip::tracker {
 
-// What a journal holds. Equal ones hold the same.
+// The contents of a journal. Equal values mean equal contents.
 struct JournalContents {
   int64_t commands = 0;
   int64_t drawings = 0;
-  // Tombstones, and what was answered to drawings.
+  // Tombstones, and answers to drawings.
   int64_t others = 0;
   uint64_t last_sequence = 0;
   int64_t latest_nanos = 0;
@@ -22,12 +22,12 @@ struct JournalContents {
   friend bool operator==(const JournalContents&, const JournalContents&) = default;
 };
 
-// Appends all that `from` keeps to `to`, which is empty, but for tombstones that are out of date.
-// Both are used by nobody else. Returns what was read. Errors of either; after one `to` has some of
-// it.
+// Appends everything in `from`, except expired tombstones, to `to`, which must be empty. Nothing
+// else may use either of them. Returns what was read. Errors of both; after an error `to` contains
+// a part.
 absl::StatusOr<JournalContents> CopyJournal(JournalStorage& from, JournalStorage& to,
                                             const CopyProgress& progress);
-// What would be copied of it.
+// What CopyJournal() would copy.
 absl::StatusOr<JournalContents> ContentsOf(JournalStorage& journal, const CopyProgress& progress);
 
 }  // namespace callslip::tracker

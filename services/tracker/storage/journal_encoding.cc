@@ -9,7 +9,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Of the message; one that was larger gives its memory back.
+// Of the message; the memory of a larger one is released.
 constexpr size_t kKeptBytes = size_t{1} << 20;
 
 template <typename... Cases>
@@ -42,7 +42,7 @@ void Encode(const CommandSpec& spec, storage::CommandSpec& to) {
   }
   *to.mutable_deadlines() = EncodeOverrides(spec.deadlines->overrides);
   if (!spec.trace.empty()) *to.mutable_traceparent() = spec.trace.ToString();
-  // Not touched where there is none, which would allocate it.
+  // Left alone if empty, because touching it would allocate it.
   if (!spec.tracestate().empty()) Assign(to.mutable_tracestate(), spec.tracestate());
   if (!spec.baggage().empty()) Assign(to.mutable_baggage(), spec.baggage());
   to.set_params(*spec.params);
@@ -169,7 +169,7 @@ std::shared_ptr<const CommandSpec> Decode(uint64_t sequence, const storage::Comm
                                              clocks(request.deadlines, request.command_class));
 }
 
-// Of a command that was registered before this log begins.
+// For a command that was registered before this log begins.
 std::shared_ptr<const CommandSpec> SpecOfSequence(uint64_t sequence) {
   return std::make_shared<const CommandSpec>(CommandId(), CommandRequest(), absl::UnixEpoch(),
                                              sequence, nullptr);
@@ -283,7 +283,7 @@ DrawingAnswer Decode(const storage::DrawingAnswer& from) {
                      .stored = from.stored()}};
 }
 
-// Puts what was decoded into the entry, if it was.
+// Moves a decoded change into the entry, if decoding succeeded.
 template <typename Change>
 bool Put(std::optional<Change> change, JournalEntry& entry) {
   if (!change.has_value()) return false;

@@ -40,7 +40,7 @@ Number Take(const char* from) {
   return number;
 }
 
-// What the checksum is of begins after it.
+// Where the bytes covered by the checksum begin.
 constexpr size_t kChecked = 2 * sizeof(uint32_t);
 
 struct Record {
@@ -48,7 +48,7 @@ struct Record {
   absl::string_view bytes;
 };
 
-// The record at the beginning of `bytes`, if it is whole.
+// The record at the beginning of `bytes`, if it is complete.
 std::optional<Record> RecordAt(absl::string_view bytes) {
   if (bytes.size() < JournalLog::kHeadBytes) return std::nullopt;
   const auto size = Take<uint32_t>(bytes.data());
@@ -155,7 +155,7 @@ void JournalLog::Turn() {
   present_ = 1 - present_;
   is_other_needed_ = true;
   end_ = last_size_ = 0;
-  // What this costs if it fails is room on the disk.
+  // If this fails, it only costs disk space.
   struct stat status = {};
   const int file = files_[present_].descriptor();
   if (fstat(file, &status) == 0 && status.st_size > kKeptBytes) {

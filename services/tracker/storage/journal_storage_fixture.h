@@ -15,10 +15,10 @@
 
 namespace callslip::tracker {
 
-// Tests of storages of commands, in a folder of their own.
+// Tests of command storages, in a folder of their own.
 class JournalStorageFixture : public testing::Test {
  protected:
-  // A command that was just registered.
+  // A command that has just been registered.
   static JournalEntry Queued(uint64_t sequence, std::string params = "{}") {
     CommandRequest request;
     request.client_id = "agent";
@@ -35,7 +35,7 @@ class JournalStorageFixture : public testing::Test {
     return {sequence, CommandRecord{.command = std::move(command)}, /*is_first=*/true};
   }
 
-  // The command of `queued` later, with a result.
+  // A later state of the command of `queued`, with a result.
   static JournalEntry Completed(const JournalEntry& queued, std::string result) {
     const auto& before = std::get<CommandRecord>(queued.change);
     auto command = std::make_shared<CommandSnapshot>(*before.command);
@@ -71,7 +71,7 @@ class JournalStorageFixture : public testing::Test {
     return entries;
   }
 
-  // The sequences of the commands that are there.
+  // The sequences of the stored commands.
   static absl::StatusOr<std::vector<uint64_t>> Replay(JournalStorage& storage) {
     const auto entries = EntriesOf(storage);
     if (!entries.ok()) return entries.status();
@@ -82,7 +82,7 @@ class JournalStorageFixture : public testing::Test {
     return sequences;
   }
 
-  // What an inspection of `folder` shows, and how it ends.
+  // The output of an inspection of `folder`, and its status.
   static std::string Inspect(const std::string& folder, absl::Status& status) {
     char* text = nullptr;
     size_t size = 0;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kTimestampFormat[] = "%Y-%m-%dT%H:%M:%E*SZ";
 
-// How deep the arrays and objects of a JSON text nest.
+// The nesting depth of a JSON text.
 int DepthOf(absl::string_view text) {
   int depth = 0;
   int deepest = 0;
@@ -35,10 +35,9 @@ int DepthOf(absl::string_view text) {
 
 }  // namespace
 
-// A tool's raw input is allowed 64 levels by the gateway; the rest is ours.
+// The gateway allows 64 levels in a tool's raw input; the rest are our own.
 std::optional<Json> ParseJson(absl::string_view text, int max_depth) {
-  // Not by a callback of the parser's: with one, it looks through all of an array again after each
-  // of its elements.
+  // Not with a callback of the parser, which would rescan a whole array after each of its elements.
   if (DepthOf(text) > max_depth) return std::nullopt;
   Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) return std::nullopt;

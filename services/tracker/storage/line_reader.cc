@@ -28,7 +28,7 @@ absl::StatusOr<bool> LineReader::Next(Line& line) {
       return true;
     }
     if (buffer_.size() - used_ > max_line_) {
-      // Too long to be kept; what follows is read only to find its end.
+      // Too long to keep; the rest is read only to find its end.
       dropped_ += static_cast<int64_t>(buffer_.size() - used_);
       used_ = buffer_.size();
     }

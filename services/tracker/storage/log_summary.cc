@@ -7,7 +7,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Whether the data of an event have to be read: there may be a great many.
+// Whether the data of an event must be read. There can be very many events.
 bool IsOfInterest(const EventHead& head) {
   constexpr absl::string_view kTypes[] = {"agent_message", "tool_call",  "tool_call_update",
                                           "user_prompt",   kTurnEndType, "session_start",

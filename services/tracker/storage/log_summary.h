@@ -21,16 +21,16 @@ namespace callslip::tracker {
 struct LogSize {
   int64_t events = 0;
   int64_t bytes = 0;
-  int64_t max_seq = 0;  // The newest that was ever used.
+  int64_t max_seq = 0;  // The highest ever used.
 };
 
-// What a log says about its session, as far as loading needs it.
+// What loading a session needs to know of its log.
 class LogSummary {
  public:
-  // To be shown all events, in their order.
+  // Must be called with all events, in order.
   void See(const EventHead& head, absl::string_view line);
 
-  // Brings metadata up to date, or makes them where there are none.
+  // Updates the metadata from the log, or creates them if there are none.
   SessionMetadata Complete(const std::string& id, std::optional<SessionMetadata> known,
                            const LogSize& log) const;
 

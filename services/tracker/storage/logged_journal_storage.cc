@@ -27,7 +27,7 @@ void Add(const Summary& more, Summary& to) {
   to.latest_nanos = std::max(to.latest_nanos, more.latest_nanos);
 }
 
-// In the order in which their rows lie on the disk.
+// In the order of their rows on the disk.
 std::vector<JournalEntry> Sorted(Entries entries) {
   std::vector<JournalEntry> sorted;
   sorted.reserve(entries.size());
@@ -150,7 +150,7 @@ absl::Status LoggedJournalStorage::Append(uint64_t position,
 
 bool LoggedJournalStorage::HasRoom() {
   MutexLock lock(&mutex_);
-  // Rows that can't be written have an error of their own.
+  // A failed write of rows is reported by Append().
   if (log_.bytes() < limits_.is_longest || !rows_status_.ok()) return true;
   WantRows();
   return false;
@@ -173,7 +173,7 @@ void LoggedJournalStorage::Note(const JournalEntry& entry) {
 }
 
 void LoggedJournalStorage::Run() {
-  // Whoever waits for an append goes first.
+  // Callers that wait for an append go first.
   setpriority(PRIO_PROCESS, 0, 10);
   while (true) {
     {

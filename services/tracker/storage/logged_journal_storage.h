@@ -19,32 +19,31 @@
 namespace callslip::tracker {
 
 // The journal of commands and drawings as a log in front of a database. An append is written to the
-// log, which is all that has to be waited for; a thread of its own brings what is newest of each
-// command to the database once the log is long, and at the end.
+// log, and only that must be waited for. A separate thread moves the newest entry of each command
+// to the database when the log is long, and at the end.
 //
-// Where the database can't be written, appends fail until it can: it is tried again with each.
+// While the database cannot be written, appends fail; each append triggers another attempt.
 class LoggedJournalStorage final : public JournalStorage {
  public:
   enum class Sync {
-    kNever,   // An append survives the end of the process; a power cut costs the last ones.
-    kAlways,  // An append survives a power cut.
+    kNever,   // An append survives the end of the process; a power failure loses the last ones.
+    kAlways,  // An append survives a power failure.
   };
 
-  // Of the file that the log writes, in bytes.
+  // Limits of the log file in use, in bytes.
   struct LogLimits {
-    // It is time to write rows.
+    // Rows are written to the database from here on.
     int64_t is_long = JournalLog::kKeptBytes;
-    // Rows are written more slowly than what comes: there is no more room, and appends fail.
+    // Appends fail from here on, because rows are written more slowly than entries arrive.
     int64_t is_longest = 16 * JournalLog::kKeptBytes;
   };
 
-  // Opens the database and the log in `folder`, and makes them where they are missing; what the log
-  // holds is in the database after that. UNAVAILABLE where that is not possible; DATA_LOSS, with
-  // what to do, where something is damaged; FAILED_PRECONDITION where a newer version has written
-  // it.
+  // Opens the database and the log in `folder`, and creates missing ones; then moves the contents
+  // of the log to the database. UNAVAILABLE if that is not possible; DATA_LOSS, with what to do, if
+  // something is damaged; FAILED_PRECONDITION if a newer version has written it.
   //
-  // Where records of the log are missing before others, as a power cut can leave it with kNever,
-  // those others are put aside, and it is logged. With kAlways it is damage.
+  // Records after a gap in the log, which a power failure can leave with kNever, are set aside and
+  // reported in the program's log. With kAlways a gap is damage.
   static absl::StatusOr<std::unique_ptr<LoggedJournalStorage>> Open(const std::string& folder,
                                                                     Sync sync, LogLimits limits);
   static absl::StatusOr<std::unique_ptr<LoggedJournalStorage>> Open(const std::string& folder,
@@ -62,21 +61,21 @@ class LoggedJournalStorage final : public JournalStorage {
     return database_->Replay(clocks, each);
   }
 
-  // Brings all that was appended to the database. Thread-safe.
+  // Moves everything appended to the database. Thread-safe.
   absl::Status WriteRows();
 
   SqliteJournalStorage& database() { return *database_; }
 
  private:
-  // Of the memory for one append; one that was larger gives it back.
+  // The memory kept for one append; larger memory is released.
   static constexpr size_t kKeptBytes = size_t{1} << 20;
-  // How soon rows that could not be written are tried again.
+  // How soon a failed write of rows is retried.
   static constexpr absl::Duration kPause = absl::Seconds(1);
 
   LoggedJournalStorage(Sync sync, LogLimits limits, std::unique_ptr<SqliteJournalStorage> database,
                        JournalLog log);
 
-  // Once the database has all, and has been read, before the first append.
+  // Must be called when the database has all entries and has been read, before the first append.
   absl::Status EmptyLog() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Wakes the thread.
   void WantRows() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -88,25 +87,26 @@ class LoggedJournalStorage final : public JournalStorage {
   const std::unique_ptr<SqliteJournalStorage> database_;
   std::atomic<uint64_t> position_;
 
-  // Held while rows are written. Before `mutex_`.
+  // Held while rows are written. Locked before `mutex_`.
   Mutex rows_mutex_;
 
   Mutex mutex_;
   CondVar changed_;
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   bool wants_rows_ ABSL_GUARDED_BY(mutex_) = false;
-  absl::Status rows_status_ ABSL_GUARDED_BY(mutex_);  // Of the last time that they were written.
+  absl::Status rows_status_ ABSL_GUARDED_BY(mutex_);  // Of the last attempt to write rows.
   JournalLog log_ ABSL_GUARDED_BY(mutex_);
-  bool is_log_empty_ ABSL_GUARDED_BY(mutex_) = false;  // Of what was there before.
+  bool is_log_empty_ ABSL_GUARDED_BY(mutex_) = false;  // Of what earlier processes wrote.
   JournalEncoder encoder_ ABSL_GUARDED_BY(mutex_);
   std::string record_ ABSL_GUARDED_BY(mutex_);
-  // What was appended and is not in the database, by sequence: of each the newest.
+  // Appended entries that are not in the database, by sequence: the newest of each.
   absl::node_hash_map<uint64_t, JournalEntry> unwritten_ ABSL_GUARDED_BY(mutex_);
   Summary summary_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 
-// Brings to the database what the log has beyond it. DATA_LOSS where that makes no sense.
+// Moves the records of the log that the database lacks to the database. DATA_LOSS if they are
+// invalid.
 absl::Status WriteRowsOf(const JournalLogContents& log, SqliteJournalStorage& database);
 
 }  // namespace callslip::tracker

@@ -9,7 +9,7 @@ absl::Status MeasuredDisk::Do(const DiskStep& step, absl::FunctionRef<absl::Stat
   if (syncs) syncs_.Observe(absl::ToInt64Nanoseconds(clock_->Now() - begun));
   if (status.ok()) {
     written_bytes_ += static_cast<int64_t>(step.bytes.size());
-  } else if (absl::IsUnavailable(status)) {  // And not that a file isn't there.
+  } else if (absl::IsUnavailable(status)) {  // Not for a missing file.
     ++failures_;
     last_failure_nanos_ = absl::ToUnixNanos(clock_->Now());
   }

@@ -12,7 +12,7 @@
 
 namespace callslip::tracker {
 
-// What a disk was asked for, and how it did.
+// The operations requested from a disk, and their outcomes.
 struct StorageStatistics {
   int64_t written_bytes = 0;
   LatencyHistogram syncs;  // Of files and of folders.
@@ -20,10 +20,10 @@ struct StorageStatistics {
   absl::Time last_failure = absl::InfinitePast();
 };
 
-// The disk, counted and timed. Thread-safe.
+// A disk whose operations are counted and timed. Thread-safe.
 class MeasuredDisk final : public Disk {
  public:
-  // `clock` must outlive the disk.
+  // `clock` must outlive this.
   explicit MeasuredDisk(Clock* clock) : clock_(clock) {}
 
   StorageStatistics Statistics() const;

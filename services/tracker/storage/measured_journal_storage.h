@@ -12,16 +12,16 @@
 
 namespace callslip::tracker {
 
-// What a journal was asked for, and how its storage did.
+// The operations requested from a journal, and their outcomes.
 struct JournalStatistics {
-  LatencyHistogram appends;  // Those that failed included.
+  LatencyHistogram appends;  // Including failed ones.
   int64_t entries = 0;
   int64_t failures = 0;
   absl::Time last_failure = absl::InfinitePast();
-  bool failing = false;  // The last append did not succeed.
+  bool failing = false;  // The last append failed.
 };
 
-// A storage of commands, counted and timed. Statistics() is thread-safe.
+// A storage of commands whose operations are counted and timed. Statistics() is thread-safe.
 class MeasuredJournalStorage final : public JournalStorage {
  public:
   // `clock` must outlive this.

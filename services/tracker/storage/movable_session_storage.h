@@ -15,35 +15,35 @@
 
 namespace callslip::tracker {
 
-// Takes one session as it is kept, which is the same texts everywhere. Used by one thread at a
-// time; after an error it is of no more use, and neither is what it has taken.
+// Receives one session in its stored form, which is the same text in every storage. Not
+// thread-safe: use on one thread at a time. After an error, discard it and what it has received.
 class SessionSink {
  public:
   virtual ~SessionSink() = default;
-  // The next line of its log, without its newline.
+  // The next line of its log, without the newline.
   virtual absl::Status AddLine(const EventHead& head, absl::string_view line) = 0;
   virtual absl::Status AddImage(const Image& image) = 0;
-  // That was all, but for its metadata and its queue; empty where it has none. Durable on return.
+  // Completes the session with its metadata and its queue; empty if it has none. Durable on return.
   virtual absl::Status Finish(absl::string_view metadata, absl::string_view queue) = 0;
 };
 
-// What storages of sessions have in common: how a session is made, and that one can be moved.
+// What session storages have in common: the creation of sessions, and moving them.
 class MovableSessionStorage : public SessionStorage {
  public:
   absl::StatusOr<LoadedSession> Create(const SessionMetadata& metadata) final;
 
-  // Gives a session to `to`, after loading it, so that what a crash has left of it is put right.
-  // SessionNotFound, StorageFailed, and errors of `to`.
+  // Copies a session to `to`. Loads it first, which repairs what a crash has left. SessionNotFound,
+  // StorageFailed, and errors of `to`.
   virtual absl::Status Copy(const std::string& id, SessionSink& to) = 0;
-  // Takes a session that is not there yet. `this` must outlive what is returned.
+  // Receives a session that does not exist yet. `this` must outlive the result.
   virtual absl::StatusOr<std::unique_ptr<SessionSink>> Put(const std::string& id) = 0;
 
  protected:
   virtual absl::StatusOr<bool> Exists(const std::string& id) = 0;
-  // Makes a session, with its session_start. SessionExists; after any other error it may be there,
-  // or come later.
+  // Creates a session, with its session_start. SessionExists. After any other error it can exist,
+  // or appear later.
   virtual absl::Status Make(SessionMetadata metadata) = 0;
-  // Sees to it that there is nothing of it, nor will be: of one that Make() has failed to make.
+  // Ensures that a session whose Make() failed does not exist and will not appear.
   virtual absl::Status Unmake(const SessionMetadata& metadata) = 0;
 
  private:
@@ -51,7 +51,7 @@ class MovableSessionStorage : public SessionStorage {
   void SetHalfMade(const std::string& id, bool is_half_made);
 
   Mutex mutex_;
-  // Sessions of which it is not known whether they were made, or will be.
+  // Sessions for which it is unknown whether they were created, or will be.
   std::set<std::string> half_made_ ABSL_GUARDED_BY(mutex_);
 };
 

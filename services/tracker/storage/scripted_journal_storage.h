@@ -13,7 +13,7 @@
 
 namespace callslip::tracker {
 
-// A storage that does what a test says. Thread-safe. Test code only.
+// A storage scripted by a test. Thread-safe. Test code only.
 class ScriptedStorage final : public JournalStorage {
  public:
   uint64_t position() const override { return position_; }
@@ -41,13 +41,13 @@ class ScriptedStorage final : public JournalStorage {
     return absl::OkStatus();
   }
 
-  // For so many appends; after that they fail.
+  // Allows that many appends; later ones fail.
   void GiveRoom(int appends) {
     MutexLock lock(&mutex_);
     room_ = appends;
   }
 
-  // Appends, until Unblock().
+  // Blocks appends until Unblock().
   void Block() {
     MutexLock lock(&mutex_);
     blocked_ = true;
@@ -61,7 +61,7 @@ class ScriptedStorage final : public JournalStorage {
     MutexLock lock(&mutex_);
     error_ = std::move(error);
   }
-  // The same to what is blocked now.
+  // Also fails the blocked appends.
   void UnblockWith(absl::Status error) {
     FailWith(std::move(error));
     Unblock();

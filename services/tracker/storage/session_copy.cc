@@ -12,7 +12,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Makes a digest of what comes by, and passes it on where there is somebody behind it.
+// Computes a digest of a session, and passes the session on to `behind`, if any.
 class DigestingSink final : public SessionSink {
  public:
   DigestingSink(SessionSink* behind, SessionContents* contents)

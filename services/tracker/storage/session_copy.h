@@ -11,19 +11,20 @@
 
 namespace callslip::tracker {
 
-// What the sessions of a storage hold.
+// The contents of a session storage.
 struct SessionContents {
   int64_t events = 0;
   int64_t images = 0;
-  // By id; equal ones are of equal sessions.
+  // By session id; equal digests mean equal sessions.
   std::map<std::string, std::string> digests;
 };
 
-// Puts all sessions of `from` into `to`, which has none. Both are used by nobody else. Returns what
-// was read. FAILED_PRECONDITION, with what to do, where one can't be read; else errors of either.
+// Copies all sessions of `from` to `to`, which must be empty. Nothing else may use either of them.
+// Returns what was read. FAILED_PRECONDITION, with what to do, if a session cannot be read;
+// otherwise the errors of both.
 absl::StatusOr<SessionContents> CopySessions(MovableSessionStorage& from, MovableSessionStorage& to,
                                              const CopyProgress& progress);
-// What would be copied of it.
+// What CopySessions() would copy.
 absl::StatusOr<SessionContents> ContentsOf(MovableSessionStorage& sessions,
                                            const CopyProgress& progress);
 

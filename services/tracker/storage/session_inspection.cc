@@ -19,7 +19,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Reads the log as a whole: its metadata are written less often than it is.
+// Reads the whole log, because its metadata are written less often.
 absl::Status ReadLog(const std::string& path, SessionInspection& session) {
   const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return errno == ENOENT ? absl::OkStatus() : DiskError("open", path);

@@ -12,29 +12,29 @@
 
 namespace callslip::tracker {
 
-// What the files of a session hold, as they lie on the disk.
+// The files of a session as they are on the disk.
 struct SessionInspection {
   std::string id;
-  // None: metadata.json is missing or damaged. The tracker makes it anew from the log.
+  // Nullopt if metadata.json is missing or damaged. The tracker recreates it from the log.
   std::optional<SessionMetadata> metadata;
-  int64_t events = 0;  // Whole lines of the log.
+  int64_t events = 0;  // Complete lines of the log.
   int64_t log_bytes = 0;
-  // Of an event that was not written whole, at the end of the log. The tracker cuts it off.
+  // The incomplete event at the end of the log. The tracker truncates it.
   int64_t torn_bytes = 0;
-  // None where nothing was ever queued, or queue.json is damaged.
+  // Nullopt if nothing was ever queued, or queue.json is damaged.
   std::optional<QueueFile> queue;
   bool is_queue_damaged = false;
-  // Why its log can't be read; empty where it can.
+  // Why its log cannot be read; empty if it can.
   std::string damage;
 };
 
-// The sessions under `data_dir`, those that were changed last first. Changes and locks nothing, so
-// that a tracker may be running; what it is just writing may then look torn. NOT_FOUND where there
-// is no such directory, StorageFailed. A directory without sessions is no error, nor is a session
-// that can't be read; what is no folder is passed over.
+// The sessions under `data_dir`, the latest changed first. Changes and locks nothing, so a tracker
+// can be running; a write in progress can then look torn. NOT_FOUND if there is no such directory,
+// StorageFailed. A directory without sessions is not an error, nor is a session that cannot be
+// read; everything but folders is skipped.
 absl::StatusOr<std::vector<SessionInspection>> InspectSessions(const std::string& data_dir);
 
-// Those that were changed last come first.
+// Sorts the latest changed first.
 void SortByChange(std::vector<SessionInspection>& sessions);
 
 }  // namespace callslip::tracker

@@ -7,7 +7,7 @@
 namespace callslip::tracker {
 namespace {
 
-// A number that JSON has in any reader; what is above it is damage.
+// The largest integer that every JSON reader represents exactly; a larger one is damage.
 constexpr int64_t kMaxSeq = int64_t{1} << 53;
 
 FileJson MessageJson(const QueuedMessage& message) {

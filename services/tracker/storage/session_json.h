@@ -17,23 +17,22 @@
 namespace callslip::tracker {
 
 inline constexpr char kMetadataFile[] = "metadata.json";
-// With all escapes of what an agent tells of itself.
+// With all escapes of what an agent reports about itself.
 inline constexpr size_t kMaxMetadataBytes = (size_t{64} << 10) + 8 * kMaxAgentDetailsBytes;
 inline constexpr char kQueueFile[] = "queue.json";
-// With all escapes, what has failed and what is in its turn.
+// With all escapes, including the failed message and the message of the current turn.
 inline constexpr size_t kMaxQueueFileBytes = 8 * kMaxQueueBytes;
 
-// Of the agent, what is stored of it: "agent"?: {"runner_id"?, "session_id"?, "details"?: {…}}, and
-// "agent_token_hash"?.
-// Of a child: "parent_session_id", "depth", "detached", and of one that an agent has made "maker":
-// {"acp_server", "working_dir", "runner_id"?}. Of one runner's: "only_runner". Of images:
-// "image_bytes"?.
+// Stored of the agent: "agent"?: {"runner_id"?, "session_id"?, "details"?: {…}}, and
+// "agent_token_hash"?. Of a child: "parent_session_id", "depth", "detached", and if an agent
+// created it "maker": {"acp_server", "working_dir", "runner_id"?}. Of a session that is reserved
+// for one runner: "only_runner". Of images: "image_bytes"?.
 std::string EncodeMetadata(const SessionMetadata& metadata);
-// Nothing for what is no metadata of a session.
+// Nullopt if the text is not metadata of a session.
 std::optional<SessionMetadata> DecodeMetadata(absl::string_view text);
 
-// The messages as the seed has them, with what has to survive a restart of their delivery beside
-// them:
+// The messages in the format of the seed, and the state of their delivery, which must survive a
+// restart:
 //
 //   {"messages": [{"id", "message", "image_ids", "queued_at", "client_id", "prompt_id"?,
 //                  "state"?: "sending", "turn_id"?}],
@@ -49,7 +48,7 @@ struct QueueFile {
   std::deque<QueuedMessage> messages;
   DeliveryState delivery;
 };
-// Nothing for what is no queue.
+// Nullopt if the text is not a queue.
 std::optional<QueueFile> DecodeQueue(absl::string_view text);
 QueueSummary SummaryOf(const QueueFile& file);
 

@@ -13,7 +13,7 @@ std::string ParamsOf(const ShellCommand& command) {
   return Dump(FileJson{{"command", command.command}});
 }
 
-// What is not UTF-8 becomes U+FFFD.
+// Replaces bytes that are not UTF-8 by U+FFFD.
 std::string ValidText(absl::string_view text) {
   return ParseJson(Dump(Json(std::string(text))))->get<std::string>();
 }

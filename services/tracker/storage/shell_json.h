@@ -5,7 +5,7 @@
 
 namespace callslip::tracker {
 
-// {"command": "make"}, and {"output": "…", "exit_code": 0}; other results are output as they are.
+// {"command": "make"}, and {"output": "…", "exit_code": 0}; any other result is output as it is.
 extern const ShellFormat kShellJson;
 
 }  // namespace callslip::tracker

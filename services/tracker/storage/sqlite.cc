@@ -22,8 +22,8 @@ absl::Status ErrorOf(sqlite3* handle, absl::string_view doing) {
 void SqliteDatabase::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
 
 absl::StatusOr<SqliteDatabase> SqliteDatabase::Open(const std::string& path) {
-  // Nobody else's business, nor are the files that SQLite makes beside it. One that is there is not
-  // opened: to close it would drop the locks that this process has on it.
+  // Private to the owner, like the files that SQLite creates next to it. An existing file is not
+  // opened, because closing it would drop this process's locks on it.
   if (path != ":memory:") {
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file >= 0) close(file);
@@ -52,7 +52,7 @@ absl::StatusOr<SqliteDatabase> SqliteDatabase::OpenTemporary() {
 }
 
 absl::StatusOr<SqliteDatabase> SqliteDatabase::OpenWith(const std::string& path, int flags) {
-  // Counting what it allocates would take a lock each time.
+  // Counting allocations would take a lock each time.
   static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   (void)configured;
   sqlite3* handle = nullptr;
@@ -118,7 +118,7 @@ void SqliteStatement::BindText(int parameter, absl::string_view text) {
 
 void SqliteStatement::BindBytes(int parameter, absl::string_view bytes) {
   is_set_.set(parameter);
-  // A null pointer would be NULL.
+  // A null pointer would mean NULL.
   sqlite3_bind_blob(handle_.get(), parameter + 1, bytes.empty() ? "" : bytes.data(),
                     static_cast<int>(bytes.size()), SQLITE_STATIC);
 }

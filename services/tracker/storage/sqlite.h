@@ -15,26 +15,27 @@ struct sqlite3_stmt;
 
 namespace callslip::tracker {
 
-// SQLite with statuses in place of return codes: DATA_LOSS where the file is damaged or is no
-// database, UNAVAILABLE for all else, such as a full disk.
+// SQLite with statuses instead of return codes: DATA_LOSS if the file is damaged or not a database,
+// UNAVAILABLE for all other errors, such as a full disk.
 
-// One connection. Used by one thread at a time.
+// One connection. Not thread-safe: use on one thread at a time.
 class SqliteDatabase {
  public:
-  // Makes the file where it is missing. ":memory:" is one that ends with the connection.
+  // Creates a missing file. ":memory:" is a database that ends with the connection.
   static absl::StatusOr<SqliteDatabase> Open(const std::string& path);
-  // A temporary database, in memory or a file without a name, with what the one at `path` holds.
+  // A temporary database, in memory or in a file without a name, with the contents of the one at
+  // `path`.
   static absl::StatusOr<SqliteDatabase> OpenCopy(const std::string& path);
-  // An empty one of that kind.
+  // An empty temporary database.
   static absl::StatusOr<SqliteDatabase> OpenTemporary();
-  // Changes and makes nothing.
+  // Read-only: changes and creates nothing.
   static absl::StatusOr<SqliteDatabase> OpenToRead(const std::string& path);
 
   absl::Status Run(const std::string& sql);
-  // The first column of the first row; 0 where there is none.
+  // The first column of the first row; 0 if there is none.
   absl::StatusOr<int64_t> Number(const std::string& sql);
   absl::StatusOr<std::string> Text(const std::string& sql);
-  // Rows that the last statement has changed.
+  // Rows changed by the last statement.
   int64_t changes() const;
 
   absl::Status Error(absl::string_view doing) const;
@@ -52,7 +53,7 @@ class SqliteDatabase {
   std::unique_ptr<sqlite3, Close> handle_;
 };
 
-// A prepared statement. Parameters and columns count from 0. What is bound must live until Step()
+// A prepared statement. Parameters and columns count from 0. Bound values must live until Step()
 // returns.
 class SqliteStatement {
  public:
@@ -61,13 +62,13 @@ class SqliteStatement {
 
   void Bind(int parameter, int64_t value);
   void BindNull(int parameter);
-  // Empty text is NULL.
+  // Empty text becomes NULL.
   void BindText(int parameter, absl::string_view text);
   void BindBytes(int parameter, absl::string_view bytes);
 
-  // True where there is a row to look at.
+  // Returns whether there is a row.
   absl::StatusOr<bool> Step();
-  // Ends a query; Run() does so by itself.
+  // Ends a query; Run() does this itself.
   void Reset();
   // For statements without rows.
   absl::Status Run();
@@ -76,7 +77,7 @@ class SqliteStatement {
   bool IsNull(int column) const;
   int64_t Int(int column) const;
   double Real(int column) const;
-  // Valid until the next Step(). Of NULL: empty.
+  // Valid until the next Step(). Empty for NULL.
   absl::string_view Bytes(int column) const;
   std::string Text(int column) const { return std::string(Bytes(column)); }
   std::string Name(int column) const;
@@ -88,7 +89,7 @@ class SqliteStatement {
   };
 
   std::unique_ptr<sqlite3_stmt, Finalize> handle_;
-  // Parameters that are not NULL. SQLite keeps what was bound, and most of a row stays NULL.
+  // Parameters that are not NULL. SQLite keeps bound values, and most values of a row stay NULL.
   std::bitset<32> is_set_;
 };
 

@@ -14,7 +14,7 @@ void BindOptional(SqliteStatement& row, int parameter, std::optional<int64_t> va
   row.Bind(parameter, *value);
 }
 
-// Shows the rows that are `selected` to the decoder.
+// Passes the rows that are `selected` to the decoder.
 absl::Status ReadRows(SqliteDatabase& database, absl::string_view selected,
                       EntryRowDecoder decoder) {
   ASSIGN_OR_RETURN(

@@ -12,7 +12,7 @@
 #include "tracker/storage/entry_row.h"
 #include "tracker/storage/sqlite.h"
 
-// What the journal keeps, as rows of `commands.db`; see entry_row.h.
+// The contents of the journal as rows of `commands.db`; see entry_row.h.
 namespace callslip::tracker {
 
 inline constexpr char kEntryTables[] = R"sql(
@@ -41,9 +41,9 @@ class EntryRowWriter {
  public:
   static absl::StatusOr<EntryRowWriter> Prepare(SqliteDatabase& database);
 
-  // Brings the rows of its sequence to where they are after the entry.
+  // Updates the rows of the entry's sequence.
   absl::Status Write(const JournalEntry& entry);
-  // Drops tombstones that are out of date, and returns how many those were.
+  // Deletes expired tombstones, and returns their number.
   absl::StatusOr<int64_t> DropTombstones(int64_t now_nanos);
   absl::Status DropOldestTombstones(int64_t count);
 
@@ -58,8 +58,8 @@ class EntryRowWriter {
   EntryRowEncoder encoder_;
 };
 
-// Reads all rows, in the order of JournalStorage::Replay(). DATA_LOSS where one is damaged or makes
-// no sense.
+// Reads all rows, in the order of JournalStorage::Replay(). DATA_LOSS if a row is damaged or
+// invalid.
 absl::Status ReadEntryRows(SqliteDatabase& database, const JournalStorage::ClocksOf& clocks,
                            const std::function<void(JournalEntry)>& each);
 

@@ -13,7 +13,7 @@
 namespace callslip::tracker {
 namespace {
 
-// "CSLP": tells the file from other databases.
+// "CSLP": distinguishes the file from other databases.
 constexpr int64_t kApplicationId = 0x43534c50;
 constexpr char kJournalTable[] =
     "CREATE TABLE journal (position INTEGER, last_sequence INTEGER, latest INTEGER);"
@@ -52,7 +52,7 @@ JournalStorage::Summary SummaryOf(absl::Span<const JournalEntry> entries) {
 
 absl::StatusOr<std::unique_ptr<SqliteJournalStorage>> SqliteJournalStorage::Open(
     const std::string& path) {
-  // What SQLite's own log holds may not have been synced before its process was killed.
+  // If its process was killed, SQLite's own log may contain unsynced data.
   std::error_code missing;
   const auto log_bytes = std::filesystem::file_size(path + "-wal", missing);
   const bool was_killed = !missing && log_bytes > 0;
@@ -103,16 +103,16 @@ absl::Status SqliteJournalStorage::Explain(const absl::Status& error) const {
 }
 
 absl::Status SqliteJournalStorage::Prepare(bool sync) {
-  // For whoever looks into the database with other tools.
+  // Other tools can have the database open.
   sqlite3_busy_timeout(database_.get(), 1000);
   RETURN_IF_ERROR(database_.Run("PRAGMA synchronous = FULL"));
   RETURN_IF_ERROR(CheckFormat());
   RETURN_IF_ERROR(
       database_.Run("PRAGMA journal_mode = WAL;"
                     "PRAGMA journal_size_limit = 16777216; PRAGMA temp_store = MEMORY;"));
-  // Fails where the file or its directory is read-only; what follows would do so later.
+  // Fails if the file or its directory is read-only, instead of at the first append.
   RETURN_IF_ERROR(database_.Run("BEGIN IMMEDIATE; UPDATE journal SET position = position; COMMIT"));
-  // A row that stays as it was is not written, and then nothing is synced.
+  // SQLite does not write, and therefore does not sync, an unchanged row.
   if (sync) {
     RETURN_IF_ERROR(
         database_.Run("BEGIN IMMEDIATE; UPDATE journal SET position = position + 1;"
@@ -169,7 +169,7 @@ absl::Status SqliteJournalStorage::AppendUpTo(uint64_t position, uint64_t end,
                                               absl::Span<const JournalEntry> entries) {
   const int64_t tombstones_before = tombstones_;
   if (const absl::Status written = Write(position, end, summary, entries); !written.ok()) {
-    // Some errors have ended the transaction already.
+    // Some errors have already ended the transaction.
     if (sqlite3_get_autocommit(database_.get()) == 0) (void)database_.Run("ROLLBACK");
     tombstones_ = tombstones_before;
     return Explain(written);

@@ -1,6 +1,6 @@
-// For ThreadSanitizer, in tests. Debian's Abseil is not instrumented: the atomic counters by which
-// the copies of one absl::Status share its details are invisible, and the thread that frees the
-// last of them seems to race with whoever read another one.
+// Suppressions for ThreadSanitizer, in tests. Debian's Abseil is not instrumented: ThreadSanitizer
+// does not see the atomic counters with which the copies of one absl::Status share its details, so
+// the thread that frees the last copy seems to race with threads that read another one.
 
 extern "C" const char* __tsan_default_suppressions();
 
