@@ -13,7 +13,7 @@
 namespace callslip::bridge {
 namespace {
 
-// An agent that waits longer than this has given up on the pipe.
+// An agent does not wait longer than this for the pipe.
 constexpr absl::Duration kLongestTimeout = absl::Minutes(10);
 
 void AddTimes(OptionSet& options, const std::string& name, const std::string& calls,
@@ -78,7 +78,7 @@ absl::StatusOr<BridgeConfig> CheckBridgeOptions(const BridgeOptions& options) {
   std::optional<AutostartPlan> autostart;
   if (options.autostart) {
     ASSIGN_OR_RETURN(autostart, PlanAutostart(gateway, options.token_file));
-    // Whoever listens on the port, this is our own.
+    // Connects to our own gateway, whichever program listens on the port.
     gateway.origin = autostart->gateway_socket_address();
   }
   std::shared_ptr<const ClientTls> tls;

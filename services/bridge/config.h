@@ -16,7 +16,7 @@
 
 namespace callslip::bridge {
 
-// What a user can set.
+// The options that a user can set.
 struct BridgeOptions {
   std::string gateway = "http://127.0.0.1:7890";
   std::string token_file;
@@ -29,17 +29,17 @@ struct BridgeOptions {
   bool fix = false;
   bool yes = false;
   std::string log_level = "info";
-  std::string otlp_endpoint;  // Empty: what OpenTelemetry's variables say.
+  std::string otlp_endpoint;  // Empty: OpenTelemetry's environment variables apply.
 };
 
-// Adds one option for each member but `token`, which must outlive the set.
+// Adds one option for each member except `token`. `target` must outlive the set.
 void AddBridgeOptions(OptionSet& options, BridgeOptions& target);
 
-// What the bridge runs with: the same, checked as a whole.
+// The configuration that the bridge runs with: the options, checked as a whole.
 struct BridgeConfig {
-  GatewayUrl gateway;  // With autostart, the socket of the gateway's that is its own.
+  GatewayUrl gateway;                       // With autostart, the socket of its own gateway.
   std::shared_ptr<const ClientTls> tls;     // For https.
-  GatewayClient::TokenSource token_source;  // Reads the file anew each time.
+  GatewayClient::TokenSource token_source;  // Rereads the file each time.
   CallTimes times;
   std::optional<AutostartPlan> autostart;
 };
@@ -49,7 +49,7 @@ struct BridgeConfig {
 absl::StatusOr<BridgeConfig> CheckBridgeOptions(const BridgeOptions& options);
 
 // The command line with which an agent starts the bridge `program` with these options, except for
-// tokens, times and logs. Paths are absolute, because agents run in any directory.
+// tokens, timeouts and logs. Paths are absolute, because agents run in any directory.
 std::vector<std::string> StartCommand(const std::string& program, const BridgeOptions& options);
 
 }  // namespace callslip::bridge

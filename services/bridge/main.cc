@@ -33,7 +33,7 @@
 namespace callslip::bridge {
 namespace {
 
-// The same three steps as `./dev up` and the package's README.Debian name.
+// The same three steps as in `./dev up` and the package's README.Debian.
 constexpr char kNextSteps[] =
     "Next:\n"
     "  1. Agent      start it anew: it has the tools of callslip then\n"
@@ -41,11 +41,11 @@ constexpr char kNextSteps[] =
     "                `callslip-bridge doctor` says whether all is connected\n"
     "  3. Try        ask the agent: what is the title of the page in my browser?\n";
 
-// Every reason to exit (end of stdin, closed stdout, death of the parent) takes the way of the
-// signal that main() waits for.
+// Every reason to exit (end of stdin, closed stdout, death of the parent) raises the signal that
+// main() waits for.
 void RequestExit() { kill(getpid(), SIGTERM); }
 
-// Takes the lines of the agent's that are there; waits for one. False at the end of stdin.
+// Processes the agent's available lines; waits for at least one. False at the end of stdin.
 bool ReadLines(LineReader& reader, Relay& relay) {
   do {
     std::string line;
@@ -64,7 +64,7 @@ bool ReadLines(LineReader& reader, Relay& relay) {
   return true;
 }
 
-// Ends the process in time even where an agent that does not read blocks the last answers.
+// Ends the process in time even if an agent that does not read blocks the last answers.
 void ExitInTime(Clock& clock) {
   const absl::Time deadline = clock.Now() + kExitWithin;
   clock.NewSleeper()->SleepUntil(deadline);
@@ -84,7 +84,7 @@ int Diagnose(GatewayClient& gateway, bool as_json) {
 
 void Tell(absl::string_view text) { std::cout << text << std::flush; }
 
-// Whatever is no yes is a no, the end of stdin as well.
+// Any answer other than yes is a no, including the end of stdin.
 bool Ask(absl::string_view question) {
   Tell(question);
   std::string answer;
@@ -93,7 +93,7 @@ bool Ask(absl::string_view question) {
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-// Writes this program into the configuration of the agents here.
+// Writes this program into the configuration of the agents on this machine.
 int Fix(const BridgeOptions& options, Clock& clock) {
   const auto clients = FindClients([](const char* name) { return std::getenv(name); });
   std::error_code error;
@@ -117,7 +117,7 @@ int Fix(const BridgeOptions& options, Clock& clock) {
   return is_well ? 0 : 1;
 }
 
-// Nullptr, or what does not go together.
+// Returns the error of options that exclude each other, or nullptr.
 const char* Contradiction(absl::string_view command, const BridgeOptions& options) {
   if (options.fix && command != "doctor") return "--fix is for doctor";
   if (options.fix && options.json) return "--fix asks people, and has no --json";
@@ -185,7 +185,7 @@ int Run(int argc, char** argv) {
   relay.Drain(writer.closed() ? absl::ZeroDuration() : kDrainGrace);
   (*telemetry)->Stop(kSpansWithin);
   Log(LogLevel::kInfo, "stopped");
-  // The threads that still read or connect are not worth waiting for.
+  // It is not worth waiting for threads that are still reading or connecting.
   std::_Exit(EXIT_SUCCESS);
 }
 

@@ -19,15 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the documentation of a client says of it. Folders and files are below `base`, which is the
-// variable's value or, where that is not set, `otherwise` in the home.
+// The facts from a client's documentation. Folders and files are below `base`, which is the
+// variable's value or, if that is not set, `otherwise` in the home directory.
 struct Row {
   const char* name;
   const char* program;
   const char* variable;
   const char* otherwise;
-  const char* folder;              // Is there once the client has run.
-  std::vector<const char*> files;  // The first that is there is taken; else the last.
+  const char* folder;              // Exists once the client has run.
+  std::vector<const char*> files;  // The first existing one is used; else the last.
   const char* section;
   Client::Format format;
   Client::Shape shape;
@@ -37,7 +37,7 @@ const std::vector<Row>& Rows() {
   using Format = Client::Format;
   using Shape = Client::Shape;
   static const auto& rows = *new std::vector<Row>{
-      // docs.claude.com, "Connect Claude Code to tools via MCP": the user's scope. Where
+      // docs.claude.com, "Connect Claude Code to tools via MCP": the user's scope. If
       // CLAUDE_CONFIG_DIR is set, the file is in that folder.
       {"Claude Code",
        "claude",
@@ -68,7 +68,7 @@ const std::vector<Row>& Rows() {
        "mcpServers",
        Format::kJson,
        Shape::kPlain},
-      // opencode.ai/docs/config; of both files the one with comments has the last word.
+      // opencode.ai/docs/config; of the two files the one with comments takes precedence.
       {"opencode",
        "opencode",
        "XDG_CONFIG_HOME",
@@ -120,7 +120,7 @@ bool IsInPath(const std::string& program, const Environment& environment) {
 
 fs::path BaseOf(const Row& row, const fs::path& home, const Environment& environment) {
   const char* value = row.variable == nullptr ? nullptr : environment(row.variable);
-  // Relative ones would be about the folder in which the client is started.
+  // Relative paths would depend on the folder in which the client is started.
   if (value != nullptr && *value == '/') return value;
   return home / row.otherwise;
 }

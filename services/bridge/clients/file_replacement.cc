@@ -20,10 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The user's alone, as such files may hold tokens.
+// Accessible to the user alone, because such files may hold tokens.
 constexpr mode_t kNewFile = 0600;
 constexpr mode_t kNewFolder = 0700;
-// Copies of one second.
+// The most copies made in one second.
 constexpr int kMaxCopies = 100;
 
 absl::Status SystemError(absl::string_view what, const std::string& path) {
@@ -40,7 +40,7 @@ absl::Status WriteAll(int fd, absl::string_view content, const std::string& path
   return fsync(fd) == 0 ? absl::OkStatus() : SystemError("cannot write", path);
 }
 
-// Fills the file that was just made, and gives it owner and mode of `like`.
+// Writes the new file, and gives it the owner and mode of `like`.
 absl::Status Fill(int fd, const std::string& path, absl::string_view content,
                   const struct stat* like) {
   if (like != nullptr) {
@@ -55,7 +55,7 @@ absl::Status Fill(int fd, const std::string& path, absl::string_view content,
   return WriteAll(fd, content, path);
 }
 
-// A file beside the other one, at a path that none had.
+// Creates a copy next to the file, at an unused path.
 absl::StatusOr<std::string> MakeCopy(const ReadFile& file, const struct stat& like,
                                      absl::Time now) {
   const std::string date = absl::FormatTime("%Y%m%d-%H%M%S", now, absl::LocalTimeZone());
@@ -90,10 +90,10 @@ absl::StatusOr<std::string> ReadAll(int fd, const std::string& path) {
   }
 }
 
-// Why a file that is there is not to be replaced; OK for the usual one.
+// The reason why an existing file must not be replaced; OK for a normal file.
 absl::Status CheckKind(const struct stat& found) {
   if (!S_ISREG(found.st_mode)) return absl::FailedPreconditionError("it is no regular file");
-  // Asked of the mode, as root may write everything.
+  // Checks the mode bits, because root can write everything.
   if ((found.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0) {
     return absl::FailedPreconditionError("it is write-protected");
   }
@@ -103,7 +103,7 @@ absl::Status CheckKind(const struct stat& found) {
   return absl::OkStatus();
 }
 
-// The file's folder, with what has become of a new name in it, is on the disk.
+// Syncs the file's folder to disk, including changed names.
 void SyncFolder(const std::string& path) {
   const int fd = open(fs::path(path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return;
@@ -121,10 +121,10 @@ absl::Status MakeFolders(const fs::path& folder) {
                                                 : SystemError("cannot make", folder);
 }
 
-// Puts the file `temporary` in the place of `file`, if that is still the same.
+// Moves the file `temporary` to the path of `file`, if that is unchanged.
 absl::Status PutInPlace(const std::string& temporary, const ReadFile& file) {
   if (!file.exists) {
-    // Unlike rename(), it does not replace what is there by now.
+    // Unlike rename(), link() does not replace a file created meanwhile.
     if (link(temporary.c_str(), file.path.c_str()) == 0) return absl::OkStatus();
     if (errno == EEXIST) return absl::AbortedError("somebody has made it meanwhile; try again");
     return SystemError("cannot make", file.path);
@@ -149,7 +149,7 @@ absl::StatusOr<ReadFile> ReadForReplacement(const std::string& path) {
     return absl::FailedPreconditionError("it is a link to nothing");
   }
   if (error) return absl::UnavailableError(absl::StrCat("cannot find it: ", error.message()));
-  // Of a pipe the opening would wait.
+  // O_NONBLOCK, because opening a pipe would block.
   const int fd = open(real.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return SystemError("cannot open", real);
   const absl::Cleanup closer = [fd] { close(fd); };
@@ -177,10 +177,10 @@ absl::StatusOr<std::string> Replace(const ReadFile& file, absl::string_view cont
   absl::Status status = Fill(fd, temporary, content, file.exists ? &like : nullptr);
   close(fd);
   if (status.ok()) status = PutInPlace(temporary, file);
-  // After a rename there is none.
+  // Does nothing after a rename.
   unlink(temporary.c_str());
   if (!status.ok()) {
-    // What nobody needs: the file is what it was.
+    // The copy is useless: the file is unchanged.
     if (!copy.empty()) unlink(copy.c_str());
     return status;
   }

@@ -8,29 +8,29 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
-// Changes somebody's file so that at each moment either the old or the new one is there as a whole,
-// and the old one can be had back.
+// Changes a user's file so that at every moment either the old or the new one exists completely,
+// and the old one can be restored.
 namespace callslip::bridge {
 
-// What agents keep beside their settings makes some of these files large.
+// Some of these files are large because agents keep other data next to their settings.
 inline constexpr size_t kMaxConfigurationBytes = 16 << 20;
 
-// A file as it was read.
+// A file and the content that was read.
 struct ReadFile {
-  std::string path;  // Behind all symbolic links.
+  std::string path;  // With all symbolic links resolved.
   bool exists = false;
-  std::string content;  // Empty where there is no file.
+  std::string content;  // Empty if there is no file.
 };
 
-// Reads the file at `path`, follows links. FAILED_PRECONDITION, saying why, where it could be read
-// but is not to be replaced: a folder or device, write-protected, a link to nothing, several names
-// of one file, or too large.
+// Reads the file at `path`, following links. FAILED_PRECONDITION, with the reason, if it can be
+// read but must not be replaced: a folder or device, write-protected, a dangling link, a file with
+// several names, or too large.
 absl::StatusOr<ReadFile> ReadForReplacement(const std::string& path);
 
-// Writes `content` in the place of `file`, with the mode and owner of that, and returns the path of
-// the copy that was made of it before, FILE.callslip-backup-DATE, or "" where there was no file,
-// whose folders are made then. No copy is written over another one. ABORTED, with nothing changed,
-// where the file is another one by now.
+// Replaces `file` with `content`, keeping mode and owner. Returns the path of the backup made
+// first, FILE.callslip-backup-DATE, or "" if there was no file; creates missing folders in that
+// case. Never overwrites a backup. ABORTED, with nothing changed, if the file has changed since it
+// was read.
 absl::StatusOr<std::string> Replace(const ReadFile& file, absl::string_view content,
                                     absl::Time now);
 

@@ -16,7 +16,7 @@
 namespace callslip::bridge {
 namespace {
 
-// Around what differs.
+// Lines of context around a change.
 constexpr size_t kContextLines = 2;
 constexpr size_t kMaxShownBytes = 160;
 
@@ -36,7 +36,7 @@ std::string Indented(absl::string_view text) {
   return indented;
 }
 
-// What becomes of one client's file; the sentence says it.
+// Configures one client; returns the outcome as the rest of a sentence.
 absl::StatusOr<std::string> Configure(const Client& client, const ServerEntry& entry,
                                       const Person& person, Clock& clock) {
   ASSIGN_OR_RETURN(const ReadFile file, ReadForReplacement(client.file));

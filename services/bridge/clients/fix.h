@@ -11,21 +11,21 @@
 
 namespace callslip::bridge {
 
-// Those who see what is to be changed, and decide.
+// The user, who sees each change and decides.
 struct Person {
   std::function<void(absl::string_view text)> tell;
-  // Whether the question is answered with yes.
+  // Whether the answer is yes.
   std::function<bool(absl::string_view question)> ask;
 };
 
-// Writes the command into the configuration of each client, after the person has seen the change
-// and has agreed. Tells of each what became of it; where nothing can be written, what to write
-// where. True where no client is left that could not be configured.
+// Writes the command into the configuration of each client, after the user has seen the change and
+// agreed. Reports the outcome of each client; if its file cannot be written, what to write where.
+// True if every client could be configured.
 bool FixClients(const std::vector<Client>& clients, const std::vector<std::string>& command,
                 const Person& person, Clock& clock);
 
-// The lines that differ, with what stands around them, each behind a sign as in a patch. Long lines
-// are cut off, control characters other than tabs are left out.
+// The changed lines with their context, each prefixed with a sign as in a patch. Truncates long
+// lines, and omits control characters other than tabs.
 std::string ShowChange(absl::string_view before, absl::string_view after);
 
 }  // namespace callslip::bridge

@@ -14,30 +14,30 @@ namespace callslip::bridge {
 namespace {
 
 constexpr auto kNowhere = absl::string_view::npos;
-// Editors and agents indent by two unless they were told otherwise.
+// The default indentation of editors and agents.
 constexpr absl::string_view kDefaultIndent = "  ";
 
-// How the text is laid out.
+// The layout of a text.
 struct Layout {
   absl::string_view line_break;
-  std::string indent;  // Of one level.
+  std::string indent;  // One level.
 };
 
-// A member to insert: `key` is quoted, and its value is JSON on one line, or more members.
+// A member to insert: `key` is quoted; the value is JSON on one line, or further members.
 struct Member {
   std::string key;
   std::string value;
-  std::vector<Member> inner;  // Of an object, where there is no value.
+  std::vector<Member> inner;  // The members of an object, if there is no value.
 };
 
-// The space before `at`, where there is nothing else on its line; nowhere otherwise.
+// The start of the space before `at` if nothing else precedes it on its line; else kNowhere.
 size_t LineStart(absl::string_view text, size_t at) {
   size_t start = at;
   while (start > 0 && (text[start - 1] == ' ' || text[start - 1] == '\t')) --start;
   return start == 0 || text[start - 1] == '\n' ? start : kNowhere;
 }
 
-// With which space the line begins that `at` stands on.
+// The leading space of the line that contains `at`.
 std::string IndentOfLine(absl::string_view text, size_t at) {
   const size_t line_break = text.rfind('\n', at);
   const size_t start = line_break == kNowhere ? 0 : line_break + 1;
@@ -69,7 +69,7 @@ std::string OnOneLine(const Member& member) {
   return text + "}";
 }
 
-// On lines of its own, of which the first begins with `indent` already.
+// On separate lines; the first one is already indented by `indent`.
 std::string OnLines(const Member& member, const std::string& indent, const Layout& layout) {
   std::string text = absl::StrCat(member.key, ": ", member.value);
   if (member.inner.empty()) return text;
@@ -96,7 +96,7 @@ std::string InsertFirst(absl::string_view text, const JsoncObject& object, const
   return Insert(text, object.end - 1, absl::StrCat(lines, layout.line_break, outer));
 }
 
-// Behind the last member, and behind what is said of it on its line.
+// Inserts after the last member, and after any comment on its line.
 std::string InsertLast(absl::string_view text, const JsoncObject& object, const Member& member,
                        const Layout& layout) {
   const size_t last = object.members.back().key_at;
@@ -108,7 +108,7 @@ std::string InsertLast(absl::string_view text, const JsoncObject& object, const 
   const std::string added =
       has_lines ? absl::StrCat(layout.line_break, indent, OnLines(member, indent, layout), comma)
                 : absl::StrCat(" ", OnOneLine(member), comma);
-  // From behind, so that the first place stays what it is.
+  // In reverse order, so that the earlier offset stays valid.
   const std::string with_member =
       Insert(text, has_lines ? object.first_break : object.content_end, added);
   return object.has_last_comma ? with_member : Insert(with_member, object.content_end, ",");
@@ -120,8 +120,8 @@ std::string InsertMember(absl::string_view text, const JsoncObject& object, cons
                                 : InsertLast(text, object, member, layout);
 }
 
-// The member of that name; nullptr where there is none. FAILED_PRECONDITION where there are
-// several, as readers differ in which they take.
+// The member of that name; nullptr if there is none. FAILED_PRECONDITION if there are several,
+// because readers differ in which one they use.
 absl::StatusOr<const JsoncMember*> Find(const JsoncObject& object, const std::string& key) {
   const auto is_it = [&](const JsoncMember& member) { return member.key == key; };
   const auto found = absl::c_find_if(object.members, is_it);
@@ -138,7 +138,7 @@ Member EntryMember(const ServerEntry& entry) {
   return member;
 }
 
-// `value` as JsoncMember::value has it.
+// `value` in the form of JsoncMember::value.
 absl::StatusOr<std::string> Plain(const std::string& value) {
   ASSIGN_OR_RETURN(const JsoncObject object, ReadJsonc(absl::StrCat("{\"\":", value, "}")));
   return object.members.front().value;

@@ -9,15 +9,15 @@
 
 namespace callslip::bridge {
 
-// `text` with the entry in it, and nothing else of it changed: comments, order and space stay. Done
-// a second time it changes nothing. An entry with a command keeps what else it says; another one of
-// that name is replaced. A text of nothing but space becomes an object.
+// Inserts the entry into `text` and changes nothing else: comments, order and space stay.
+// Idempotent. An entry that has a command keeps its other members; any other value of that name is
+// replaced. A text of only space becomes an object.
 //
-// INVALID_ARGUMENT where the text is not JSON, FAILED_PRECONDITION where something else is in the
+// INVALID_ARGUMENT if the text is not JSON, FAILED_PRECONDITION if there is something else in its
 // place; the message says what.
 absl::StatusOr<std::string> SetJsonEntry(absl::string_view text, const ServerEntry& entry);
 
-// The whole file that would have nothing but the entry; for people to copy from.
+// A complete file with only the entry, for users to copy from.
 std::string JsonWithEntry(const ServerEntry& entry);
 
 }  // namespace callslip::bridge

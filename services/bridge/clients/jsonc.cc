@@ -18,7 +18,7 @@ class Reader : public TextReader {
  public:
   using TextReader::TextReader;
 
-  // Skips space and comments; their line breaks outside of comments go into `object`.
+  // Skips space and comments; records line breaks outside of comments in `object`.
   bool SkipSpace(JsoncObject* object = nullptr);
   // Appends the value to `plain`.
   bool TakeValue(std::string& plain, int depth);
@@ -41,7 +41,7 @@ bool Reader::SkipSpace(JsoncObject* object) {
       at_ = end + 2;
     } else if (absl::StrContains(" \t\r\n", text_[at_])) {
       if (text_[at_] == '\n' && object != nullptr) {
-        // A line ends with its carriage return.
+        // A carriage return belongs to the line break.
         const size_t line_end = at_ > 0 && text_[at_ - 1] == '\r' ? at_ - 1 : at_;
         if (object->first_break == absl::string_view::npos) object->first_break = line_end;
         object->last_break = line_end;

@@ -11,11 +11,11 @@
 
 namespace callslip::bridge {
 
-// Where some editors begin a file.
+// Some editors begin a file with it.
 inline constexpr absl::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// A place in a text that is read forward. What takes something returns false once it is not there:
-// status() says what is wrong then, and on which line.
+// A position in a text that is read forward. A function that expects some text returns false if it
+// is missing; status() then names the problem and its line.
 class TextReader {
  public:
   TextReader(absl::string_view text, size_t at) : text_(text), at_(at) {}

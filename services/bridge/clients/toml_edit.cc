@@ -16,7 +16,7 @@ namespace {
 using Kind = TomlStatement::Kind;
 using Statements = std::vector<TomlStatement>;
 
-// The values of one table, which begin behind its header.
+// One table, and the values that follow its header.
 struct Table {
   TomlStatement header;
   Statements values;
@@ -29,8 +29,8 @@ const TomlStatement* Find(const Statements& values, const std::string& key) {
   return found == values.end() ? nullptr : &*found;
 }
 
-// The tables of that name. FAILED_PRECONDITION where the servers are written in another way than by
-// tables, as none could be appended then, or the one would be there twice.
+// The tables of that name. FAILED_PRECONDITION if the servers are not written as tables, since a
+// table could not be appended then, or would be a duplicate.
 absl::StatusOr<std::vector<Table>> TablesOf(const Statements& statements,
                                             const ServerEntry& entry) {
   std::vector<Table> tables;
@@ -71,7 +71,7 @@ std::string Append(absl::string_view text, const ServerEntry& entry) {
   return changed + absl::StrReplaceAll(TomlTable(entry), {{"\n", line_break}});
 }
 
-// `value` as TomlStatement::value has it.
+// `value` in the form of TomlStatement::value.
 absl::StatusOr<std::string> Plain(const std::string& value) {
   ASSIGN_OR_RETURN(const Statements statements, ScanToml(absl::StrCat("x = ", value)));
   return statements.front().value;
@@ -85,7 +85,7 @@ absl::StatusOr<std::string> Update(absl::string_view text, const Table& table,
   }
   std::string changed(text);
   std::string added;
-  // From behind, so that the places before stay what they are.
+  // In reverse order, so that earlier offsets stay valid.
   for (auto value = table.values.rbegin(); value != table.values.rend(); ++value) {
     for (const auto& [key, wanted] : entry.members) {
       if (value->key != std::vector<std::string>{key}) continue;
@@ -98,7 +98,7 @@ absl::StatusOr<std::string> Update(absl::string_view text, const Table& table,
     if (Find(table.values, key) != nullptr) continue;
     absl::StrAppend(&added, key, " = ", wanted, LineBreakOf(text));
   }
-  // Before the first value, which stands on a line of its own behind the header.
+  // Before the first value, which is on a line of its own after the header.
   if (!added.empty()) changed.insert(table.values.front().at, added);
   return changed;
 }

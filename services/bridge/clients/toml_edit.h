@@ -9,11 +9,11 @@
 
 namespace callslip::bridge {
 
-// The same as SetJsonEntry() for TOML: appends the table [section.name] where it is not there; sets
-// the values in it where it has a command.
+// Like SetJsonEntry(), for TOML: appends the table [section.name] if it does not exist; sets its
+// values if it has a command.
 absl::StatusOr<std::string> SetTomlEntry(absl::string_view text, const ServerEntry& entry);
 
-// The table, for people to copy from.
+// The table, for users to copy from.
 std::string TomlTable(const ServerEntry& entry);
 
 }  // namespace callslip::bridge

@@ -15,7 +15,7 @@
 namespace callslip::bridge {
 namespace {
 
-// Deeper than people write it.
+// Deeper than users write it.
 constexpr int kMaxDepth = 64;
 
 class Reader : public TextReader {
@@ -29,7 +29,7 @@ class Reader : public TextReader {
  private:
   void SkipBlanks();
   bool TakeKey(std::vector<std::string>& key);
-  // `plain` gets the value as TomlStatement::value has it.
+  // Appends the value to `plain`, in the form of TomlStatement::value.
   bool TakeValue(std::string& plain, int depth);
   bool TakeList(std::string& plain, int depth);
   bool TakeInlineTable(std::string& plain, int depth);
@@ -68,7 +68,7 @@ bool Reader::TakeLongString(absl::string_view quotes, std::string& plain) {
     at_ += quotes[0] == '"' && text_[at_] == '\\' && at_ + 1 < text_.size() ? 2 : 1;
   }
   if (AtEnd()) return Fail("a string does not end");
-  // Up to two quotes may stand before the closing ones.
+  // Up to two quotes may precede the closing ones.
   at_ += quotes.size();
   for (int i = 0; i < 2 && !AtEnd() && text_[at_] == quotes[0]; ++i) ++at_;
   absl::StrAppend(&plain, text_.substr(begin, at_ - begin));
@@ -87,7 +87,7 @@ bool Reader::TakeString(std::string& plain) {
   if (quote == '\'') {
     plain += QuoteJson(raw.substr(1, raw.size() - 2));
   } else {
-    // What is an escape in TOML only stays as it is: it is none of ours then.
+    // An escape that only TOML has stays as it is: the string then differs from any of ours.
     const std::optional<std::string> decoded = DecodeJsonString(raw);
     plain += decoded ? QuoteJson(*decoded) : std::string(raw);
   }

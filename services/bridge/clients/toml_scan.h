@@ -15,17 +15,16 @@ struct TomlStatement {
   enum class Kind { kTable, kTableOfArray, kValue };
 
   Kind kind = Kind::kValue;
-  std::vector<std::string> key;  // As it stands there, without the table's; decoded.
-  size_t at = 0;                 // Of its first character.
-  size_t end = 0;                // Behind its last one.
-  size_t value_at = 0;           // Of a value.
-  // A string, or a list of strings, as JSON without space; of other values the text itself.
+  std::vector<std::string> key;  // As written there, without the table's key; decoded.
+  size_t at = 0;                 // The first character.
+  size_t end = 0;                // After the last character.
+  size_t value_at = 0;           // The start of a value.
+  // For a string, or a list of strings: JSON without space; for other values the text itself.
   std::string value;
 };
 
-// The statements in their order. INVALID_ARGUMENT, naming the line, for what is no TOML. Of
-// numbers, dates and the like it only looks where they end, and what a key means twice it leaves to
-// others.
+// The statements in order. INVALID_ARGUMENT, naming the line, if the text is not TOML. Does not
+// validate numbers, dates and the like, only finds their end; does not check for duplicate keys.
 absl::StatusOr<std::vector<TomlStatement>> ScanToml(absl::string_view text);
 
 }  // namespace callslip::bridge

@@ -46,7 +46,7 @@ const char* NameOf(State state) {
   return "";
 }
 
-// "callslip 0.1.0" in an answer to server/discover; nullopt where it is no answer of a gateway's.
+// "callslip 0.1.0" from an answer to server/discover; nullopt if it does not come from a gateway.
 std::optional<std::string> ServerIn(const Message& answer) {
   const JsonScan scan = ScanJson(answer.line, /*into=*/"result");
   const JsonMembers meta = InnerMembers(InnerMembers(scan.members, "result"), "_meta");
@@ -98,7 +98,7 @@ Link Gateway(GatewayClient& gateway) {
   return link;
 }
 
-// The link between the gateway and whoever is to reach it over its port.
+// The link from the gateway's port to the clients that use it.
 Link Port(const std::vector<std::string>& taken) {
   return {.name = "port",
           .state = State::kBroken,

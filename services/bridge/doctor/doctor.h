@@ -10,18 +10,18 @@
 
 namespace callslip::bridge {
 
-// The addresses at which somebody else listens instead of the gateway, as it says itself. Nullopt
-// where it does not answer.
+// The addresses at which another program listens instead of the gateway, as reported by the
+// gateway. Nullopt if it does not answer.
 std::optional<std::vector<std::string>> AddressesOfOthers(GatewayClient& gateway);
 
-// Looks at all links, from the agent outwards. Takes a few seconds at most. A link behind a broken
+// Checks all links, from the agent outwards. Takes a few seconds at most. A link beyond a broken
 // one is unknown.
 std::vector<Link> Examine(GatewayClient& gateway);
 
-// True where no link is known to be broken.
+// True if no link is known to be broken.
 bool IsHealthy(const std::vector<Link>& links);
 
-// A screen for people, a line or two for each link.
+// A readable report with one or two lines for each link.
 std::string ReportText(const std::vector<Link>& links);
 
 // {"healthy": true, "links": [{"link", "state": "ok" | "broken" | "unknown" | "none", "detail",

@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::json;
 using State = Link::State;
 
-// A worker that was silent for less than this may have been suspended by its browser, and come
+// A worker that was silent for less than this may have been suspended by its browser, and may come
 // back.
 constexpr int64_t kMaxSuspendedMs = 60'000;
 
@@ -40,7 +40,7 @@ constexpr char kRunnerHint[] =
 constexpr char kAgentsHint[] =
     "`callslip-runner check` with the runner's own --runner-file says what to do about each.";
 
-// What observe {what: "workers"} tells of each worker; nullopt where the gateway does not say.
+// The workers from observe {what: "workers"}; nullopt if the gateway does not report them.
 std::optional<std::vector<Json>> Workers(GatewayClient& gateway) {
   const Message request =
       RequestOfDoctor("tools/call", R"("name":"observe","arguments":{"what":"workers"},)");
@@ -81,7 +81,7 @@ std::string NameOf(const Json& worker) {
                       TextOf(worker, "version"), " for target \"", TextOf(worker, "target"), "\"");
 }
 
-// `usable` gets those that would take a command now.
+// Adds the workers that would accept a command now to `usable`.
 Link Extension(const std::vector<Json>& workers, std::vector<Json>& usable) {
   Link link = {.name = "extension", .state = State::kBroken, .hint = kExtensionHint};
   bool paused = false;
@@ -134,7 +134,7 @@ Link Tab(const std::vector<Json>& usable) {
   return link;
 }
 
-// What runs agents in sessions, which many do without.
+// The runner of sessions' agents, which many users do not need.
 Link Runner(GatewayClient& gateway, bool askable) {
   Link link = {.name = "runner", .detail = "the gateway could not be asked"};
   if (!askable) return link;

@@ -9,17 +9,17 @@
 #include "bridge/http/gateway_client.h"
 #include "bridge/json/json_rpc.h"
 
-// What the doctor learns of the links beyond the tracker: by asking the gateway.
+// The doctor's checks of the links beyond the tracker, made by querying the gateway.
 namespace callslip::bridge {
 
-// A well gateway answers at once; its own look at the tracker takes a second at most.
+// A working gateway answers immediately; its own check of the tracker takes a second at most.
 inline constexpr absl::Duration kDoctorPatience = absl::Seconds(3);
 
-// `params` are members of a JSON object, each with a comma behind it.
+// `params` are members of a JSON object, each followed by a comma.
 Message RequestOfDoctor(absl::string_view method, absl::string_view params);
 Exchange SendOfDoctor(GatewayClient& gateway, const Message& request);
 
-// Adds extension, tab and runner; where the gateway is not `askable` they are unknown.
+// Adds extension, tab and runner; they are unknown if the gateway is not `askable`.
 void AddFarLinks(GatewayClient& gateway, bool askable, std::vector<Link>& links);
 
 }  // namespace callslip::bridge

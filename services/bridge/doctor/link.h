@@ -5,19 +5,19 @@
 
 namespace callslip::bridge {
 
-// How one link between an agent and a page stands, or to the agents that sessions have.
+// The state of one link between an agent and a page, or of the link to the agents of sessions.
 struct Link {
   enum class State {
     kOk,
     kBroken,
-    kUnknown,  // Nothing on the way there tells.
-    kNone,     // There is none, and need not be.
+    kUnknown,  // No component on the way reports it.
+    kNone,     // There is none, and none is required.
   };
 
-  std::string name;  // bridge, gateway, port (where it is taken), tracker, extension, tab, runner
+  std::string name;  // bridge, gateway, port (if it is taken), tracker, extension, tab, runner
   State state = State::kUnknown;
-  std::string detail;  // What was found.
-  std::string hint;    // What to do next; empty where there is nothing to do.
+  std::string detail;  // The finding.
+  std::string hint;    // What to do next; empty if there is nothing to do.
 };
 
 }  // namespace callslip::bridge

@@ -55,7 +55,7 @@ bool AbortSwitch::SleepUntil(absl::Time time) {
     if (sleeper_ == nullptr) sleeper_ = clock_->NewSleeper();
     sleeper = sleeper_.get();
   }
-  // A wake that comes before the sleep is not lost.
+  // A wake that precedes the sleep is not lost.
   sleeper->SleepUntil(time);
   return !aborted();
 }

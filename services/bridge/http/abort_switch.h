@@ -11,11 +11,11 @@
 
 namespace callslip::bridge {
 
-// Lets any thread end what one worker thread is doing for a call, and remembers whether anything
-// of the call may have reached the gateway. One per call. Thread-safe.
+// Lets any thread abort the work of one worker thread on a call, and remembers whether any part of
+// the call may have reached the gateway. One per call. Thread-safe.
 //
-// Before BeginExchange() nothing was sent and an abort only takes effect at the next step of the
-// worker; from then on it breaks the connection.
+// Before BeginExchange() nothing was sent, and an abort only takes effect at the worker's next
+// step; from then on it breaks the connection.
 class AbortSwitch {
  public:
   explicit AbortSwitch(Clock* clock) : clock_(clock) {}
@@ -24,28 +24,28 @@ class AbortSwitch {
   void Abort();
   bool aborted();
 
-  // The worker is about to wait for something else than the gateway: until EndExchange() an abort
+  // The worker is about to wait for something other than the gateway: until EndExchange() an abort
   // calls `stop`, which must not block. Returns false if the call was aborted before.
   bool BeginWait(std::function<void()> stop);
 
   // The worker is about to send the call. From here to EndExchange() an abort calls `stop`, which
-  // must not block. Returns false, and the call must not be sent, if it was aborted before.
+  // must not block. Returns false if the call was aborted before; it must not be sent then.
   bool BeginExchange(std::function<void()> stop);
   void EndExchange();
 
-  // True from a BeginExchange() that returned true on, until the worker knows better.
+  // True once a BeginExchange() has returned true, until ForgetSent().
   bool sent();
 
-  // The gateway has refused the call: nothing of it was executed.
+  // The gateway has refused the call: no part of it was executed.
   void ForgetSent();
 
-  // Blocks the worker; returns false, at once, when the call is or gets aborted.
+  // Blocks the worker; returns false, immediately, when the call is or gets aborted.
   bool SleepUntil(absl::Time time);
 
  private:
   Clock* const clock_;
   Mutex mutex_;
-  // Made by the first sleep; most calls have none.
+  // Created by the first sleep; most calls have none.
   std::unique_ptr<Sleeper> sleeper_ ABSL_GUARDED_BY(mutex_);
   bool aborted_ ABSL_GUARDED_BY(mutex_) = false;
   bool sent_ ABSL_GUARDED_BY(mutex_) = false;

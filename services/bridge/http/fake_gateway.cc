@@ -16,11 +16,11 @@
 namespace callslip::bridge {
 namespace {
 
-// Each kept connection holds a thread of the server, so there are more of them than the bridge
+// Each kept connection occupies a thread of the server, so there are more threads than the bridge
 // opens connections.
 constexpr size_t kServerThreads = 100;
 
-// httplib asks for 5, beyond which connection attempts are lost and repeated after a second.
+// httplib requests 5, beyond which connection attempts are lost and repeated after a second.
 constexpr int kBacklog = 1024;
 
 void CloseWithReset(socket_t socket) {

@@ -14,18 +14,19 @@
 
 namespace callslip::bridge {
 
-// A gateway for tests that answers, or misbehaves, as it is told. It listens on a free port of
+// A gateway for tests that answers or misbehaves as configured. It listens on a free port of
 // 127.0.0.1. Thread-safe. Destroy the clients before it.
 //
-// Unless a test says otherwise it answers a request with {"method": …} and a notification with 202.
+// By default it answers a request with {"method": …} and a notification with 202.
 class FakeGateway {
  public:
   using Handler = std::function<void(FakeGateway&, const httplib::Request&, httplib::Response&)>;
 
   struct Options {
-    Handler handler = {};  // Answers what is posted; default as above.
+    Handler handler = {};  // Answers POST requests; default as above.
     int port = 0;          // 0 picks a free one.
-    // Where set, requests that are not signed with it are refused, and answers to others proven.
+    // If set, requests that are not signed with it are refused, and answers to all others are
+    // proven.
     std::string token = {};
     bool reset_on_close = false;  // Connections end with RST instead of FIN.
   };
@@ -41,7 +42,7 @@ class FakeGateway {
   void AwaitRequests(size_t count);
   std::vector<httplib::Request> requests();
 
-  // Blocks a handler until Release() or the end of the gateway: frozen, as seen from outside.
+  // Blocks a handler until Release() or the end of the gateway, which appears frozen to clients.
   void Freeze() { released_.Wait(); }
   void Release();
 
@@ -63,13 +64,13 @@ class FakeGateway {
 // Sets the plain answer to the request in `body`: its id with {"method": …}, or 202.
 void AnswerPlainly(const std::string& body, httplib::Response& response);
 
-// Adds what proves a complete answer to `request` with `token`.
+// Adds the proof of a complete answer to `request` with `token`.
 void Prove(const std::string& token, const httplib::Request& request, httplib::Response& response);
 
 // {"jsonrpc":"2.0","id":<id>,"result":<result>}
 std::string ResultFor(absl::string_view id, absl::string_view result);
 
-// A port on which nobody listens.
+// A port on which no program listens.
 int UnusedPort();
 
 }  // namespace callslip::bridge

@@ -14,14 +14,14 @@
 namespace callslip::bridge {
 namespace {
 
-// With some room; a longer one is no mistake.
+// With some reserve; a longer head is allowed.
 constexpr size_t kUsualHeadBytes = 512;
 
 std::string HostOf(const GatewayUrl& url) {
   return url.is_unix() ? "localhost" : url.origin.substr(url.origin.find("//") + 2);
 }
 
-// The headers that all requests have in common.
+// The headers common to all requests.
 std::string UsualHeaders(const GatewayUrl& url) {
   std::string headers;
   AddHeader(headers, "Host", HostOf(url));
@@ -35,15 +35,15 @@ Endpoint WithTls(Endpoint endpoint, std::shared_ptr<const ClientTls> tls) {
   return endpoint;
 }
 
-// What the answer to one POST says, as it comes in.
+// Performs one POST and collects its answer.
 class Exchanger {
  public:
   Exchanger(const RequestAuth& auth, AbortSwitch& abort, const GatewayClient::EventSink& on_event)
       : auth_(auth), abort_(abort), on_event_(on_event), events_(kMaxAnswerBytes) {}
 
-  // True where the connection can carry another call.
+  // True if the connection can carry another call.
   bool Run(HttpConnection& connection, absl::string_view head, absl::string_view message) {
-    // Nothing was sent yet: the last moment at which the call can still be taken back.
+    // Nothing has been sent: the last moment at which the call can still be cancelled.
     begun_ = abort_.BeginExchange([&connection] { connection.Shutdown(); });
     if (!begun_) return false;
     if (connection.Send(head, message)) {
@@ -77,7 +77,7 @@ class Exchanger {
 
   bool Receive(absl::string_view bytes) {
     if (is_event_stream()) {
-      // Before anything of it is passed on.
+      // Before any of it is passed on.
       if (!std::exchange(is_stream_checked_, true)) CheckProof();
       if (!is_believed_) return false;
       const auto result = events_.Feed(bytes, [this](absl::string_view data) {
@@ -94,7 +94,7 @@ class Exchanger {
 
   Exchange::Outcome Outcome() {
     if (stream_done_) return Exchange::Outcome::kAnswered;
-    // Nobody can check the proof of a part.
+    // The proof of a part cannot be verified.
     const bool is_cut = too_large_ && !is_event_stream() && auth_.asks_for_proof();
     if (!is_believed_ || is_cut) return Exchange::Outcome::kUnproven;
     if (is_whole()) {
@@ -224,7 +224,8 @@ RequestAuth GatewayClient::AuthorizationFor(absl::string_view method, absl::stri
     clock_offset = clock_offset_;
   }
   if (token.empty()) return {};
-  // Its certificate has proven who it is. A socket may lie where somebody else could put one.
+  // The gateway's certificate has proven its identity. A socket file does not: another user could
+  // create one there.
   if (endpoint_.is_tls) return RequestAuth::WithBearer(token);
   return RequestAuth::WithSignature(std::move(token),
                                     {.method = method, .host = host_, .target = path, .body = body},

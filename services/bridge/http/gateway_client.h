@@ -20,7 +20,7 @@
 
 namespace callslip::bridge {
 
-// Where the gateway's MCP endpoint is.
+// The address of the gateway's MCP endpoint.
 struct GatewayUrl {
   std::string origin;  // http://127.0.0.1:7890, or unix:PATH
   std::string path;    // /mcp
@@ -29,67 +29,67 @@ struct GatewayUrl {
   std::string ToString() const { return is_unix() ? origin : origin + path; }
 };
 
-// INVALID_ARGUMENT unless `text` is an http or https URL, or unix:PATH. One without a path on the
-// server gets /mcp.
+// INVALID_ARGUMENT unless `text` is an http or https URL, or unix:PATH. A URL without a path gets
+// /mcp.
 absl::StatusOr<GatewayUrl> ParseGatewayUrl(absl::string_view text);
 
-// What became of one POST.
+// The outcome of one POST.
 struct Exchange {
   enum class Outcome {
     kAnswered,     // `head` and `body` are complete, or the sink has ended the event stream.
-    kNotSent,      // No connection could be made: the gateway has seen nothing of the call.
+    kNotSent,      // No connection could be made: the gateway has received nothing of the call.
     kBroken,       // The connection ended, or fell silent, after the call was sent.
     kStreamEnded,  // The gateway ended its event stream before the sink did.
     kTooLarge,     // The answer, or one event of it, is larger than kMaxAnswerBytes.
-    kAborted,      // The switch of the call was thrown.
-    // What answered has not proven that it knows the token. Nothing is kept of what it said, and
-    // nobody knows what it did with the call.
+    kAborted,      // The call's switch was thrown.
+    // The sender of the answer has not proven that it knows the token. The answer is discarded, and
+    // the effect of the call is unknown.
     kUnproven,
   };
 
   Outcome outcome = Outcome::kNotSent;
   ResponseHead head;
   std::string body;          // Empty for an event stream.
-  int token_generation = 0;  // Of the token that the call carried; see RenewToken().
-  std::string failure;       // Why no connection could be made, for kNotSent; may be empty.
+  int token_generation = 0;  // The generation of the call's token; see RenewToken().
+  std::string failure;       // For kNotSent: why no connection could be made; may be empty.
 };
 
 // The HTTP side of the bridge: posts messages to the gateway over connections that it keeps for
 // reuse. Thread-safe; each call blocks its thread.
 //
-// It makes one attempt and judges no answer: that is the Courier's.
+// It makes one attempt and does not judge answers: the Courier does.
 class GatewayClient {
  public:
-  // Gets the data of each event of an event stream; returns false to end the stream.
+  // Receives the data of each event of an event stream; returns false to end the stream.
   using EventSink = std::function<bool(const ResponseHead& head, absl::string_view data)>;
-  // Answers the token that is valid now, or an empty text where there is none.
+  // Returns the current token, or an empty string if there is none.
   using TokenSource = std::function<std::string()>;
 
-  // All requests carry the token, unless it is empty: over plain HTTP as a signature, and what
-  // answers them then has to prove that it knows the token, too. `clock` must outlive the client.
-  // `tls` is for an https URL, which needs it.
+  // All requests carry the token, unless it is empty: over plain HTTP as a signature, and the
+  // server must then prove that it knows the token too. `clock` must outlive the client. `tls` is
+  // required for an https URL.
   GatewayClient(GatewayUrl url, TokenSource token_source, Clock* clock,
                 std::shared_ptr<const ClientTls> tls = nullptr);
   ~GatewayClient();
 
-  // Posts `message` as it is; `headers` are whole lines. `silence` bounds each single read and
-  // write; only `abort` bounds the whole. Is sent a second time where the gateway has proven that
-  // our clock is off, and so has done nothing with it.
+  // Posts `message` unchanged; `headers` are complete lines. `silence` bounds each single read and
+  // write; only `abort` bounds the whole. Sends it a second time if the gateway has proven that our
+  // clock is off, and so has not executed anything.
   Exchange Post(const std::string& message, absl::string_view headers, absl::Duration silence,
                 AbortSwitch& abort, const EventSink& on_event);
 
   // Sends a DELETE or GET without a body; `path` is below the origin. Blocks for about `timeout` at
-  // most (resolving a host name excepted). The status is 0 where there was no answer, or
-  // one of more than kMaxAskedBytes.
+  // most (except for resolving a host name). The status is 0 if there was no answer, or one of more
+  // than kMaxAskedBytes.
   Exchange Ask(const std::string& method, const std::string& path, absl::string_view headers,
                absl::Duration timeout);
 
-  // The token of this generation was refused: asks the source again. True where calls now carry
-  // another one.
+  // The token of this generation was refused: queries the source again. True if calls now carry
+  // another token.
   bool RenewToken(int refused_generation);
 
   const GatewayUrl& url() const { return url_; }
-  // False where whoever is on the way can read tokens and results.
+  // False if an eavesdropper on the network can read tokens and results.
   bool IsPrivate() const { return endpoint_.IsPrivate(); }
 
  private:
@@ -98,26 +98,27 @@ class GatewayClient {
     absl::Time since;
   };
 
-  // A connection that carries nothing: a kept one, or a new one.
+  // An unused connection: a kept one, or a new one.
   absl::StatusOr<std::unique_ptr<HttpConnection>> TakeConnection();
   void KeepConnection(std::unique_ptr<HttpConnection> connection);
   Exchange PostOnce(const std::string& message, absl::string_view headers, absl::Duration silence,
                     AbortSwitch& abort, const EventSink& on_event);
   Exchange AskOnce(const std::string& method, const std::string& path, absl::string_view headers,
                    absl::Duration timeout);
-  // How a request shows who makes it, with the token of the present generation.
+  // The authentication of a request, with the current token.
   RequestAuth AuthorizationFor(absl::string_view method, absl::string_view path,
                                absl::string_view body, int& token_generation);
-  // True where the gateway has refused a request for its time, and the next one will have another.
+  // True if the gateway has refused a request because of its time; the next one uses a corrected
+  // time.
   bool CorrectClock(const Exchange& exchange);
-  // The lines of all headers.
+  // The request line and all headers.
   std::string RequestHead(absl::string_view method, absl::string_view path,
                           absl::string_view headers, size_t content_length,
                           const RequestAuth& auth) const;
 
   const GatewayUrl url_;
   const Endpoint endpoint_;
-  const std::string host_;  // As the Host header has it.
+  const std::string host_;  // The value of the Host header.
   const std::string usual_headers_;
   const TokenSource token_source_;
   Clock* const clock_;
@@ -126,7 +127,7 @@ class GatewayClient {
   std::string token_ ABSL_GUARDED_BY(mutex_);
   int token_generation_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Duration clock_offset_ ABSL_GUARDED_BY(mutex_);  // From our time to the gateway's.
-  std::vector<Idle> idle_ ABSL_GUARDED_BY(mutex_);       // The last one was used last.
+  std::vector<Idle> idle_ ABSL_GUARDED_BY(mutex_);       // The most recently used is last.
 };
 
 }  // namespace callslip::bridge

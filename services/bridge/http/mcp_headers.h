@@ -8,15 +8,15 @@
 
 namespace callslip::bridge {
 
-// Adds the line of an HTTP header to a head. `value` holds nothing that could end the line.
+// Adds the line of an HTTP header to a head. `value` must not contain anything that ends the line.
 void AddHeader(std::string& head, absl::string_view name, absl::string_view value);
 
-// The lines of the headers that repeat what a message of the stateless revisions says of itself:
-// MCP-Protocol-Version, Mcp-Method and, where it names something, Mcp-Name.
+// The header lines that repeat members of a message in the stateless revisions:
+// MCP-Protocol-Version, Mcp-Method and, if the message names something, Mcp-Name.
 std::string MirroredHeaders(const Message& message);
 
-// `value` as it is, or as `=?base64?…?=` where it would not survive in a header: characters beyond
-// printable ASCII, a space at either end, or text that looks like an encoded value itself.
+// `value` unchanged, or as `=?base64?…?=` if a header cannot carry it: characters beyond printable
+// ASCII, a space at either end, or text that itself looks like an encoded value.
 std::string EncodeHeaderValue(absl::string_view value);
 
 }  // namespace callslip::bridge

@@ -11,37 +11,37 @@
 
 namespace callslip::bridge {
 
-// How one request shows who makes it, and what its answer is then held against.
+// Authenticates one request, and verifies the sender of its answer.
 class RequestAuth {
  public:
-  // Shows nothing, and believes every answer.
+  // Sends no authentication, and trusts every answer.
   RequestAuth() = default;
 
-  // Shows the token itself; for peers who have proven who they are before. Believes every answer.
+  // Sends the token itself; for peers that have already proven their identity. Trusts every answer.
   static RequestAuth WithBearer(absl::string_view token);
 
-  // Signs the request, and believes only whoever knows the token: whoever listens at an address of
-  // `http://` may be anybody. `now` is the gateway's time.
+  // Signs the request, and trusts only a server that knows the token: any program may listen at an
+  // `http://` address. `now` is the gateway's time.
   static RequestAuth WithSignature(std::string token, const RequestToSign& request, absl::Time now);
 
-  // The value of the Authorization header; empty: there is none.
+  // The value of the Authorization header; empty if there is none.
   const std::string& header() const { return header_; }
 
-  // True where an answer has to be proven.
+  // True if an answer must be proven.
   bool asks_for_proof() const { return !nonce_.empty(); }
 
-  // Whether the sender of an answer may be believed. Without `body`: of an event stream, all of
-  // which its head answers for.
+  // Whether the sender of an answer can be trusted. Without `body`: for an event stream, which its
+  // head vouches for as a whole.
   bool Believes(const ResponseHead& head, std::optional<absl::string_view> body) const;
 
  private:
   std::string header_;
-  std::string token_;  // Empty, as the nonce, where no proof is asked for.
+  std::string token_;  // Empty, like the nonce, if no proof is required.
   std::string nonce_;
 };
 
-// The gateway's time, where the answer says that the request was refused for the time that it was
-// signed at. To be asked of answers that are believed.
+// The gateway's time, if the answer says that the request was refused because of its signing time.
+// Call it only for trusted answers.
 std::optional<absl::Time> ServerTimeIn(const ResponseHead& head, absl::string_view body);
 
 }  // namespace callslip::bridge

@@ -8,7 +8,7 @@ namespace callslip::bridge {
 SseParser::Result SseParser::Feed(absl::string_view bytes,
                                   const std::function<bool(absl::string_view)>& on_data) {
   while (!bytes.empty()) {
-    // CR LF is one line ending, even where the two arrive apart.
+    // CR LF is one line ending, even if the two arrive separately.
     if (after_cr_) {
       after_cr_ = false;
       if (absl::ConsumePrefix(&bytes, "\n")) continue;

@@ -8,9 +8,9 @@
 
 namespace callslip::bridge {
 
-// The token in the text of a file: its only word, or that of the first line `client NAME TOKEN`
-// where it is a gateway's token file. INVALID_ARGUMENT where there is none that fits into a header;
-// the message does not quote the text.
+// The token in the text of a file: its only word, or the token of the first line
+// `client NAME TOKEN` in a gateway's token file. INVALID_ARGUMENT if there is none that fits into a
+// header; the message does not quote the text.
 absl::StatusOr<std::string> FindToken(absl::string_view text);
 
 // The same for the file at `path`. The errors name the path.

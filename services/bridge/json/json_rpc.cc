@@ -31,15 +31,15 @@ std::optional<absl::Duration> WaitOf(JsonMembers arguments) {
   return absl::Milliseconds(milliseconds);
 }
 
-// Whether a call hands in a command that a request_id can stand for.
+// Whether a call submits a command that can have a request_id.
 bool HandsInCommand(const ToolCall& call) {
   if (call.tool == "interact") return call.action != "cancel";
   if (call.tool != "analyze" || call.what.empty()) return false;
   return call.what != "annotations" || call.asks_person;
 }
 
-// Sets a member of a call's arguments. Leaves arguments that are no object for the gateway to
-// refuse.
+// Sets a member of a call's arguments. Arguments that are not an object stay unchanged: the gateway
+// refuses them.
 void SetArgument(Message& message, absl::string_view name, absl::string_view value) {
   const JsonScan scan = ScanJson(message.line, /*into=*/"params");
   const JsonMembers params = InnerMembers(scan.members, "params");
@@ -60,7 +60,7 @@ void SetArgument(Message& message, absl::string_view name, absl::string_view val
                    is_empty ? "" : ","));
 }
 
-// Where a member of the `_meta` of a message stands in its line.
+// The position in the line of a member of the message's `_meta`.
 std::optional<absl::string_view> MetaIn(const JsonScan& scan, absl::string_view name) {
   return FindMember(InnerMembers(InnerMembers(scan.members, "params"), "_meta"), name);
 }
@@ -77,7 +77,7 @@ ToolCall ParseToolCall(JsonMembers params) {
           .as_task = FindMember(params, "task").has_value()};
 }
 
-// The member of `params` that the Mcp-Name header repeats; empty where it repeats none.
+// The member of `params` that the Mcp-Name header repeats; empty if it repeats none.
 absl::string_view NamedMember(absl::string_view method) {
   if (method == "tools/call" || method == "prompts/get") return "name";
   if (method == "resources/read") return "uri";
@@ -187,7 +187,7 @@ Message ParseMessage(std::string line) {
 
 std::vector<std::string> MessagesOfBatch(absl::string_view line) {
   const absl::string_view array = absl::StripAsciiWhitespace(line);
-  // What is cut out of it is judged by itself.
+  // The messages of the batch are checked separately.
   if (!absl::StartsWith(array, "[") || !ScanJson(array).error.empty()) return {};
   std::vector<std::string> messages;
   int depth = 0;
@@ -221,7 +221,7 @@ void AddRequestId(Message& message, const std::function<std::string()>& make) {
   const auto arguments = FindMember(params, "arguments");
   if (arguments &&
       (arguments->front() != '{' || FindMember(InnerMembers(params, "arguments"), "request_id"))) {
-    return;  // It has one, or is for the gateway to refuse.
+    return;  // It has one, or the gateway will refuse it.
   }
   message.tool_call->request_id = make();
   SetArgument(message, "request_id", absl::StrCat("\"", message.tool_call->request_id, "\""));

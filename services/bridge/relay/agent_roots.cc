@@ -21,7 +21,7 @@ constexpr absl::string_view kIdPrefix = "callslip-bridge-roots-";
 absl::StatusOr<std::vector<std::string>> WorkingFolder() {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::current_path(error);
-  // Started by a program that has no folder of its own, it would let out all files there are.
+  // A bridge started by a program without a folder of its own would expose all files.
   if (error || folder == folder.root_path()) {
     return absl::FailedPreconditionError(
         "The bridge was not started in a folder, and the client names no roots.");
@@ -78,7 +78,7 @@ absl::StatusOr<std::vector<std::string>> AgentRoots::Folders(const Message& call
   bool asks = false;
   {
     MutexLock lock(&mutex_);
-    // The stateless revisions have no requests to clients.
+    // The stateless revisions have no requests from server to client.
     asks = has_roots_ && !call.is_modern;
   }
   if (!asks) return WorkingFolder();
@@ -107,7 +107,7 @@ absl::StatusOr<std::vector<std::string>> AgentRoots::Ask(AbortSwitch& abort) {
     if (answered_number_ < asked && !stopped) answered_.WaitFor(&mutex_, kRootsPatience);
     if (answered_number_ >= asked) answer = answer_;
   }
-  // Not under mutex_, which `stop` takes.
+  // Not under mutex_, which `stop` locks.
   abort.EndExchange();
   const auto message = nlohmann::json::parse(answer, nullptr, /*allow_exceptions=*/false);
   const nlohmann::json::json_pointer roots("/result/roots");

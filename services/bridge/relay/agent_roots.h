@@ -14,20 +14,21 @@
 
 namespace callslip::bridge {
 
-// The folders whose files an agent may have uploaded: those that its client names as its MCP roots,
-// or the bridge's working directory where the client has none. Thread-safe.
+// The folders from which an agent may upload files: its client's MCP roots, or the bridge's working
+// directory if the client has none. Thread-safe.
 class AgentRoots {
  public:
   explicit AgentRoots(LineWriter* writer) : writer_(writer) {}
 
-  // The gateway has answered the agent's `initialize`, which says whether the client has roots.
+  // Call this when the gateway has answered the agent's `initialize`, which states whether the
+  // client has roots.
   void Start(const Message& initialize);
 
-  // True where `message` answers a question of ours: it is nobody else's then.
+  // True if `message` answers our own request: it must not be forwarded then.
   bool TakeAnswer(const Message& message);
 
-  // Absolute paths, at least one. Asks the client anew each time, as they may change, and blocks
-  // for kRootsPatience at most. FAILED_PRECONDITION where there is nothing to be said.
+  // Absolute paths, at least one. Queries the client each time, since the roots may change, and
+  // blocks for kRootsPatience at most. FAILED_PRECONDITION if there are none.
   absl::StatusOr<std::vector<std::string>> Folders(const Message& call, AbortSwitch& abort);
 
  private:
@@ -38,12 +39,12 @@ class AgentRoots {
   CondVar answered_;
   bool has_roots_ ABSL_GUARDED_BY(mutex_) = false;
   int asked_ ABSL_GUARDED_BY(mutex_) = 0;
-  // What the last question was answered; of those asked before nobody waits for more.
+  // The number of the last answered request; earlier requests no longer wait.
   int answered_number_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string answer_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The path of a `file:` URL of this machine; nullopt for any other.
+// The path of a `file:` URL on this machine; nullopt for any other URL.
 std::optional<std::string> PathOfFileUrl(absl::string_view url);
 
 }  // namespace callslip::bridge

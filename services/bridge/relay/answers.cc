@@ -16,13 +16,13 @@
 namespace callslip::bridge {
 namespace {
 
-// A correlation id is some 50 bytes; longer text is not worth repeating in a hint.
+// A correlation id has some 50 bytes; a hint does not repeat longer text.
 constexpr size_t kMaxCorrelationId = 256;
 
-// How hints begin; what nobody executed can be repeated.
+// The start of a hint when the call can safely be repeated.
 constexpr char kNothingExecuted[] = "Nothing was executed. ";
 
-// The gateway's own have some hundred characters; what is no gateway may say more.
+// The gateway's own messages have some hundred characters; another program may send more.
 constexpr size_t kMaxErrorText = 2000;
 
 std::string Dump(const nlohmann::json& value) {
@@ -38,7 +38,7 @@ std::string CallObserve(const nlohmann::json& arguments) {
   return absl::StrCat("observe ", Dump(arguments));
 }
 
-// Where to look for what became of a call that may have been executed.
+// How to find the outcome of a call that may have been executed.
 std::string LookHint(const Message& request) {
   const std::string correlation_id = CorrelationId(request);
   if (!correlation_id.empty()) {
@@ -58,7 +58,7 @@ std::string LookHint(const Message& request) {
   return "Repeat the request.";
 }
 
-// True for a request that asks about one command: it says nothing about how that command ends.
+// True for a request about one command: its failure says nothing about the command's outcome.
 bool AsksAboutCommand(const Message& request) {
   if (!OnlyReads(request)) return false;
   if (request.tool_call) return !request.tool_call->correlation_id.empty();
@@ -88,9 +88,9 @@ nlohmann::json Details(const Message& request, const Failure& failure, const std
   return details;
 }
 
-// What a gateway says of an error over HTTP.
+// An error in a gateway's HTTP response.
 struct GatewayError {
-  std::string code;  // Empty: it says nothing.
+  std::string code;  // Empty if there is no error.
   std::string message;
   std::string hint;
 };
@@ -109,7 +109,7 @@ GatewayError GatewayErrorIn(absl::string_view body) {
   return error;
 }
 
-// Bridges are told what to do in their own words.
+// The hints for a bridge are its own.
 Failure NotAuthorized(absl::string_view url, const GatewayError& error) {
   if (error.code.empty() || error.code == "token_missing") {
     return {.reason = "not_authorized",
@@ -260,7 +260,7 @@ std::string LineTooLong(const std::string& id) {
 
 std::string FailureLine(const Message& request, const Failure& failure) {
   std::string hint = failure.hint.empty() ? LookHint(request) : failure.hint;
-  // Of the call that is true. It says nothing of the command that was asked about.
+  // This is true of the call, but not of the command that it asked about.
   if (AsksAboutCommand(request)) hint = std::string(absl::StripPrefix(hint, kNothingExecuted));
   const std::string text = absl::StrCat(failure.message, " ", hint);
   nlohmann::json details = Details(request, failure, hint);

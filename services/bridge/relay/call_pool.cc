@@ -21,7 +21,7 @@ CallPool::~CallPool() {
 void CallPool::Submit(bool is_wait, std::function<void()> run) {
   MutexLock lock(&mutex_);
   (is_wait ? waits_ : calls_).push_back(std::move(run));
-  // The thread that reads will look for work next.
+  // The reading thread will look for work next.
   if (!reading_ || reader_ != std::this_thread::get_id()) CallHelpLocked();
 }
 
@@ -44,7 +44,7 @@ void CallPool::StopWatchLocked() {
 
 void CallPool::HandleInput() {
   MutexLock lock(&mutex_);
-  if (!watching_) return;  // Somebody reads it.
+  if (!watching_) return;  // Another thread is reading.
   watching_ = false;
   CallHelpLocked();
 }
@@ -56,10 +56,11 @@ bool CallPool::CanRunLocked() const {
 
 void CallPool::CallHelpLocked() {
   if (!HasWorkLocked()) return;
-  // One that was woken still counts as idle until it runs; having found work, it calls on.
+  // A woken thread still counts as idle until it runs; once it has found work, it wakes the next
+  // one.
   if (idle_threads_ > 0) {
     work_.NotifyOne();
-  } else if (static_cast<int>(threads_.size()) <= max_threads_) {  // One more, to read.
+  } else if (static_cast<int>(threads_.size()) <= max_threads_) {  // One more, for reading.
     threads_.emplace_back([this] { RunThread(); });
   }
 }
@@ -90,7 +91,7 @@ void CallPool::RunLocked() {
   CallHelpLocked();
   mutex_.Unlock();
   run();
-  run = nullptr;  // What it owns is freed outside of the lock.
+  run = nullptr;  // Frees its captures outside of the lock.
   mutex_.Lock();
   --running_;
   if (is_wait) --running_waits_;

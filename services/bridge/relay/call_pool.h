@@ -13,29 +13,29 @@
 
 namespace callslip::bridge {
 
-// Threads that run calls side by side, started as they are needed. Waits (calls that may take long)
-// have a limit of their own below the number of threads, so that they never keep the others from
-// running. Within each of the two kinds calls start in the order of their arrival. Thread-safe.
+// Threads that run calls in parallel, started as needed. Waits (calls that may take long) have
+// their own limit below the number of threads, so that they never block the other calls. Within
+// each of the two kinds, calls start in order of arrival. Thread-safe.
 //
-// It does not bound its queues; whoever submits does.
+// It does not bound its queues; the caller must.
 class CallPool {
  public:
   CallPool(int max_threads, int max_waits) : max_threads_(max_threads), max_waits_(max_waits) {}
 
-  // Drops what has not started, and joins the threads: ends what they do first.
+  // Drops calls that have not started, and joins the threads: end the running calls first.
   ~CallPool();
 
   void Submit(bool is_wait, std::function<void()> run);
 
-  // From now on threads of the pool, one at a time, call `read`, until it returns false. It takes
-  // from `fd` what is there and submits what is to be done. The thread that has read then runs that
-  // itself, and reads on once it is through; another one reads as soon as there is input before
-  // that. So nobody has to be woken for calls that come one after the other. Once at most. Where
-  // `read` may block for good, the pool cannot be destroyed.
+  // From now on threads of the pool, one at a time, call `read`, until it returns false. `read`
+  // takes the available input from `fd` and submits the work. The thread that has read then runs
+  // the work itself and reads again afterwards; another thread takes over if input arrives before
+  // that. Consecutive calls therefore need no thread to be woken. Call it at most once. If `read`
+  // can block forever, the pool cannot be destroyed.
   void ReadWith(int fd, std::function<bool()> read);
 
-  // The calling thread, which runs a call, will read next, and not block before: nobody has to look
-  // after the input until then.
+  // The calling thread, which runs a call, will read next and not block before: no other thread
+  // needs to watch the input until then.
   void WillRead();
 
  private:
@@ -51,14 +51,14 @@ class CallPool {
   void StopWatchLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RunLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ReadLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Has another thread look for work, if there is some.
+  // Makes another thread look for work, if there is any.
   void CallHelpLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const int max_threads_;
   const int max_waits_;
 
   Mutex mutex_;
-  CondVar work_;  // HasWorkLocked() may have become true, or the pool stops.
+  CondVar work_;  // HasWorkLocked() may have become true, or the pool is stopping.
   std::deque<std::function<void()>> calls_ ABSL_GUARDED_BY(mutex_);
   std::deque<std::function<void()>> waits_ ABSL_GUARDED_BY(mutex_);
   std::function<bool()> read_ ABSL_GUARDED_BY(mutex_);

@@ -13,7 +13,7 @@
 namespace callslip::bridge {
 namespace {
 
-// What an agent has made up is no name for a span.
+// Names invented by an agent must not become span names.
 constexpr absl::string_view kTools[] = {"analyze", "interact", "observe", "session"};
 constexpr absl::string_view kMethods[] = {"completion/complete",
                                           "initialize",
@@ -56,7 +56,7 @@ CallSpan Begin(Message& message) {
     const std::string tracestate = TracestateOf(MetaText(message, "tracestate"));
     if (!tracestate.empty()) AddHeader(call.header, "tracestate", tracestate);
   } else {
-    // What stood beside none, or beside a malformed one, is not of the trace that begins here.
+    // A tracestate without a valid traceparent does not belong to the trace that begins here.
     ReplaceMetaText(message, "tracestate", "");
   }
   if (!call.span) return call;

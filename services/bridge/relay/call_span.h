@@ -8,19 +8,19 @@
 
 namespace callslip::bridge {
 
-// The span of an agent's request, by OpenTelemetry's conventions for MCP: a part of the trace that
-// its `_meta` names, else the beginning of one.
+// The span of an agent's request, by OpenTelemetry's conventions for MCP: part of the trace that
+// its `_meta` names, else the start of a new one.
 struct CallSpan {
   ActiveSpan span;
-  // Whole lines for the HTTP request, so that the gateway's span is a part of this one; empty where
-  // no spans are recorded. The message's `baggage` stays where it is: it is none of the span.
+  // Complete header lines for the HTTP request, so that the gateway's span becomes a child of this
+  // one; empty if no spans are recorded. The message's `baggage` stays in place: it is not part of
+  // the span.
   std::string header;
 };
 
-// Puts the span into the message in place of the `traceparent` that it names. Costs a branch where
-// no spans are recorded.
+// Replaces the message's `traceparent` by the span. Costs only a branch if no spans are recorded.
 CallSpan BeginCallSpan(Message& message);
-// Of the span; where none is recorded, what the message has of its own. Empty where it has nothing.
+// The span's traceparent; if none is recorded, the message's own. Empty if it has none.
 std::string TraceparentOf(const CallSpan& call, const Message& message);
 void EndCallSpan(const Message& answer, ActiveSpan& span);
 

@@ -26,7 +26,7 @@ bool IsRepeatable(const Message& message) {
 
 }  // namespace
 
-// All attempts for one message.
+// All attempts to deliver one message.
 class Courier::Attempts {
  public:
   Attempts(const Courier& courier, const Delivery& delivery)
@@ -49,7 +49,7 @@ class Courier::Attempts {
  private:
   enum class Next { kStop, kNow, kLater };
 
-  // An `initialize` opens a new one, which is not to be mixed up with the one before.
+  // An `initialize` opens a new session and must not name the previous one.
   bool HasSession() const { return !message_.is_modern && !message_.IsMethod("initialize"); }
 
   std::string HeadersOfMessage() const {
@@ -73,7 +73,7 @@ class Courier::Attempts {
       case Outcome::kStreamEnded:
         if (!IsRepeatable(message_)) return Next::kStop;
         doubt_ = exchange;
-        // As long as a restart may take, from now on.
+        // From now on, as long as a restart can take.
         give_up_ = courier_.clock_->Now() + patience_;
         return Next::kLater;
       case Outcome::kAnswered:
@@ -87,7 +87,8 @@ class Courier::Attempts {
     return Next::kStop;
   }
 
-  // Once. The answer for an old token may look as that of somebody who knows none.
+  // At most once. An answer proven with an old token can look like one from a server that knows no
+  // token.
   bool RenewToken(const Exchange& exchange) {
     return !std::exchange(token_renewed_, true) &&
            courier_.gateway_->RenewToken(exchange.token_generation);
@@ -103,7 +104,7 @@ class Courier::Attempts {
     if (status == 404 && !session_id_.empty() && !session_renewed_) {
       Refused();
       const auto renewal = courier_.session_->Renew(session_id_, Silence(), *delivery_.abort);
-      Refused();  // What was sent meanwhile was the initialize.
+      Refused();  // The bytes sent meanwhile were those of the initialize.
       session_renewed_ = renewal == SessionKeeper::Renewal::kDone;
       if (renewal == SessionKeeper::Renewal::kTryLater) return Next::kLater;
       return session_renewed_ ? Next::kNow : Next::kStop;
@@ -117,7 +118,7 @@ class Courier::Attempts {
     return ErrorCodeOf(ParseMessage(body)) == kInvalidRequest;
   }
 
-  // The gateway did nothing with the last attempt.
+  // The gateway did not execute the last attempt.
   void Refused() {
     if (!doubt_) delivery_.abort->ForgetSent();
   }
@@ -130,7 +131,7 @@ class Courier::Attempts {
 
   Exchange Final(Exchange& exchange) {
     if (delivery_.abort->aborted()) exchange.outcome = Outcome::kAborted;
-    // That the last attempt was not sent says nothing about the one before.
+    // An attempt that was not sent says nothing about the one before.
     if (exchange.outcome == Outcome::kNotSent && doubt_) return *std::move(doubt_);
     return std::move(exchange);
   }
@@ -141,8 +142,8 @@ class Courier::Attempts {
   const absl::Duration patience_;
   absl::Time give_up_;
   absl::Duration backoff_ = kFirstBackoff;
-  std::string session_id_;         // With which the last attempt was made; may be empty.
-  std::optional<Exchange> doubt_;  // The attempt of which nobody knows what it did.
+  std::string session_id_;         // Session of the last attempt; may be empty.
+  std::optional<Exchange> doubt_;  // An earlier attempt with an unknown effect.
   bool token_renewed_ = false;
   bool session_renewed_ = false;
 };

@@ -11,15 +11,15 @@
 
 namespace callslip::bridge {
 
-// Brings a message to the gateway, whatever that is just going through. Thread-safe; a delivery
-// blocks its thread.
+// Delivers a message to the gateway in spite of restarts and lost connections. Thread-safe; a
+// delivery blocks its thread.
 //
-// A message is sent once, and once again only where that can do no harm:
-//   - nothing of it was sent (no connection): until kConnectPatience is over;
-//   - it was refused for its session or its token, or by what does not know the token, and there is
-//     a new one: at once;
-//   - nobody knows (the connection broke, the stream ended early), but it carries a request_id or
-//     only reads: until its deadline.
+// A message is sent once, and sent again only if that is harmless:
+//   - no part of it was sent (no connection): until kConnectPatience is over;
+//   - it was refused because of its session or its token, or answered by a server that does not
+//     know the token, and there is a new session or token: immediately;
+//   - its effect is unknown (the connection broke, the stream ended early), but it carries a
+//     request_id or only reads: until its deadline.
 // Between two attempts it backs off, from kFirstBackoff to kLongestBackoff.
 class Courier {
  public:
@@ -27,11 +27,11 @@ class Courier {
     const Message* message;
     absl::Time received;
     absl::Duration timeout;
-    // Whether the timeout counts from the last that was heard of the call.
+    // Whether the timeout counts from the last message about the call.
     bool counts_from_last_sign = false;
-    AbortSwitch* abort;  // The deadline's hand, too.
+    AbortSwitch* abort;  // Also aborts at the deadline.
     GatewayClient::EventSink on_event;
-    // A whole line for the request's head, or nothing.
+    // Complete lines for the request's head, or empty.
     absl::string_view header = "";
   };
 
@@ -39,7 +39,7 @@ class Courier {
   Courier(Clock* clock, GatewayClient* gateway, SessionKeeper* session)
       : clock_(clock), gateway_(gateway), session_(session) {}
 
-  // The outcome of the last attempt that tells something of the message: kNotSent means that no
+  // The outcome of the last attempt that says something about the message: kNotSent means that no
   // attempt was sent.
   Exchange Deliver(const Delivery& delivery) const;
 

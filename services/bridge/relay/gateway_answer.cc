@@ -15,12 +15,12 @@
 namespace callslip::bridge {
 namespace {
 
-// Members of a shortened answer that are longer than this are left out, too.
+// Longer members of a shortened answer are omitted too.
 constexpr size_t kMaxKeptMember = size_t{64} * 1024;
 
 std::string Quoted(const std::string& text) { return nlohmann::json(text).dump(); }
 
-// The members but those of `without` and the long ones, each followed by a comma.
+// The members except those of `without` and the long ones, each followed by a comma.
 std::string Kept(JsonMembers members, const std::vector<std::string>& without) {
   std::string kept;
   for (const JsonMember& member : members) {
@@ -33,7 +33,7 @@ std::string Kept(JsonMembers members, const std::vector<std::string>& without) {
   return kept;
 }
 
-// The answer about a command without the command's result; nullopt where it is no such answer.
+// The answer about a command without the command's result; nullopt if it is not such an answer.
 std::optional<std::string> Shortened(const Message& request, absl::string_view answer) {
   const auto result = FindMember(ScanJson(answer).members, "result");
   if (!result || !request.tool_call) return std::nullopt;
@@ -86,7 +86,7 @@ bool IsAnswerTo(const Message& request, const Message& message) {
 std::string AnswerLine(const Message& request, Message answer) {
   std::string line = OnOneLine(std::move(answer.line));
   if (answer.id != request.id) line = WithId(line, request.id);
-  // The line feed counts, too.
+  // The line feed counts too.
   if (line.size() < kMaxLineBytes) return line;
   return Shortened(request, line).value_or(FailureLine(request, AnswerTooLarge()));
 }

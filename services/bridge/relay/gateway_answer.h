@@ -12,10 +12,12 @@
 
 namespace callslip::bridge {
 
-// Judges what the gateway sent: whether it answers the request, and what the agent gets to read.
+// Judges the gateway's responses: whether they answer the request, and which text the agent
+// receives.
 
-// The answer to `request` that an exchange without an event stream brought, or why there is none.
-// Whatever the HTTP status, a JSON-RPC answer in the body counts. `url` is named in failures.
+// The answer to `request` from an exchange without an event stream, or the reason why there is
+// none. A JSON-RPC answer in the body counts regardless of the HTTP status. `url` is named in
+// failures.
 std::variant<Message, Failure> FindAnswer(const ResponseHead& head, std::string body,
                                           const Message& request, absl::string_view url);
 
@@ -23,9 +25,9 @@ std::variant<Message, Failure> FindAnswer(const ResponseHead& head, std::string 
 // or an error without one.
 bool IsAnswerTo(const Message& request, const Message& message);
 
-// The line that passes on `answer`: the same JSON on one line, under the id as the agent wrote it.
-// Where that would have kMaxLineBytes or more, the result of a command is left out, and the line
-// says where it can be read; every other answer is replaced by a failure that says so.
+// The line that passes on `answer`: the same JSON on one line, with the id as the agent wrote it.
+// If that would have kMaxLineBytes or more, the result of a command is omitted, and the line says
+// where to read it; any other answer is replaced by a failure that says so.
 std::string AnswerLine(const Message& request, Message answer);
 
 // The code of an error answer; 0 for all other messages.

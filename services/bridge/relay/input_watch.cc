@@ -40,7 +40,7 @@ bool InputWatch::Start() {
   return can_watch_ && Control(epoll_, EPOLL_CTL_MOD, fd_, EPOLLIN | EPOLLONESHOT);
 }
 
-// What is not asked for, an end or an error, is told of all the same; ONESHOT keeps that to once.
+// epoll reports an end or an error even if it was not requested; ONESHOT limits that to once.
 void InputWatch::Stop() { Control(epoll_, EPOLL_CTL_MOD, fd_, EPOLLONESHOT); }
 
 void InputWatch::Run() {

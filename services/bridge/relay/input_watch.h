@@ -6,19 +6,20 @@
 
 namespace callslip::bridge {
 
-// Tells when there is input that nobody reads. A thread of its own sleeps until then: while nothing
-// arrives, a Start() and a Stop() cost a system call each and wake nobody. Thread-safe.
+// Notifies when there is input that no thread reads. Its own thread sleeps until then: while
+// nothing arrives, a Start() and a Stop() cost one system call each and wake no thread.
+// Thread-safe.
 class InputWatch {
  public:
-  // `on_input` is called by the thread of the watch, once for each Start() at most. It may still
-  // come when Stop() has returned. `fd`, which the watch does not own, must outlive it.
+  // The thread of the watch calls `on_input`, at most once for each Start(). A call can still
+  // arrive after Stop() has returned. `fd`, which the watch does not own, must outlive it.
   InputWatch(int fd, std::function<void()> on_input);
   ~InputWatch();
 
   InputWatch(const InputWatch&) = delete;
   InputWatch& operator=(const InputWatch&) = delete;
 
-  // False where the descriptor cannot be watched, since reading it never blocks: a file.
+  // False if the descriptor cannot be watched because reading it never blocks: a file.
   bool Start();
   void Stop();
 
@@ -28,7 +29,7 @@ class InputWatch {
   const int fd_;
   const std::function<void()> on_input_;
   const int epoll_;
-  const int end_;  // An event descriptor; readable when the thread is to end.
+  const int end_;  // An event descriptor; readable when the thread must end.
   bool can_watch_;
   std::thread thread_;
 };

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What forms ask for. Of anything else the page's own judgement is as good.
+// The types that forms accept. For other files the page determines the type just as well.
 constexpr std::pair<absl::string_view, absl::string_view> kTypes[] = {
     {".csv", "text/csv"},
     {".docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
@@ -51,7 +51,7 @@ std::string TypeOf(const fs::path& path) {
   return "";
 }
 
-// The way from `folder` to `path`; empty where it leads out by its own words.
+// The path from `folder` to `path`; empty if `path` is lexically outside.
 std::string Within(const fs::path& folder, const fs::path& path) {
   const std::string way = path.lexically_normal().lexically_relative(folder).string();
   return way.empty() || way == "." || way == ".." || absl::StartsWith(way, "../") ? "" : way;
@@ -65,9 +65,9 @@ Failure TooLarge() {
       .repeatable = false};
 }
 
-// UNKNOWN where the path is not in the folder.
+// UNKNOWN if the path is not in the folder.
 absl::StatusOr<std::string> ReadIn(const std::string& folder, const fs::path& path, size_t most) {
-  // Both as they were named and as they are: a folder may be a symbolic link itself.
+  // Tries both the given and the resolved folder, because the folder may be a symbolic link itself.
   std::error_code error;
   const fs::path real = fs::canonical(folder, error);
   std::string way = Within(fs::path(folder + "/").lexically_normal(), path);

@@ -9,16 +9,17 @@
 
 namespace callslip::bridge {
 
-// A file that an agent has named for an upload.
+// A file that an agent uploads.
 struct LocalFile {
   std::string name;       // Without its folder.
-  std::string mime_type;  // By its name; empty where that tells nothing.
+  std::string mime_type;  // Derived from its name; empty if that is not known.
   std::string content;
 };
 
-// Reads regular files that lie in one of `folders`, wherever symbolic links lead; relative paths
-// are in the first. At least one folder, and absolute paths of them. `file_unavailable`, and
-// `file_too_large` where they have more than kMaxUploadBytes together: nothing is kept of any then.
+// Reads regular files that are in one of `folders` after following symbolic links; relative paths
+// are in the first. There must be at least one folder, as an absolute path. Fails with
+// `file_unavailable`, or with `file_too_large` if they have more than kMaxUploadBytes together; no
+// content is kept then.
 std::variant<std::vector<LocalFile>, Failure> ReadLocalFiles(
     const std::vector<std::string>& folders, const std::vector<std::string>& paths);
 

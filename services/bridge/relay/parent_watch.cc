@@ -7,7 +7,7 @@
 namespace callslip::bridge {
 namespace {
 
-// Between two looks at the parent's id, well within the second in which the bridge has to exit.
+// The interval for polling the parent's id, well within the second in which the bridge must exit.
 constexpr int kLookIntervalMs = 100;
 
 }  // namespace

@@ -37,7 +37,7 @@ struct Relay::Call {
   }
 
   const Message message;
-  CallSpan span;  // Ended by whoever has taken the call.
+  CallSpan span;  // Ended by the thread that has taken the call.
   const bool may_wait;
   const bool counts_from_last_sign;
   const absl::Time received;
@@ -153,7 +153,7 @@ void Relay::Admit(CallPtr call) {
 std::optional<std::string> Relay::RefusalLocked(const Call& call) {
   const Message& message = call.message;
   if (call.is_request() && requests_.contains(message.id_key)) {
-    // Without an id: under that id the agent is still owed the one answer to its first request.
+    // Without an id: the agent is still owed the answer to its first request under that id.
     return ErrorLine("", kInvalidRequest,
                      absl::StrCat("the id ", message.id, " is that of an unfinished request"));
   }
@@ -265,7 +265,7 @@ void Relay::Send(const CallPtr& call, const Message& message) {
 void Relay::Conclude(const CallPtr& call, Exchange exchange) {
   switch (exchange.outcome) {
     case Exchange::Outcome::kAborted:
-      return;  // Whoever aborted it has taken it before.
+      return;  // The thread that aborted the call has taken it already.
     case Exchange::Outcome::kNotSent:
       return Finish(call,
                     GatewayUnreachable(url_, clock_->Now() - call->received, exchange.failure));
@@ -288,7 +288,7 @@ void Relay::Conclude(const CallPtr& call, Exchange exchange) {
     if (Take(call)) Answered(call);
     return;
   }
-  // The sink has ended the stream: somebody has taken the call.
+  // The sink has ended the stream: the call has been taken.
   if (exchange.head.content_type == "text/event-stream") return;
   auto found = FindAnswer(exchange.head, std::move(exchange.body), call->message, url_);
   if (const Failure* failure = std::get_if<Failure>(&found)) return Finish(call, *failure);
@@ -323,7 +323,7 @@ bool Relay::HandleEvent(const CallPtr& call, const ResponseHead& head, absl::str
   if (call->counts_from_last_sign) SetDeadline(call, clock_->Now() + call->timeout);
   const std::string line = OnOneLine(std::string(data));
   if (line.size() >= kMaxLineBytes) return true;
-  // Nothing is said about a call after its answer.
+  // No notifications about a call follow its answer.
   return writer_->WriteLineIf(
       [&] {
         MutexLock lock(&mutex_);

@@ -31,31 +31,31 @@ namespace callslip::bridge {
 // Carries the messages of one agent to the gateway and the answers back.
 //
 // Its promise: each request gets exactly one answer, at its deadline at the latest, and none once
-// it was cancelled. A request is *unfinished* until somebody takes it out of the table (its
-// worker, the deadline thread, a cancel); whoever takes it is the one who answers it.
+// it was cancelled. A request is *unfinished* until a thread takes it out of the table (its worker,
+// the deadline thread, a cancel); the thread that takes it also answers it.
 //
-// Messages run side by side, with one exception: what arrives while an `initialize` is unfinished
-// is held until it has its answer, since only then the session is known whose headers the others
+// Messages run in parallel, with one exception: messages that arrive while an `initialize` is
+// unfinished are held until its answer, since only then is the session known that their headers
 // must carry.
 //
-// How often a message is sent is the Courier's business.
+// The Courier decides how often a message is sent.
 //
 // Thread-safe. Owned by main(); all three pointers must outlive it.
 class Relay {
  public:
   Relay(const TimeoutPolicy& policy, Clock* clock, GatewayClient* gateway, LineWriter* writer);
 
-  // Answers nothing any more; see Drain().
+  // Does not answer anything; see Drain().
   ~Relay();
 
-  // Takes one line of the agent's. Does not wait for the gateway, only for the agent to read.
+  // Handles one line from the agent. Does not wait for the gateway, only for the agent to read.
   void HandleLine(std::string line);
 
-  // Reads lines on threads of the relay's own until `read` returns false; see CallPool::ReadWith().
+  // Reads lines on the relay's own threads until `read` returns false; see CallPool::ReadWith().
   void ReadWith(int fd, std::function<bool()> read) { pool_->ReadWith(fd, std::move(read)); }
 
   // Answers the request of a line that was longer than kMaxLineBytes and was skipped. `id`: its id,
-  // in JSON bytes; where it is empty, the agent is told so under none.
+  // in JSON bytes; if it is empty, the error has no id.
   void HandleTooLongLine(const std::string& id);
 
   // Refuses everything new, gives the unfinished calls `grace` to finish, answers the rest, and
@@ -67,39 +67,39 @@ class Relay {
   using CallPtr = std::shared_ptr<Call>;
 
   void HandleMessage(Message message);
-  // `id` (JSON bytes), or none where it is that of an unfinished request, whose answer the agent is
-  // still owed under it.
+  // `id` (JSON bytes), or empty if an unfinished request has it: the agent is still owed the answer
+  // to that one.
   std::string FreeId(const std::string& id);
 
   // Puts a call into the table and starts, holds or refuses it.
   void Admit(CallPtr call);
   std::optional<std::string> RefusalLocked(const Call& call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Start(CallPtr call);
-  // Takes back the request with this id, if it is unfinished. True where the cancel is over with
-  // that: a modern request is taken back by closing its connection.
+  // Cancels the request with this id, if it is unfinished. True if the notification need not be
+  // forwarded: a modern request is cancelled by closing its connection.
   bool Cancel(const std::string& id_key);
 
-  // Takes a call out of the table. False if somebody else did before. After a true, the taker
-  // answers and calls Answered().
+  // Takes a call out of the table. False if another thread did before. After a true, the caller
+  // must answer the call and call Answered().
   bool Take(const CallPtr& call);
   void TakeLocked(const CallPtr& call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answered(const CallPtr& call);
   void Finish(const CallPtr& call, const Failure& failure);
 
-  // What a worker does for a call.
+  // The worker's steps for a call.
   void Run(const CallPtr& call);
   void Send(const CallPtr& call, const Message& message);
   void Conclude(const CallPtr& call, Exchange exchange);
   void ConcludeWithAnswer(const CallPtr& call, const ResponseHead& head, Message&& answer);
-  // Returns false when the stream has said all it can say.
+  // Returns false when the stream has no more to deliver.
   bool HandleEvent(const CallPtr& call, const ResponseHead& head, absl::string_view data);
 
-  // Puts off the time of a call: a stream has begun, which lasts as long as it likes, or a sign of
-  // one has come whose time counts from there.
+  // Postpones the deadline of a call: a stream has begun, which may last indefinitely, or a call
+  // that counts from its last message has received one.
   void SetDeadline(const CallPtr& call, absl::Time deadline);
 
   void RunDeadlines();
-  // Takes all calls whose time has come and returns them with the time of the next one.
+  // Takes all calls that are due and returns them with the time of the next one.
   std::pair<std::vector<CallPtr>, absl::Time> TakeDueLocked(absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool IsIdleLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -117,7 +117,7 @@ class Relay {
   const std::unique_ptr<Sleeper> deadline_sleeper_;
 
   Mutex mutex_;
-  // All calls that nobody has taken, notifications included, by deadline; and the requests among
+  // All calls that no thread has taken, notifications included, by deadline; and the requests among
   // them by id.
   std::set<std::pair<absl::Time, CallPtr>> unfinished_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, CallPtr> requests_ ABSL_GUARDED_BY(mutex_);
@@ -128,7 +128,7 @@ class Relay {
   std::vector<CallPtr> held_ ABSL_GUARDED_BY(mutex_);
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Time drain_deadline_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
-  // When the deadline thread looks next; it is only woken for what comes before that.
+  // When the deadline thread wakes next; only an earlier deadline wakes it before.
   absl::Time sleeping_until_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
 

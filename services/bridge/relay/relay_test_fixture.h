@@ -27,8 +27,8 @@ inline bool Mentions(const httplib::Request& request, absl::string_view text) {
   return absl::StrContains(request.body, text);
 }
 
-// A relay whose stdout is a pipe that the test reads, and whose clock stands still, so that no
-// deadline passes unless a test asks for it. Reading an answer blocks until there is one.
+// A relay that writes to a pipe, which the test reads, and uses a stopped clock, so that no
+// deadline passes unless a test requires it. Reading an answer blocks until there is one.
 class RelayTest : public testing::Test {
  protected:
   RelayTest() {
@@ -83,15 +83,15 @@ class RelayTest : public testing::Test {
   }
   nlohmann::json Read() { return nlohmann::json::parse(ReadLine()); }
 
-  // The next line answers this ping: nothing else was written before it.
+  // Expects that the next line answers this ping, with nothing written before it.
   void ExpectSilenceUntilPing() {
     Call("\"silence\"", "ping");
     EXPECT_EQ(ReadLine(), ResultFor("\"silence\"", R"({"method":"ping"})"));
   }
 
-  // Set it before StartGateway(), which gives it to the gateway as well.
+  // Set it before StartGateway(), which passes it to the gateway as well.
   std::string token_;
-  // The one of clock(): the relay reads it until it goes.
+  // The default clock(): the relay reads it until it is destroyed.
   FakeClock fake_clock_;
   RealClock real_clock_;
   int fds_[2];

@@ -19,7 +19,7 @@ bool FitsIntoHeader(absl::string_view text) {
   return text.size() <= 1024 && absl::c_all_of(text, absl::ascii_isgraph);
 }
 
-// Takes the answer, should it come as an event, into `exchange`.
+// Stores the answer in `head` and `answer` if it arrives as an event.
 GatewayClient::EventSink Collect(const Message& request, ResponseHead& head,
                                  std::optional<Message>& answer) {
   return [&](const ResponseHead& event_head, absl::string_view data) {
@@ -87,7 +87,7 @@ SessionKeeper::Renewal SessionKeeper::Renew(const std::string& lost, absl::Durat
 }
 
 bool SessionKeeper::AwaitRenewal(AbortSwitch& abort) {
-  bool stopped = false;  // Guarded by mutex_, as what it is set beside.
+  bool stopped = false;  // Guarded by mutex_, like the state next to which it is set.
   const auto stop = [&] {
     MutexLock lock(&mutex_);
     stopped = true;
@@ -98,7 +98,7 @@ bool SessionKeeper::AwaitRenewal(AbortSwitch& abort) {
     MutexLock lock(&mutex_);
     while (renewing_ && !stopped) renewed_.Wait(&mutex_);
   }
-  // Not under mutex_, which `stop` takes.
+  // Not under mutex_, which `stop` locks.
   abort.EndExchange();
   return !abort.aborted();
 }
@@ -120,7 +120,7 @@ SessionKeeper::Renewal SessionKeeper::Open(const std::string& initialize,
     if (!std::holds_alternative<Message>(found)) return Renewal::kRefused;
     answer = std::get<Message>(std::move(found));
   }
-  // The agent holds on to the version that it was told.
+  // The agent keeps using the version that it has negotiated.
   if (NegotiatedVersion(*answer) != protocol_version) return Renewal::kRefused;
   opened = SessionOf(head, protocol_version);
   const auto ignore = [](const ResponseHead&, absl::string_view) { return false; };

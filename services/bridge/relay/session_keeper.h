@@ -13,39 +13,39 @@
 
 namespace callslip::bridge {
 
-// The MCP session of the agent, in the revisions that have one. A gateway that does not know it any
-// more gets the agent's `initialize` once again, so that the agent notices nothing. Thread-safe.
+// The MCP session of the agent, in the revisions that have sessions. If the gateway no longer knows
+// it, repeats the agent's `initialize`, so that the agent notices nothing. Thread-safe.
 class SessionKeeper {
  public:
   explicit SessionKeeper(GatewayClient* gateway) : gateway_(gateway) {}
 
-  // The gateway has answered the agent's `initialize`: from now on its messages carry what that
-  // has agreed on. Text that does not fit into a header is ignored.
+  // Call this when the gateway has answered the agent's `initialize`: its messages then carry the
+  // negotiated session and version. Text that does not fit into a header is ignored.
   void Start(const Message& initialize, const ResponseHead& head, const Message& answer);
 
-  // The gateway has answered a `logging/setLevel` of the agent's: a session that takes the place of
-  // this one gets the same level, if it was taken.
+  // Call this when the gateway has answered a `logging/setLevel` of the agent: if that succeeded, a
+  // session that replaces this one gets the same level.
   void KeepLogLevel(const Message& set_level, const Message& answer);
 
-  // The id of the session; empty where the gateway has issued none.
+  // The id of the session; empty if the gateway has issued none.
   std::string id();
 
-  // The lines of the headers of a message of the session.
+  // The header lines for a message of the session.
   std::string SessionHeaders();
 
   enum class Renewal {
-    kDone,      // There is another session than the one that was lost.
-    kTryLater,  // The gateway cannot be reached just now.
-    kRefused,   // It does not take the same `initialize` any more, or answers it in another way.
+    kDone,      // The lost session has been replaced.
+    kTryLater,  // The gateway is currently unreachable.
+    kRefused,   // It refuses the same `initialize`, or answers it differently.
   };
 
-  // The gateway does not know the session `lost`: opens a new one, unless another thread has done
-  // so. Blocks until that is over, for at most as long as `abort` lets it, whoever opens it.
-  // `silence` as in Post().
+  // Call this when the gateway does not know the session `lost`: opens a new one, unless another
+  // thread has done so. Blocks until the session is open, whichever thread opens it, or until
+  // `abort`. `silence` as in Post().
   Renewal Renew(const std::string& lost, absl::Duration silence, AbortSwitch& abort);
 
   // Sends a DELETE for the session, if the gateway has issued one. Blocks for `timeout` at most
-  // (resolving a host name excepted); a failure is of no consequence.
+  // (except for resolving a host name); a failure has no consequence.
   void End(absl::Duration timeout);
 
  private:
@@ -56,7 +56,7 @@ class SessionKeeper {
 
   static Session SessionOf(const ResponseHead& head, const std::string& protocol_version);
   static std::string HeadersOf(const Session& session);
-  // Waits while another thread opens a session. False where `abort` has ended that.
+  // Waits while another thread opens a session. False if `abort` ended the wait.
   bool AwaitRenewal(AbortSwitch& abort);
   Renewal Open(const std::string& initialize, const std::string& set_level,
                const std::string& protocol_version, absl::Duration silence, AbortSwitch& abort,
@@ -67,7 +67,8 @@ class SessionKeeper {
   CondVar renewed_;  // renewing_ has become false.
   bool renewing_ ABSL_GUARDED_BY(mutex_) = false;
   std::string initialize_ ABSL_GUARDED_BY(mutex_);  // As the agent wrote it.
-  std::string set_level_ ABSL_GUARDED_BY(mutex_);   // The same; empty where there was none.
+  // As the agent wrote it; empty if there was none.
+  std::string set_level_ ABSL_GUARDED_BY(mutex_);
   Session session_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -7,7 +7,7 @@
 namespace callslip::bridge {
 namespace {
 
-// Ids of agents have some ten bytes; the names that count here, fewer.
+// Agents' ids have some ten bytes; the names that matter here have fewer.
 constexpr size_t kMaxKept = 1024;
 
 }  // namespace

@@ -7,20 +7,20 @@
 
 namespace callslip::bridge {
 
-// What can be known of a line that is too long to be kept: whether it is a request, and its id.
-// Looks at each byte once and keeps the name and the value of one member at a time, each within a
-// limit. Does not check that the line is JSON.
+// Extracts from a line that is too long to keep whether it is a request, and its id. Reads each
+// byte once and keeps the name and the value of one member at a time, each within a limit. Does not
+// check that the line is JSON.
 class SkippedLine {
  public:
   // Adds the next bytes of the line.
   void Add(absl::string_view bytes);
 
-  // The id, in JSON bytes, of the request that the line is; empty where it is none, has no valid id
-  // or more than one.
+  // The id of the request, in JSON bytes; empty if the line is not a request, or has no valid id or
+  // more than one.
   std::string RequestId() const;
 
  private:
-  // A byte that stands in the outermost object itself, outside of strings.
+  // Adds a byte of the outermost object itself, outside of strings.
   void AddPunctuation(char c);
   void Keep(char c);
   // A member of the outermost object is complete.
@@ -29,7 +29,7 @@ class SkippedLine {
   int depth_ = 0;
   bool in_string_ = false;
   bool escaped_ = false;
-  bool in_value_ = false;  // Of a member of the outermost object.
+  bool in_value_ = false;  // In a member's value in the outermost object.
   std::string name_;
   std::string value_;
   bool is_too_long_ = false;  // The name or the value.

@@ -17,8 +17,8 @@ namespace {
 
 constexpr size_t kReadBytes = size_t{64} * 1024;
 
-// True when the failed read or write is to be repeated. Waits first where the other side has left
-// the descriptor in non-blocking mode.
+// True if the failed read or write must be repeated. Waits first if the other side has left the
+// descriptor in non-blocking mode.
 bool ShouldRepeat(int fd, short events) {
   if (errno == EINTR) return true;
   if (errno != EAGAIN && errno != EWOULDBLOCK) return false;

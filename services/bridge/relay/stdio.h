@@ -12,7 +12,7 @@
 
 namespace callslip::bridge {
 
-// Reads lines from a file descriptor, which it does not own. Used by one thread.
+// Reads lines from a file descriptor, which it does not own. Not thread-safe: use on one thread.
 class LineReader {
  public:
   enum class Event {
@@ -23,12 +23,12 @@ class LineReader {
 
   LineReader(int fd, size_t max_bytes);
 
-  // Blocks until there is an event. `line` is the line of kLine, and of kTooLong the id of the
-  // request that it held, as by SkippedLine. The last line may lack its ending. Memory stays within
-  // `max_bytes`, however long a line is.
+  // Blocks until there is an event. `line` is the line for kLine; for kTooLong it is the id of the
+  // request in the line, as extracted by SkippedLine. The last line may lack its ending. Memory
+  // stays within `max_bytes`, regardless of the length of a line.
   Event Next(std::string& line);
 
-  // True where Next() would not have to read.
+  // True if Next() can return a line without reading.
   bool HasLine() const;
 
  private:
@@ -41,31 +41,31 @@ class LineReader {
   size_t end_ = 0;
 };
 
-// Writes whole lines to a file descriptor, which it does not own: the one door to stdout.
+// Writes whole lines to a file descriptor, which it does not own: the only access to stdout.
 // Thread-safe; lines of several threads never mix.
 //
-// It holds its lock while it writes, since that is the purpose of the lock: a reader that does not
+// It holds its lock while it writes, since that is the purpose of the lock: an agent that does not
 // read stops all writers.
 class LineWriter {
  public:
-  // `on_closed` is called once, by the writing thread, when the other side has gone (EPIPE) or
+  // The writing thread calls `on_closed` once, when the other side has closed the pipe (EPIPE) or
   // writing fails. SIGPIPE must be ignored.
   LineWriter(int fd, std::function<void()> on_closed);
 
-  // Writes `line`, which holds no line break, and a line feed. Returns false, having written
-  // nothing that can be read, once the pipe is closed.
+  // Writes `line`, which must not contain a line break, and a line feed. Returns false, without any
+  // readable output, once the pipe is closed.
   bool WriteLine(absl::string_view line);
 
-  // WriteLine(), unless `is_due` says no once all lines before this one are written.
+  // Like WriteLine(), but only if `is_due` returns true once all earlier lines are written.
   bool WriteLineIf(const std::function<bool()>& is_due, absl::string_view line);
 
-  // WriteLine(). Calls `before` first, unless the writing may block.
+  // Like WriteLine(). Calls `before` first, unless the write may block.
   bool WriteLine(absl::string_view line, const std::function<void()>& before);
 
   bool closed();
 
  private:
-  // Where it is false, another process may be needed for writing that many bytes.
+  // False if the write may have to wait for the reading process.
   bool HasRoomFor(size_t bytes) const;
   bool WriteAllLocked(absl::string_view line) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

@@ -7,21 +7,21 @@
 namespace callslip::bridge {
 namespace {
 
-// What is known of a call.
+// The properties of a call.
 struct Kind {
   CallClass call_class = CallClass::kFast;
-  // The gateway waits as long as this class lets it, where the call names no wait_ms itself.
+  // The gateway waits as long as this class permits if the call names no wait_ms.
   std::optional<CallClass> waits = std::nullopt;
   bool reads = false;
 };
 
-// One row; an empty text fits every call.
+// One row; an empty text matches every call.
 struct Row {
   absl::string_view method;
   absl::string_view tool;
   absl::string_view what;
   absl::string_view correlation_id_prefix;
-  bool asks_for_long_wait;  // `wait_ms` is beyond what the fast class can wait.
+  bool asks_for_long_wait;  // `wait_ms` exceeds the longest wait of the fast class.
   Kind kind;
 };
 
@@ -30,8 +30,8 @@ constexpr CallClass kSlow = CallClass::kSlow;
 constexpr CallClass kBlocking = CallClass::kBlocking;
 constexpr auto kNoWait = std::nullopt;
 
-// The first row that fits decides; all other calls are fast and may change something. Only a
-// `tools/call` has more to it than its method.
+// The first matching row decides; all other calls are fast and may change something. Only a
+// `tools/call` is classified by more than its method.
 constexpr Row kRows[] = {
     {"tools/call", "observe", "command_result", "ann_", false, {kBlocking, kBlocking, true}},
     {"tools/call", "observe", "", "", true, {kSlow, kNoWait, true}},
@@ -76,7 +76,7 @@ Kind KindOf(const Message& message, absl::Duration fast_wait) {
   for (const Row& row : kRows) {
     if (!Fits(row, message.method, call, fast_wait)) continue;
     Kind kind = row.kind;
-    // That is a request to a person.
+    // Such a call sends a request to the user.
     if (call.asks_person) kind.reads = false;
     return kind;
   }
@@ -129,7 +129,7 @@ std::optional<absl::Duration> TimeoutPolicy::ShorterWaitFor(const Message& messa
   const Kind kind = KindOf(message, times_.fast.server_wait);
   const TimeoutPolicy gateways{CallTimes()};
   const absl::Duration longest = ServerWaitOf(kind.call_class);
-  // The gateway keeps to its own by itself, and says what is wrong with a longer one.
+  // The gateway enforces its own limit, and reports a longer wait as an error.
   if (longest >= gateways.ServerWaitOf(kind.call_class)) return std::nullopt;
   const absl::Duration by_itself =
       kind.waits ? gateways.ServerWaitOf(*kind.waits) : absl::ZeroDuration();

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A call of the gateway's `files`, in the revision of the agent's own call.
+// A call of the gateway's `files` tool, in the revision of the agent's own call.
 Message PieceMessage(const Message& call, Json arguments) {
   arguments["request_id"] = RandomHex128();
   Json params = {{"name", "files"}, {"arguments", std::move(arguments)}};
@@ -28,11 +28,11 @@ Message PieceMessage(const Message& call, Json arguments) {
                         {"id", absl::StrCat("callslip-bridge-file-", RandomHex128())},
                         {"method", "tools/call"},
                         {"params", std::move(params)}};
-  // The name of a file may be no UTF-8.
+  // The name of a file may be invalid UTF-8.
   return ParseMessage(message.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-// Why the whole call came to nothing.
+// The failure of the whole call.
 Failure OfOutcome(const Exchange& exchange, const std::string& url) {
   if (exchange.outcome == Exchange::Outcome::kUnproven) {
     Failure failure = UnprovenAnswer(url);
@@ -104,7 +104,7 @@ std::variant<std::string, Failure> Uploads::PutPiece(const Courier::Delivery& de
   put.message = &piece;
   put.on_event = [](const ResponseHead&, absl::string_view) { return true; };
   Exchange exchange = courier_->Deliver(put);
-  // Nothing of the agent's call.
+  // No part of the agent's own call was sent.
   delivery.abort->ForgetSent();
   if (exchange.outcome != Exchange::Outcome::kAnswered) return OfOutcome(exchange, url_);
   auto answer = FindAnswer(exchange.head, std::move(exchange.body), piece, url_);

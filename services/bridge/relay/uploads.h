@@ -13,20 +13,20 @@
 
 namespace callslip::bridge {
 
-// Brings the files that an `upload` names to the gateway, where the browser fetches them. An agent
-// names paths of this machine, which neither gateway nor browser can read. Thread-safe.
+// Transfers the files of an `upload` to the gateway, from which the browser fetches them. An agent
+// names paths on this machine, which neither gateway nor browser can read. Thread-safe.
 class Uploads {
  public:
   // Both must outlive this. `url`: the gateway's, for failures.
   Uploads(const Courier* courier, AgentRoots* roots, std::string url)
       : courier_(courier), roots_(roots), url_(std::move(url)) {}
 
-  // The message of the delivery with the ids of the files in the place of their paths, or why it
-  // can't be had. Blocks as Courier::Deliver() does; nothing of the message itself is sent.
+  // Returns the message of the delivery with file ids instead of paths, or the failure. Blocks like
+  // Courier::Deliver(); no part of the message itself is sent.
   std::variant<Message, Failure> Prepare(const Courier::Delivery& delivery) const;
 
  private:
-  // The id of the file.
+  // Returns the id of the file.
   std::variant<std::string, Failure> Put(const Courier::Delivery& delivery,
                                          const LocalFile& file) const;
   std::variant<std::string, Failure> PutPiece(const Courier::Delivery& delivery,

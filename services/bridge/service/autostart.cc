@@ -21,7 +21,7 @@
 namespace callslip::bridge {
 namespace {
 
-// The supervisor gets the lock with the descriptor: it is never free in between.
+// The supervisor inherits the lock with the descriptor: it is never free in between.
 absl::StatusOr<pid_t> StartSupervisor(const AutostartPlan& plan, int lock) {
   std::vector<std::string> arguments = {absl::StrCat(ProgramFolder(), "/callslip-bridge"),
                                         kSuperviseCommand, "--gateway", plan.gateway_url};
@@ -42,7 +42,7 @@ absl::StatusOr<pid_t> StartSupervisor(const AutostartPlan& plan, int lock) {
                                    O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW, 0600);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // A Ctrl-C, or the end of the agent's terminal, is not for the services of other agents.
+  // A Ctrl-C, or the end of the agent's terminal, must not reach the services of other agents.
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
   pid_t pid = 0;
   const int error = posix_spawn(&pid, argv[0], &files, &attributes, argv.data(), environ);
@@ -72,13 +72,13 @@ void ReportTakenAddresses(GatewayClient& gateway, Clock& clock, absl::Duration p
 
 absl::Status KeepServicesRunning(const AutostartPlan& plan, Clock& clock) {
   const std::unique_ptr<Sleeper> sleeper = clock.NewSleeper();
-  // Kept open to the end. Blocks while the services of the bridges before are being ended.
+  // Stays open to the end. Blocks while the services of previous bridges are being stopped.
   ASSIGN_OR_RETURN(int users, OpenAndLock(plan.users_file(), LOCK_SH));
   pid_t supervisor = 0;
   while (true) {
-    // Blocks for as long as there is a supervisor.
+    // Blocks as long as there is a supervisor.
     ASSIGN_OR_RETURN(const int lock, OpenAndLock(plan.lock_file(), LOCK_EX));
-    // Where somebody has removed a file, what others lock is another one.
+    // If a file has been removed, other processes lock a different one.
     const bool users_lost = !IsAt(users, plan.users_file());
     if (users_lost) {
       close(users);
@@ -93,7 +93,7 @@ absl::Status KeepServicesRunning(const AutostartPlan& plan, Clock& clock) {
     Log(started.ok() ? LogLevel::kInfo : LogLevel::kError, "starting the services",
         {{"log_file", plan.log_file()}});
     supervisor = started.value_or(0);
-    // However many bridges there are, one supervisor is started in this time.
+    // Only one supervisor is started in this time, regardless of the number of bridges.
     sleeper->SleepUntil(clock.Now() + kSupervisorPause);
     close(lock);
     RETURN_IF_ERROR(started.status());

@@ -9,22 +9,23 @@
 namespace callslip::bridge {
 
 // How `--autostart` runs one tracker and one gateway for any number of bridges, without a registry
-// and without a process that has to be ended by hand. Three kinds of processes share two files in a
-// folder that only their user can enter; all they know of each other are the locks on them:
+// and without a process that must be stopped by hand. Three kinds of processes share two files in a
+// folder that only their user can enter; they coordinate only through the locks on these files:
 //
 //   bridge      holds the shared lock on FILE.users as long as it lives, and waits for the
-//               exclusive lock on FILE.lock. Whoever gets it starts the supervisor and hands the
-//               lock over.
+//               exclusive lock on FILE.lock. The bridge that gets it starts the supervisor and
+//               passes the lock on to it.
 //   supervisor  holds FILE.lock, runs tracker and gateway, and waits for the exclusive lock on
-//               FILE.users: it has that once the last bridge is gone, and then ends both.
-//   services    are killed by the kernel when their supervisor ends in any other way.
+//               FILE.users: it gets that once the last bridge is gone, and then stops both.
+//   services    are killed by the kernel if their supervisor ends in any other way.
 //
-// The kernel drops the locks of whatever dies. Bridges for different gateways use different files.
-// The supervisor keeps the files from looking forgotten, which would be removed from /tmp; where
-// one is gone all the same it ends, and the bridges begin again with new files. It bounds the log.
+// The kernel releases the locks of a process that dies. Bridges for different gateways use
+// different files. The supervisor keeps the files recent, since old files are removed from /tmp; if
+// one is removed nevertheless, the supervisor ends, and the bridges start again with new files. It
+// bounds the log.
 
-// Waits for the gateway to answer at its socket, for `patience`; then tells in the log which of its
-// addresses somebody else has, where there are such.
+// Waits for the gateway to answer at its socket, for `patience`; then logs each of its addresses at
+// which another program listens.
 void ReportTakenAddresses(GatewayClient& gateway, Clock& clock, absl::Duration patience);
 
 // The bridge's part. Does not return while the files can be used: meant for a thread of its own.

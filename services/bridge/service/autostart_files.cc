@@ -48,7 +48,7 @@ void BoundLog(const std::string& path, size_t max_bytes) {
     while (old >= 0 && from < size && sendfile(old, log, &from, size - from) > 0) {
     }
     if (old >= 0) close(old);
-    // Whether that could be kept or not: the disk is not to fill up. The log's writers append.
+    // In any case, so that the disk does not fill up. The log's writers append.
     if (ftruncate(log, 0) != 0) unlink(path.c_str());
   }
   close(log);

@@ -7,21 +7,21 @@
 
 #include "absl/status/statusor.h"
 
-// The files by which the processes of --autostart find each other. They may lie in /tmp, where
-// others remove what looks forgotten.
+// The files through which the processes of --autostart coordinate. They may be in /tmp, where old
+// files are removed.
 namespace callslip::bridge {
 
-// Opens the file at `path`, which is made where it is missing, and takes its lock, LOCK_SH or
-// LOCK_EX; waits for that. What lies at `path` by then may be another file: see IsAt().
+// Opens the file at `path`, creating it if it is missing, and waits for its lock, LOCK_SH or
+// LOCK_EX. The file at `path` may have been replaced meanwhile: see IsAt().
 absl::StatusOr<int> OpenAndLock(const std::string& path, int operation);
 
-// True where the file that `fd` has open is the one at `path`.
+// True if `fd` refers to the file at `path`.
 bool IsAt(int fd, const std::string& path);
 
-// Those of the files that are there look as if they had just been used.
+// Updates the times of the files that exist.
 void Touch(const std::vector<std::string>& paths);
 
-// Empties a log of more than `max_bytes`, whose writers append to it; its last `max_bytes` are then
+// Empties a log of more than `max_bytes` that its writers append to; its last `max_bytes` are then
 // in `path`.old.
 void BoundLog(const std::string& path, size_t max_bytes);
 

@@ -25,7 +25,7 @@ std::string FolderPath() {
   return absl::StrCat("/tmp/callslip-", geteuid());
 }
 
-// Empty where there is none.
+// Empty if there is none.
 std::string DataFolderPath() {
   const char* data = std::getenv("XDG_DATA_HOME");
   if (data != nullptr && data[0] == '/') return absl::StrCat(data, "/callslip");
@@ -34,19 +34,19 @@ std::string DataFolderPath() {
   return "";
 }
 
-// The data directory of the tracker for `name`, in a folder that there is; empty where there can't
-// be one.
+// The data directory of the tracker for `name`, in an existing folder; empty if it cannot be
+// created.
 std::string DataDirectory(const std::string& name) {
   const std::filesystem::path folder = DataFolderPath();
   if (folder.empty()) return "";
   std::error_code error;
   std::filesystem::create_directories(folder.parent_path(), error);
-  // What agents and people say to each other is nobody else's business.
+  // Private, because it holds the conversations of agents and users.
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return "";
   return (folder / name).string();
 }
 
-// Others must not be able to put files there that we would lock, log to or connect to.
+// Other users must not be able to place files there that we would lock, log to or connect to.
 absl::Status MakePrivateFolder(const std::string& path) {
   struct stat found;
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {

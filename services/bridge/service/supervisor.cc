@@ -26,7 +26,7 @@
 namespace callslip::bridge {
 namespace {
 
-// One program that is kept running.
+// Keeps one program running.
 class Service {
  public:
   Service(std::vector<std::string> command, Clock& clock)
@@ -35,7 +35,7 @@ class Service {
         sleeper_(clock.NewSleeper()),
         thread_([this] { Run(); }) {}
 
-  // Asks the program to end, and waits for that.
+  // Asks the program to end, and waits for it.
   ~Service() {
     {
       MutexLock lock(&mutex_);
@@ -59,7 +59,7 @@ class Service {
     }
   }
 
-  // False once the service is to end.
+  // False once the service must end.
   bool Start() {
     std::vector<char*> argv;
     for (std::string& argument : command_) argv.push_back(argument.data());
@@ -69,7 +69,7 @@ class Service {
     if (stopping_) return false;
     const pid_t pid = fork();
     if (pid == 0) {
-      // From here to execv() only what is safe after a fork of one thread of several.
+      // Between here and execv() only calls that are safe after a fork of a multithreaded process.
       prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (getppid() == supervisor) execv(argv[0], argv.data());
       _exit(127);
@@ -85,7 +85,7 @@ class Service {
       pid = pid_;
     }
     siginfo_t info;
-    // Leaves the process as a zombie, so that its id stays its own until pid_ is cleared.
+    // Leaves the process as a zombie, so that its id is not reused before pid_ is cleared.
     while (pid > 0 && waitid(P_PID, pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
     }
     MutexLock lock(&mutex_);
@@ -98,7 +98,7 @@ class Service {
   Clock& clock_;
   const std::unique_ptr<Sleeper> sleeper_;
   Mutex mutex_;
-  pid_t pid_ ABSL_GUARDED_BY(mutex_) = 0;  // 0: does not run.
+  pid_t pid_ ABSL_GUARDED_BY(mutex_) = 0;  // 0 if it is not running.
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
@@ -125,13 +125,13 @@ std::vector<std::string> GatewayCommand(const AutostartPlan& plan) {
   return command;
 }
 
-// Blocks until no bridge is left. The lock is kept: bridges that come now wait for our end.
+// Blocks until no bridge is left. Keeps the lock: bridges that start now wait for our end.
 void AwaitLastUser(int users) {
   while (flock(users, LOCK_EX) != 0 && errno == EINTR) {
   }
 }
 
-// Blocks until one of the locked files is no longer where others look for it.
+// Blocks until one of the locked files is no longer at its path.
 void TendFiles(const AutostartPlan& plan, int users, Clock& clock) {
   const std::unique_ptr<Sleeper> sleeper = clock.NewSleeper();
   while (IsAt(kSupervisorLockFd, plan.lock_file()) && IsAt(users, plan.users_file())) {
@@ -148,7 +148,7 @@ void TendFiles(const AutostartPlan& plan, int users, Clock& clock) {
 
 int Supervise(const AutostartPlan& plan, const ShutdownSignal& shutdown, Clock& clock) {
   if (fcntl(kSupervisorLockFd, F_SETFD, FD_CLOEXEC) != 0) return 2;  // Not started by a bridge.
-  // Meant for the bridge; the services get what they need as flags.
+  // These are meant for the bridge; the services receive their settings as flags.
   for (const char* name : {"CALLSLIP_CONFIG", "CALLSLIP_TOKEN", "CALLSLIP_GATEWAY",
                            "CALLSLIP_TLS_CA", "CALLSLIP_TLS_CERT", "CALLSLIP_TLS_KEY"}) {
     unsetenv(name);
@@ -172,7 +172,7 @@ int Supervise(const AutostartPlan& plan, const ShutdownSignal& shutdown, Clock& 
     Log(LogLevel::kInfo, "ending the services");
     std::thread([&clock] {
       clock.NewSleeper()->SleepUntil(clock.Now() + kServicesEndWithin);
-      std::_Exit(EXIT_FAILURE);  // The kernel kills what is left of them.
+      std::_Exit(EXIT_FAILURE);  // The kernel kills the remaining ones.
     }).detach();
     gateway.reset();
     tracker.reset();

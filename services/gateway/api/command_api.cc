@@ -24,10 +24,10 @@
 namespace callslip::gateway {
 namespace {
 
-// In one answer: a row may hold 8 KiB of context.
+// In one answer; limited because a row can hold 8 KiB of context.
 constexpr int kMaxListed = 200;
 
-// Between two messages of changes: as often as somebody can see them.
+// The pause between two messages of changes: more frequent ones would not be visible to a person.
 constexpr std::chrono::milliseconds kChangesPause{100};
 
 const std::vector<v1::CommandState>& AllStates() {
@@ -38,7 +38,7 @@ const std::vector<v1::CommandState>& AllStates() {
   return states;
 }
 
-// Which states `status` and `stage` mean; none where both are absent.
+// Reads the states that `status` and `stage` select; none if both are absent.
 void ReadStates(JsonFields& fields, v1::ListCommandsRequest& request) {
   std::string status;
   std::string stage;
@@ -75,7 +75,7 @@ HttpResponse NoResult(const v1::Command& command) {
 using ObserverPtr = std::shared_ptr<CommandObserver>;
 using SocketPtr = std::shared_ptr<WebSocket>;
 
-// As one message: {"type": "commands", "data": {"commands": [ROW, …]}}.
+// A single message: {"type": "commands", "data": {"commands": [ROW, …]}}.
 std::string RowsMessage(const std::vector<std::shared_ptr<const std::string>>& rows) {
   return absl::StrCat(
       R"({"type":"commands","data":{"commands":[)",
@@ -94,7 +94,7 @@ boost::asio::awaitable<void> SendChanges(ObserverPtr observer, SocketPtr socket)
     }
     if (changes->lost) SendMessage(*socket, "feed_lost", Json::object());
     if (!changes->rows.empty()) socket->Send(RowsMessage(changes->rows));
-    // What changes meanwhile comes in one message, once the socket has room.
+    // Collects the changes of this time into one message, sent once the socket has space.
     timer.expires_after(kChangesPause);
     co_await timer.async_wait(boost::asio::use_awaitable);
     co_await socket->AwaitRoom();
@@ -191,7 +191,7 @@ CommandApi::Answer CommandApi::GetResult(Request request) const {
   if (!command.ok()) co_return ErrorResponse(command.status());
   if (command->result().empty()) co_return NoResult(*command);
   HttpResponse answer;
-  // Whatever a page has put into it, nobody shows it as one.
+  // Its content may come from a page: browsers must not render it as one.
   answer.headers = {{"X-Content-Type-Options", "nosniff"},
                     {"Content-Disposition",
                      absl::StrCat("attachment; filename=\"", command->command_id(), ".json\"")},

@@ -16,14 +16,14 @@ namespace asio = boost::asio;
 
 namespace {
 
-// Between two feeds, of which the first has broken; twice as long where the next one breaks too.
+// The pause before a broken feed is reopened; doubled if the next one breaks too.
 constexpr std::chrono::milliseconds kRetryPause{250};
 constexpr std::chrono::milliseconds kLongestPause{4'000};
 
-// What a row costs that waits, beside its text: its id twice, and places in tables.
+// The memory of a queued row besides its text: its id twice, and table entries.
 constexpr size_t kRowOverhead = 256;
 
-// What watching again does not change.
+// Whether another Watch() would fail the same way.
 bool IsFinal(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
@@ -31,7 +31,7 @@ bool IsFinal(const absl::Status& status) {
     case absl::StatusCode::kUnimplemented:
       return true;
     case absl::StatusCode::kResourceExhausted:
-      // Not because of this feed: as many are watched as may be.
+      // Final unless this feed was too slow: the limit of watchers is reached.
       return DetailsOf(status).reason != "too_slow";
     default:
       return false;
@@ -45,7 +45,7 @@ absl::Status Draining() {
 
 }  // namespace
 
-// One feed of the tracker, and those who are told of what comes.
+// One feed of the tracker, and the observers of its updates.
 struct CommandObserver::Watched {
   explicit Watched(CommandHub::Which of) : which(std::move(of)) {}
 
@@ -55,7 +55,7 @@ struct CommandObserver::Watched {
   }
 
   void Tell(const v1::CommandUpdate& update) {
-    if (!update.has_command()) {  // What came before this may have been missed.
+    if (!update.has_command()) {  // Earlier updates may have been missed.
       for (CommandObserver* observer : observers) observer->Lose();
       return;
     }
@@ -70,7 +70,7 @@ struct CommandObserver::Watched {
   const CommandHub::Which which;
   bool only_changes = false;  // See TrackerClient::Watch().
   std::vector<CommandObserver*> observers;
-  absl::Status status;  // Why it is over.
+  absl::Status status;  // The reason for the end.
   std::optional<Companion> following;
 };
 
@@ -163,7 +163,7 @@ asio::awaitable<void> CommandHub::Follow(std::shared_ptr<CommandHub> self,
       pause = kRetryPause;
       for (const v1::CommandUpdate& update : *changed) watched->Tell(update);
     }
-    // More were there than a feed begins with: who looks lists them.
+    // There are more commands than fit into the start of a feed; observers list them instead.
     if (DetailsOf(end).reason == "too_slow") watched->only_changes = true;
     if (IsFinal(end)) watched->End(end);
     if (!watched->status.ok()) break;

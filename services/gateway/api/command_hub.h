@@ -20,15 +20,15 @@ namespace callslip::gateway {
 
 class CommandHub;
 
-// What has changed of some commands since one who looks was told last: the newest row of each, so
-// that whoever reads slowly costs a row for each command and no more. Leaves by its destruction.
+// The changes of some commands since an observer last read them: the newest row of each, so that a
+// slow reader costs only one row for each command. Its destructor unsubscribes it.
 class CommandObserver {
  public:
   struct Watched;  // Private to command_hub.cc.
 
-  // What has changed. `lost`: some may have been missed before; list the commands.
+  // A batch of changes. `lost`: earlier ones may have been missed; list the commands.
   struct Changes {
-    // JSON, as CommandRow() has it; with "removed" where the tracker has forgotten it.
+    // JSON, as written by CommandRow(); with "removed" if the tracker has forgotten the command.
     std::vector<std::shared_ptr<const std::string>> rows;
     bool lost = false;
   };
@@ -37,9 +37,9 @@ class CommandObserver {
   CommandObserver(const CommandObserver&) = delete;
   ~CommandObserver();
 
-  // Once there are some, up to CommandHub::kMaxRows, those that changed first before others. One
-  // call at a time. An error is the end: what the tracker refuses, or UNAVAILABLE, reason
-  // `draining`.
+  // Waits for changes and returns up to CommandHub::kMaxRows of them, in the order in which they
+  // first changed. One call at a time. An error is final: an error of the tracker, or UNAVAILABLE,
+  // reason `draining`.
   boost::asio::awaitable<absl::StatusOr<Changes>> Next();
 
  private:
@@ -50,26 +50,26 @@ class CommandObserver {
 
   const std::shared_ptr<CommandHub> hub_;
   const std::shared_ptr<Watched> watched_;
-  std::vector<std::string> order_;  // Of those in rows_, as they changed first.
+  std::vector<std::string> order_;  // The ids in rows_, in the order of their first change.
   absl::flat_hash_map<std::string, std::shared_ptr<const std::string>> rows_;
-  ByteBudget::Place place_;  // For these.
+  ByteBudget::Place place_;  // The memory budget of these rows.
   size_t bytes_ = 0;
-  size_t taken_bytes_ = 0;  // Of these, those that it was told last, until it asks for more.
+  size_t taken_bytes_ = 0;  // Bytes of the rows from the last Next(), counted until the next.
   bool lost_ = false;
-  boost::asio::steady_timer news_;  // Cancelled for its reader to look again.
+  boost::asio::steady_timer news_;  // Cancelled to wake the reader.
 };
 
-// Watches commands for any number of observers: one feed of the tracker for all that look at the
-// same ones on behalf of the same client. A feed that breaks is opened anew, and the observers are
-// told that they may have missed something.
+// Watches commands for any number of observers: one feed of the tracker serves all observers of the
+// same commands on behalf of the same client. Reopens a feed that breaks, and notifies the
+// observers that they may have missed changes.
 //
-// Made by std::make_shared, since its observers hold it. Used on the executor.
+// Create it with std::make_shared, since its observers hold it. Used on the executor.
 class CommandHub : public std::enable_shared_from_this<CommandHub> {
  public:
-  // Rows that are told at once.
+  // The most rows that one Next() returns.
   static constexpr size_t kMaxRows = 500;
-  // Rows that wait for an observer; beyond that, and where there is no room for them beside what
-  // waits for others, all of them are dropped, and it is told so.
+  // The most rows queued for an observer. Beyond that, or if the memory budget shared with other
+  // observers is exhausted, all of them are dropped, and the observer is notified.
   static constexpr size_t kMaxWaiting = 10'000;
 
   struct Which {
@@ -81,18 +81,18 @@ class CommandHub : public std::enable_shared_from_this<CommandHub> {
     auto operator<=>(const Which&) const = default;
   };
 
-  // `tracker` must live as long as the executor runs. What waits for observers counts among
-  // `waiting`, on the account of the client.
+  // `tracker` must live as long as the executor runs. Queued rows count against `waiting`, in the
+  // client's share.
   CommandHub(boost::asio::any_io_executor executor, TrackerClient* tracker,
              std::shared_ptr<ByteBudget> waiting)
       : executor_(std::move(executor)), tracker_(tracker), waiting_(std::move(waiting)) {}
 
-  // Follows the commands: those that are there, where nobody looks at them yet and they are not too
-  // many, and each change from now on. Who lists them after this, and where some were lost, misses
-  // nothing.
+  // Follows the commands: the existing ones, if this is their first observer and they are not too
+  // many, and each change from now on. A caller that lists the commands after this, and again after
+  // `lost`, misses nothing.
   std::unique_ptr<CommandObserver> Join(const Which& which);
 
-  // Ends all observers, and later ones at once.
+  // Ends all observers, and later ones immediately.
   void End();
 
  private:

@@ -22,12 +22,12 @@ namespace {
 
 using StreamPtr = std::shared_ptr<EventStream>;
 
-// What a stream ends with where it could not go on.
+// The last event of a stream that fails.
 std::string FailureEvent(const absl::Status& status) {
   return ServerSentEvent(Dump(FailureMessage(TrackerErrorOf(status))));
 }
 
-// The last seq that the client has seen; nullopt where it says nothing of it.
+// The last seq that the client has seen; nullopt if the request names none.
 std::optional<int64_t> SeenSeq(const HttpRequest& request) {
   std::string text = request.Header("last-event-id");
   if (text.empty()) text = request.Query("after_seq");
@@ -61,7 +61,7 @@ boost::asio::awaitable<absl::Status> SendRecorded(TrackerCalls* sessions,
 boost::asio::awaitable<void> SendSession(TrackerCalls* sessions,
                                          std::shared_ptr<SessionObserver> observer,
                                          v1::ReadEventsRequest request, StreamPtr stream) {
-  // As it is now: what comes while the log is sent comes after it.
+  // The current text: later pieces are sent after the log.
   const Json said = observer->agent_text();
   absl::Status end =
       co_await SendRecorded(sessions, std::move(request), observer->joined_seq(), stream);
@@ -108,7 +108,7 @@ boost::asio::awaitable<void> SendMessages(std::shared_ptr<MessageStream<Message>
 }  // namespace
 
 SessionApi::Answer SessionApi::ReadOrWatchEvents(Request request) const {
-  // Who takes anything gets the page.
+  // A client that accepts anything gets the page.
   const std::string accept = absl::AsciiStrToLower(request->Header("accept"));
   if (!absl::StrContains(accept, "text/event-stream")) {
     JsonFields fields = JsonFields::OfQuery(request->query);
@@ -136,7 +136,7 @@ SessionApi::Answer SessionApi::ReadOrWatchEvents(Request request) const {
 
 SessionApi::Answer SessionApi::ReceiveMessages(Request request) const {
   if (auto refusal = ExcludePages(*request); refusal.has_value()) co_return *std::move(refusal);
-  // So that a session that does not exist is told as such.
+  // Answers an unknown session with an error before the stream begins.
   auto status = RequestOf<v1::GetQueueStatusRequest>(*request);
   const auto known = co_await sessions_->Call(*std::move(status));
   if (!known.ok()) co_return ErrorResponse(known.status());
@@ -155,7 +155,7 @@ SessionApi::Answer SessionApi::ReceiveMessages(Request request) const {
 SessionApi::Answer SessionApi::Play(Request request) const {
   auto play = RequestOf<v1::PlayRequest>(*request);
   if (!play.ok()) co_return ErrorResponse(play.status());
-  // So that a player that does not exist is told as such.
+  // Answers an unknown player with an error before the stream begins.
   v1::MovePlayerRequest look;
   look.set_client_id(play->client_id());
   look.set_player_id(play->player_id());

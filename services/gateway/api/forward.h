@@ -13,12 +13,11 @@
 #include "gateway/json/session_json.h"
 #include "rpc_client/tracker_calls.h"
 
-// A REST endpoint that is one call to the tracker.
+// REST endpoints that forward to a single call of the tracker.
 namespace callslip::gateway {
 
-// The request to the tracker that `http` makes: the client is its principal, the ids are those of
-// its path, the rest stands in its body or, for GET and DELETE, in its query. INVALID_ARGUMENT
-// where that does not fit.
+// The tracker request for `http`: the client is its principal, the ids come from its path, the rest
+// from its body or, for GET and DELETE, from its query. INVALID_ARGUMENT if these do not fit.
 template <typename Request>
 absl::StatusOr<Request> RequestOf(const HttpRequest& http) {
   Request request;
@@ -50,7 +49,7 @@ absl::StatusOr<Request> RequestOf(const HttpRequest& http) {
   return request;
 }
 
-// Makes the call, and answers with `status` and what `write` makes of the response. 204 has no
+// Makes the call, and answers with `status` and the response as converted by `write`. 204 has no
 // body.
 template <typename Request>
 boost::asio::awaitable<HttpResponse> Forward(TrackerCalls* sessions,

@@ -21,11 +21,11 @@ namespace {
 
 namespace asio = boost::asio;
 
-// As many as the tracker lists at once.
+// The most that the tracker lists at once.
 constexpr int kMaxOperationsListed = 1000;
 constexpr int kDefaultListed = 200;
 constexpr int kDefaultLogEntries = 100;
-// Of worker logs in one answer.
+// The most bytes of worker logs in one answer.
 constexpr size_t kMaxLogBytes = size_t{1} << 20;
 
 constexpr std::chrono::seconds kEvery{1};
@@ -36,7 +36,7 @@ HttpResponse JsonAnswer(const Json& body) {
   return answer;
 }
 
-// For whom a list is made: who sees all clients sees them here at once.
+// Sets the client of a list, which covers all clients if the caller may see them.
 template <typename List>
 void SetWhose(const Principal& principal, List& list) {
   list.set_client_id(OnBehalfOf(principal));

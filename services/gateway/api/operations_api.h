@@ -15,7 +15,7 @@
 
 namespace callslip::gateway {
 
-// Who hands in commands, who works for which target, and how all of it does. Reference:
+// The MCP clients, the targets with their workers, and the health of the system. Reference:
 // docs/http.md, "Targets, workers, health".
 class OperationsApi {
  public:

@@ -10,18 +10,18 @@
 
 namespace callslip::gateway {
 
-// Which MCP clients have called this gateway since it started. Used on one executor.
+// The MCP clients that have called this gateway since it started. Used on one executor.
 class RecentMcpClients {
  public:
   struct McpClient {
-    std::string principal;  // As whom it calls.
-    std::string name;       // ClientNameOf() it; may be empty.
+    std::string principal;  // The principal as which it calls.
+    std::string name;       // From ClientNameOf(); may be empty.
     absl::Time last_call;
   };
 
-  // Of more, those that have not called for longest make room.
+  // Beyond this, the client that has not called for the longest time is evicted.
   static constexpr size_t kMaxClients = 256;
-  // What the bridge's doctor calls itself, which is left out.
+  // The client name of the bridge's doctor, which is omitted.
   static constexpr char kDoctor[] = "callslip-doctor";
 
   // The clock must outlive this.
@@ -29,7 +29,7 @@ class RecentMcpClients {
 
   void Note(const std::string& principal, const std::string& name);
 
-  // The one that has called last comes first.
+  // The most recent caller comes first.
   const std::vector<McpClient>& List() const { return clients_; }
 
  private:

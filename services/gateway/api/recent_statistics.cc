@@ -9,7 +9,7 @@
 namespace callslip::gateway {
 namespace {
 
-// None where the tracker has other buckets.
+// Empty if the tracker uses other buckets.
 LatencyHistogram HistogramOf(const google::protobuf::RepeatedField<int64_t>& counts) {
   LatencyHistogram histogram;
   if (static_cast<size_t>(counts.size()) != LatencyHistogram::kBuckets) return histogram;
@@ -33,7 +33,7 @@ Json RecentStatistics::Note(const v1::GetHealthResponse& health) {
              .registered = health.registered(),
              .dispatch = HistogramOf(health.dispatch_counts()),
              .journal = HistogramOf(health.journal_counts())};
-  // A tracker that has started anew counts from zero.
+  // A restarted tracker counts from zero.
   if (!samples_.empty() && samples_.back().registered > now.registered) samples_.clear();
   while (!samples_.empty() && now.time - samples_.front().time > kWindow) samples_.pop_front();
 

@@ -14,23 +14,23 @@
 
 namespace callslip::gateway {
 
-// How the tracker does just now, for those who look once a second: it is asked once for all of
+// The tracker's current statistics for clients that poll once a second: one request serves all of
 // them. Used on the executor.
 class RecentStatistics {
  public:
-  // Latencies are those of this time, as far as somebody has looked for so long.
+  // Latencies cover this window, or less if reads began more recently.
   static constexpr absl::Duration kWindow = absl::Minutes(1);
-  // What was asked for less than this ago is told again.
+  // A result younger than this is returned again.
   static constexpr absl::Duration kFresh = absl::Milliseconds(900);
 
   // Both must outlive this.
   RecentStatistics(TrackerClient* tracker, Clock* clock) : tracker_(tracker), clock_(clock) {}
 
-  // As GET /api/stats/ws tells it: docs/http.md. Totals are those since the tracker's start.
+  // In the format of GET /api/stats/ws: docs/http.md. Totals count from the tracker's start.
   boost::asio::awaitable<absl::StatusOr<Json>> Read();
 
  private:
-  // What there was at one moment.
+  // The counters at one moment.
   struct Sample {
     absl::Time time;
     int64_t registered = 0;
@@ -42,8 +42,8 @@ class RecentStatistics {
 
   TrackerClient* const tracker_;
   Clock* const clock_;
-  std::deque<Sample> samples_;  // The oldest first.
-  Json latest_;                 // Of the last one.
+  std::deque<Sample> samples_;  // Oldest first.
+  Json latest_;                 // From the last sample.
 };
 
 }  // namespace callslip::gateway

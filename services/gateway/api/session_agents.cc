@@ -1,4 +1,4 @@
-// Which agents there are, and what is done to those of sessions.
+// Lists the agents, and controls those of sessions.
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,7 +20,7 @@ namespace {
 
 using HttpRequestPtr = std::shared_ptr<const HttpRequest>;
 
-// The tracker waits 8 s for a runner; with kRpcMargin.
+// The tracker's 8 s wait for a runner, plus kRpcMargin.
 constexpr absl::Duration kControlDeadline = absl::Seconds(9);
 
 v1::AgentAction ActionOf(const std::string& action) {
@@ -54,7 +54,7 @@ absl::StatusOr<v1::AgentControl> ConfigFrom(const HttpRequest& http) {
   return control;
 }
 
-// Has it done to the agent of the session that the path names.
+// Applies `control` to the agent of the session that the path names.
 boost::asio::awaitable<HttpResponse> Control(TrackerCalls* sessions, HttpRequestPtr http,
                                              absl::StatusOr<v1::AgentControl> control) {
   if (!control.ok()) co_return ErrorResponse(control.status());
@@ -70,7 +70,7 @@ boost::asio::awaitable<HttpResponse> Control(TrackerCalls* sessions, HttpRequest
   co_return answer;
 }
 
-// Where no runner has it nothing comes of it: the session has the agent's state.
+// Has no effect if no runner can start the agent; the session shows the agent's state.
 boost::asio::awaitable<void> Start(TrackerCalls* sessions, v1::ControlAgentRequest request) {
   const auto state = co_await sessions->Call(std::move(request), {.deadline = kControlDeadline});
   (void)state;

@@ -16,13 +16,13 @@ Json WriteJson(const Response& response) {
 
 Json WritePlayer(const v1::MovePlayerResponse& moved) { return ToJson(moved.player()); }
 
-// For what is answered with 204.
+// For endpoints that answer with 204.
 template <typename Response>
 Json WriteNothing(const Response&) {
   return nullptr;
 }
 
-// An endpoint that is the call with `Request`.
+// Adds an endpoint that forwards to the call with `Request`.
 template <typename Request>
 void Add(Router& router, const char* method, const std::string& path, TrackerCalls* sessions,
          int status = 200,
@@ -100,19 +100,19 @@ void SessionApi::AddQueue(Router& router) const {
                             kLargestBodyBytes);
   router.Add("POST", session + "/turns/{turn_id}", kWriters,
              [this](Request request) { return ChangeTurn(std::move(request)); });
-  // Whoever receives messages is to send them.
+  // Writers only, because the receiver is responsible for sending the messages.
   router.Add("GET", session + "/messages", kWriters,
              [this](Request request) { return ReceiveMessages(std::move(request)); });
 }
 
 void SessionApi::AddPlayers(Router& router) const {
   const std::string player = "/api/players/{player_id}";
-  // A player is its caller's own: whoever may read may play.
+  // A player belongs to its caller: readers may play too.
   Add<v1::OpenPlayerRequest>(router, "POST", "/api/sessions/{id}/players", sessions_, 201,
                              WriteJson, kReaders);
   Add<v1::ClosePlayerRequest>(router, "DELETE", player, sessions_, 204, WriteNothing, kReaders);
   router.Add("GET", player, kReaders, [sessions = sessions_](std::shared_ptr<HttpRequest> request) {
-    // A look that moves nothing.
+    // Reads the player without moving it.
     request->parameters["move"] = "peek";
     return Forward<v1::MovePlayerRequest>(sessions, std::move(request), 200, WritePlayer);
   });

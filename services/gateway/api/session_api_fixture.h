@@ -25,7 +25,7 @@
 #include "support/fake_tracker_calls.h"
 #include "support/session_events.h"
 
-// SessionApi behind its router, with a tracker and peers that the test plays.
+// SessionApi behind its router, with a fake tracker and fake peers.
 namespace callslip::gateway {
 
 inline absl::Status Failure(absl::StatusCode code, const std::string& reason) {
@@ -39,7 +39,7 @@ inline v1::SessionUpdate EventUpdate(int64_t seq, const std::string& text = "x")
   return update;
 }
 
-// A peer over a WebSocket, as the test plays it.
+// A WebSocket peer that the test controls.
 class FakeWebSocket final : public WebSocket {
  public:
   explicit FakeWebSocket(boost::asio::io_context& io)

@@ -22,15 +22,15 @@ namespace asio = boost::asio;
 
 namespace {
 
-// Between two calls to a tracker that ends them.
+// The pause before a call that the tracker has ended is repeated.
 constexpr std::chrono::milliseconds kRetryPause{250};
 
-// Of what an observer takes at a time.
+// The most bytes that an observer takes at a time.
 constexpr size_t kMaxBatchBytes = 64 << 10;
 
 constexpr size_t kUpdateOverhead = 128;
 
-// What asking again does not change.
+// Whether another call would fail the same way.
 bool IsFinal(const absl::Status& status) {
   if (DetailsOf(status).reason == "too_many_observers") return true;
   switch (status.code()) {
@@ -57,7 +57,7 @@ absl::Status Draining() {
 
 }  // namespace
 
-// One call to the tracker, and those who are told of what comes.
+// One call to the tracker, and the observers of its updates.
 struct SessionObserver::Watched {
   using Key = SessionHub::Key;
 
@@ -80,8 +80,8 @@ struct SessionObserver::Watched {
     const auto is_full = [this] {
       return bytes > SessionHub::kMaxWaitingBytes || waiting.size() > SessionHub::kMaxWaiting;
     };
-    // Whoever has not seen what goes now has been too slow. The newest one stays however large it
-    // is, unless there is no room for it beside those of others.
+    // An observer that has not seen a dropped update has been too slow. The newest one stays
+    // regardless of its size, unless the shared memory budget is exhausted.
     while (!waiting.empty() && ((is_full() && waiting.size() > 1) || !place.SetBeyondFree(bytes))) {
       DropFirst();
     }
@@ -98,7 +98,7 @@ struct SessionObserver::Watched {
     ++first;
   }
 
-  // What nobody has to see any more.
+  // Drops the updates that all observers have seen.
   void DropSeen() {
     uint64_t oldest = end();
     for (const SessionObserver* observer : observers) oldest = std::min(oldest, observer->next_);
@@ -106,7 +106,8 @@ struct SessionObserver::Watched {
     place.SetBeyondFree(bytes);
   }
 
-  // Keeps how the agent is, what it says and which questions are open, for those who join later.
+  // Keeps the agent's state, its streamed text and the open permission requests for observers that
+  // join later.
   void Note(const v1::SessionUpdate& update) {
     text.Note(update);
     if (update.has_snapshot()) agent = update.snapshot().session().agent();
@@ -123,7 +124,7 @@ struct SessionObserver::Watched {
     if (!changed.answered() && !changed.cancelled()) *open->Add() = changed;
   }
 
-  // From here on nothing is missed, the first time or again.
+  // From here on nothing is missed. Called for the first call, and again when it is reopened.
   void Open() {
     if (std::exchange(is_open, true)) {
       Push({{"type", "notices_missed"}, {"data", Json::object()}});
@@ -142,12 +143,12 @@ struct SessionObserver::Watched {
     for (SessionObserver* observer : observers) observer->news_.cancel();
   }
 
-  // With what it costs to keep it.
+  // Includes the overhead of keeping it.
   static size_t BytesOf(const ObservedUpdate& update) {
     return update.message->size() + kUpdateOverhead;
   }
 
-  // The number of the update that comes next.
+  // The number of the next update.
   uint64_t end() const { return first + waiting.size(); }
 
   const Key key;
@@ -157,11 +158,11 @@ struct SessionObserver::Watched {
   StreamedText text;
   std::deque<ObservedUpdate> waiting;
   size_t bytes = 0;
-  ByteBudget::Place place;  // For these.
-  uint64_t first = 0;       // The number of the first one that waits.
+  ByteBudget::Place place;  // The memory budget of `waiting`.
+  uint64_t first = 0;       // The number of the first update in `waiting`.
   std::vector<SessionObserver*> observers;
   bool is_open = false;
-  absl::Status status;  // Why it is over.
+  absl::Status status;  // The reason for the end.
   std::optional<Companion> following;
 };
 
@@ -208,7 +209,7 @@ asio::awaitable<absl::StatusOr<std::vector<ObservedUpdate>>> SessionObserver::Ne
 
 SessionHub::Joined SessionHub::Join(std::string client_id, std::string session_id,
                                     std::chrono::milliseconds at_most) {
-  // Named, since g++ 12 destroys aggregates twice that are made within a co_await.
+  // A named variable, because g++ 12 destroys aggregates twice that are created within a co_await.
   Key key{.client_id = std::move(client_id), .session_id = std::move(session_id)};
   const auto known = watched_.find(key);
   if (known != watched_.end() && known->second->is_open && known->second->status.ok()) {

@@ -21,17 +21,18 @@
 
 namespace callslip::gateway {
 
-// One thing that observers are told.
+// One update for observers.
 struct ObservedUpdate {
-  int64_t seq = 0;  // Of an event; 0 for a notice.
+  int64_t seq = 0;  // For an event; 0 for a notice.
   std::string type;
-  // A message in JSON, {"type", "data"} and the members of events. Encoded once for all observers.
+  // A JSON message, {"type", "data"} and the members of events. Encoded once for all observers.
   std::shared_ptr<const std::string> message;
 };
 
 class SessionHub;
 
-// A place in what happens to a session, or to all sessions of a client. Leaves by its destruction.
+// Observes the updates of a session, or of all sessions of a client. Its destructor unsubscribes
+// it.
 class SessionObserver {
  public:
   struct Watched;  // Private to session_hub.cc.
@@ -40,28 +41,27 @@ class SessionObserver {
   SessionObserver(const SessionObserver&) = delete;
   ~SessionObserver();
 
-  // The newest event when it joined: those up to there are to be read from the log, those after it
-  // come here, each exactly once and in order.
+  // The newest event when it joined: read the events up to this one from the log; later ones arrive
+  // here, each exactly once and in order.
   int64_t joined_seq() const { return joined_seq_; }
-  // The newest event that any observer of the session was told of.
+  // The newest event that the session's observers have received.
   int64_t max_seq() const;
-  // The questions that are open, oldest first. What has changed since it joined comes here as well.
+  // The open permission requests, oldest first. Includes changes since it joined.
   const v1::ListPermissionsResponse& permissions() const;
-  // How the agent is, with its details.
+  // The agent's state, with its details.
   const v1::AgentState& agent() const;
-  // What there is of an answer that streams in, {"iteration", "offset", "text"}; null where none
-  // does. What came since it joined comes here as well.
+  // The unfinished answer, {"iteration", "offset", "text"}; null if none is streaming. Includes
+  // pieces since it joined.
   Json agent_text() const;
 
-  // Called once where more has come than waits for an observer, so that one that is held up
-  // elsewhere hears of it. Must not destroy the observer.
+  // Calls `hear` once when more has arrived than is kept for an observer, so that an observer that
+  // is blocked elsewhere learns of it. `hear` must not destroy the observer.
   void OnTooSlow(std::function<void()> hear) { on_too_slow_ = std::move(hear); }
 
-  // The next of what has come, some at a time, once there is something; empty where nothing comes
-  // in time. One call at a time.
+  // Waits for updates and returns the next ones; empty if none arrive in time. One call at a time.
   //
-  // An error is the end: NOT_FOUND where the session was deleted; RESOURCE_EXHAUSTED, reason
-  // `too_slow`, where more has come than waits for an observer; UNAVAILABLE, reason `draining`.
+  // An error is final: NOT_FOUND if the session was deleted; RESOURCE_EXHAUSTED, reason `too_slow`,
+  // if more has arrived than is kept for an observer; UNAVAILABLE, reason `draining`.
   boost::asio::awaitable<absl::StatusOr<std::vector<ObservedUpdate>>> Next(
       std::chrono::milliseconds at_most = std::chrono::hours(24));
 
@@ -71,46 +71,46 @@ class SessionObserver {
   const std::shared_ptr<SessionHub> hub_;
   const std::shared_ptr<Watched> watched_;
   const int64_t joined_seq_;
-  // The numbers of the updates that it has to see next, and that it takes next: those between are
-  // on their way to it until it asks for more, and are kept until then.
+  // The numbers of the next update to see and the next update to take. Those in between are being
+  // processed until the next call of Next(), and are kept until then.
   uint64_t next_;
   uint64_t taken_to_;
   std::function<void()> on_too_slow_;
-  boost::asio::steady_timer news_;  // Cancelled for its reader to look again.
+  boost::asio::steady_timer news_;  // Cancelled to wake the reader.
 };
 
-// Watches sessions for any number of observers: one call to the tracker for all that look at the
-// same session on behalf of the same client. The call is opened anew where it breaks, after the
-// last event that came, so that no event is missed or told twice; a notice `notices_missed` then
-// says that others may have been.
+// Watches sessions for any number of observers: one call to the tracker serves all observers of the
+// same session on behalf of the same client. Reopens a call that breaks, after the last received
+// event, so that no event is missed or repeated; a notice `notices_missed` then reports that other
+// updates may have been missed.
 //
-// Made by std::make_shared, since its observers hold it. Used on the executor.
+// Create it with std::make_shared, since its observers hold it. Used on the executor.
 class SessionHub : public std::enable_shared_from_this<SessionHub> {
  public:
-  // Updates of one session that some observer has not taken yet. They are kept once for all of
-  // them, and are as many as the tracker keeps for one observer: the newest one however large it
-  // is.
+  // Limits of the updates of one session that some observer has not taken yet. They are kept once
+  // for all observers. The tracker has the same limits for one observer; the newest update is kept
+  // regardless of its size.
   static constexpr size_t kMaxWaitingBytes = 8 << 20;
   static constexpr size_t kMaxWaiting = 4096;
 
-  // `sessions` must live as long as the executor runs. What waits for observers counts among
-  // `waiting`, on the account of the client.
+  // `sessions` must live as long as the executor runs. Queued updates count against `waiting`, in
+  // the client's share.
   SessionHub(boost::asio::any_io_executor executor, TrackerCalls* sessions,
              std::shared_ptr<ByteBudget> waiting)
       : executor_(std::move(executor)), sessions_(sessions), waiting_(std::move(waiting)) {}
 
   using Joined = boost::asio::awaitable<absl::StatusOr<std::unique_ptr<SessionObserver>>>;
 
-  // Follows a session from now on: returns once nothing is missed any more. NOT_FOUND, reason
-  // `unknown_session`, and whatever else the tracker says; UNAVAILABLE without a reason where that
-  // takes longer than `at_most`.
+  // Follows a session from now on: returns once no further update can be missed. NOT_FOUND, reason
+  // `unknown_session`, or other errors of the tracker; UNAVAILABLE without a reason if that takes
+  // longer than `at_most`.
   Joined Join(std::string client_id, std::string session_id,
               std::chrono::milliseconds at_most = std::chrono::hours(24));
-  // Follows all sessions of the client: what is created, ended or changed, and their queues.
-  // Returns once nothing is missed any more: list the sessions then.
+  // Follows all sessions of the client: creation, end and changes of sessions, and their queues.
+  // Returns once no further update can be missed: list the sessions then.
   Joined JoinAll(std::string client_id, std::string owner = "");
 
-  // Ends all observers, and later ones at once.
+  // Ends all observers, and later ones immediately.
   void End();
 
  private:
@@ -118,8 +118,8 @@ class SessionHub : public std::enable_shared_from_this<SessionHub> {
   using Watched = SessionObserver::Watched;
   struct Key {
     std::string client_id;
-    std::string session_id;  // Empty: all of them,
-    std::string owner;       // of this client; see ListSessionsRequest.
+    std::string session_id;  // Empty: all sessions of `owner`.
+    std::string owner;       // See ListSessionsRequest.
 
     auto operator<=>(const Key&) const = default;
   };

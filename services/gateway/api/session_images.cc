@@ -1,4 +1,4 @@
-// Images of sessions, whose bodies are no JSON.
+// Images of sessions, which have bodies other than JSON.
 #include <string>
 #include <utility>
 
@@ -10,7 +10,7 @@
 namespace callslip::gateway {
 namespace {
 
-// As literals, which answers need. Nothing else is sent as what it says that it is.
+// Returns a literal, which responses require. Any other type is sent as octet-stream.
 absl::string_view ContentTypeOf(const std::string& mime_type) {
   static constexpr absl::string_view kTypes[] = {"image/png", "image/jpeg", "image/gif",
                                                  "image/webp"};

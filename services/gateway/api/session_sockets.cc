@@ -25,15 +25,15 @@ namespace asio = boost::asio;
 using SocketPtr = std::shared_ptr<WebSocket>;
 using ObserverPtr = std::shared_ptr<SessionObserver>;
 
-// In the range of applications: what was to be watched does not exist, or does no longer.
+// In the range for applications: the watched session does not exist, or no longer exists.
 constexpr auto kUnknown = static_cast<WebSocketCloseCode>(4404);
 
-// A page of events in one message, so that it leaves room for what comes live.
+// A page of events is one message; limited to leave space for live updates.
 constexpr size_t kMaxPageBytes = 256 << 10;
 
 constexpr size_t kMaxRequestIdBytes = 64;
 
-// Says why nothing more comes, and closes.
+// Reports the reason for the end, and closes the socket.
 void CloseWith(WebSocket& socket, const absl::Status& status) {
   const TrackerError error = TrackerErrorOf(status);
   const bool is_too_slow = error.reason == "too_slow";
@@ -61,7 +61,7 @@ asio::awaitable<void> SendUpdates(ObserverPtr observer, SocketPtr socket) {
   }
 }
 
-// One peer that looks at a session: what it asks for, message by message.
+// A peer that watches a session: handles its requests, message by message.
 class SessionPeer {
  public:
   SessionPeer(TrackerCalls* sessions, const HttpRequest& request, ObserverPtr observer,
@@ -89,7 +89,7 @@ class SessionPeer {
   }
 
  private:
-  // By what the peer tells the answers to its messages apart.
+  // The id by which the peer matches the answers to its messages.
   static std::string RequestIdOf(JsonFields& data) {
     std::string id = data.Text("request_id");
     if (id.size() <= kMaxRequestIdBytes) return id;
@@ -119,8 +119,8 @@ class SessionPeer {
     const int64_t after_seq = request.after_seq();
     auto page = co_await sessions_->Call(std::move(request));
     if (!page.ok()) co_return page.status();
-    // What came after this peer has joined comes live, or has come: it is not told twice, unless
-    // somebody asks from beyond that.
+    // Events after the peer joined arrive live: they are not sent twice, unless the peer asks for
+    // events after a later one.
     const int64_t joined_seq = observer_->joined_seq();
     if (!backwards && after_seq <= joined_seq) CutAfter(joined_seq, *page);
     CutTo(kMaxPageBytes, backwards, max_event_bytes, *page);
@@ -140,8 +140,8 @@ class SessionPeer {
     page.set_has_more(false);
   }
 
-  // Keeps the events from the near end that fit, one at least, where each is cut to
-  // `max_event_bytes`; 0: to nothing.
+  // Keeps the events that fit, from the near end and at least one. Each counts with at most
+  // `max_event_bytes`; 0: no such limit.
   static void CutTo(size_t max_bytes, bool backwards, size_t max_event_bytes,
                     v1::ReadEventsResponse& page) {
     const int count = page.events_size();
@@ -177,7 +177,7 @@ class SessionPeer {
     auto request = RequestOf<v1::AnswerPermissionRequest>(data);
     request.set_permission_id(data.Text("permission_id"));
     if (!data.status().ok()) co_return data.status();
-    // Everybody who watches is told, this peer too.
+    // All observers are notified, this peer too.
     const auto answered = co_await sessions_->Call(std::move(request));
     co_return answered.status();
   }

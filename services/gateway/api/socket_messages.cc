@@ -18,7 +18,7 @@ void SendFailure(WebSocket& socket, const absl::Status& status, const std::strin
 }
 
 boost::asio::awaitable<void> AnswerKeepalives(std::shared_ptr<WebSocket> socket) {
-  // Nothing is asked; reading is how the peer's leaving is noticed.
+  // The peer's messages are ignored; reading detects its disconnect.
   std::optional<std::string> message = co_await socket->Read();
   while (message.has_value()) {
     SendMessage(*socket, "keepalive_ack", Json::object());

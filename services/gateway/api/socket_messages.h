@@ -9,18 +9,18 @@
 #include "gateway/http/web_socket.h"
 #include "gateway/json/parse.h"
 
-// What goes over each WebSocket of the API: docs/http.md.
+// Messages common to all WebSockets of the API: docs/http.md.
 namespace callslip::gateway {
 
-// {"type", "data"}.
+// Sends {"type", "data"}.
 void SendMessage(WebSocket& socket, const char* type, Json data);
 
-// {"type": "request_failed"}: what went wrong with the message `request` of the peer, or with the
-// socket where that is empty.
+// Sends {"type": "request_failed"}: the error of the peer's message `request`, or of the socket if
+// that is empty.
 void SendFailure(WebSocket& socket, const absl::Status& status, const std::string& request = "",
                  const std::string& request_id = "");
 
-// Answers whatever the peer says with `keepalive_ack`, until it leaves.
+// Answers each message of the peer with `keepalive_ack`, until it disconnects.
 boost::asio::awaitable<void> AnswerKeepalives(std::shared_ptr<WebSocket> socket);
 
 }  // namespace callslip::gateway

@@ -14,7 +14,7 @@ void StreamedText::Note(const v1::SessionUpdate& update) {
   if (!text_.text().empty() && update.has_event() && Ends(update.event())) text_.Clear();
 }
 
-// An answer that has ended is an agent_message.
+// A finished answer is an agent_message.
 bool StreamedText::Ends(const v1::SessionEvent& event) const {
   if (event.type() == "session_end") return true;
   if (event.type() != "agent_message") return false;

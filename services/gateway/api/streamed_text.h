@@ -8,18 +8,18 @@
 
 namespace callslip::gateway {
 
-// An agent's answer before its end, as far as one who watches its session has heard of it: for
-// those who join later.
+// The part of an agent's unfinished answer that observers have received so far, for observers that
+// join later.
 class StreamedText {
  public:
-  // As the tracker has it: what is kept of a longer answer is its end.
+  // The tracker's limit: of a longer answer the end is kept.
   static constexpr size_t kMaxBytes = size_t{256} << 10;
 
-  // What has changed. Text comes as a piece of an answer or with a snapshot, and goes when its
-  // answer is an event, or its session has ended.
+  // Applies an update. Text arrives as a piece of an answer or with a snapshot, and is cleared when
+  // the answer becomes an event or the session ends.
   void Note(const callslip::tracker::v1::SessionUpdate& update);
 
-  // {"iteration", "offset", "text"}; null where no answer streams in.
+  // {"iteration", "offset", "text"}; null if no answer is streaming.
   Json ToJson() const;
 
  private:
@@ -28,7 +28,7 @@ class StreamedText {
   void Add(const Piece& piece);
   bool Ends(const callslip::tracker::v1::SessionEvent& event) const;
 
-  Piece text_;  // Without text: none.
+  Piece text_;  // Has no text if there is none.
 };
 
 }  // namespace callslip::gateway

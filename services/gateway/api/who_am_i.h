@@ -5,9 +5,8 @@
 
 namespace callslip::gateway {
 
-// GET /api/me, for whoever may look around: as whom the gateway knows the caller, {name, role,
-// tokens, version}. `role` is `local` where nobody has to show who it is; `tokens`: whether others
-// have to.
+// GET /api/me, for all readers: the caller's identity, {name, role, tokens, version}. `role` is
+// `local` for a caller that needs no token; `tokens`: whether other callers need one.
 void AddWhoAmI(Router& router, bool tokens);
 
 }  // namespace callslip::gateway

@@ -14,13 +14,13 @@
 namespace callslip::gateway {
 namespace {
 
-// As many, and as large, as the tracker takes in one call.
+// The tracker's limits for one call.
 constexpr size_t kMaxEntries = 1000;
 constexpr size_t kMaxEntryBytes = size_t{256} << 10;
 
 constexpr char kRedacted[] = "[redacted]";
 
-// How the names of secrets end, in lower case and without hyphens and underscores: access_token,
+// The endings of secret names, in lower case and without hyphens and underscores: access_token,
 // x-auth-token and idToken all end in `token`.
 constexpr absl::string_view kSecrets[] = {"authorization", "cookie",    "token",      "secret",
                                           "password",      "passwd",    "passphrase", "credential",
@@ -37,7 +37,7 @@ bool IsSecretName(const Json& json) {
   return json.is_string() && IsSecret(json.get<std::string>());
 }
 
-// The values of parameters in the query or the fragment of an address.
+// Redacts the values of parameters in the query or the fragment of a URL.
 void RedactUrl(std::string& url) {
   std::string redacted;
   bool is_name = false;
@@ -63,7 +63,7 @@ void RedactUrl(std::string& url) {
 
 void Redact(Json& json);
 
-// Headers come as objects, as {name, value} and as [name, value].
+// Headers occur as objects, as {name, value} and as [name, value].
 void RedactMembers(Json& json) {
   const bool is_secret =
       IsSecretName(MemberOf(json, "name")) || IsSecretName(MemberOf(json, "key"));
@@ -76,7 +76,7 @@ void RedactMembers(Json& json) {
   }
 }
 
-// The parser bounds how deep this goes.
+// The parser bounds the depth of the recursion.
 void Redact(Json& json) {
   if (json.is_object()) return RedactMembers(json);
   if (json.is_array()) {

@@ -11,32 +11,31 @@ namespace callslip::gateway {
 
 namespace v1 = callslip::tracker::v1;
 
-// A path to which extensions post what they have seen besides commands.
+// A path to which extensions post observations other than command results.
 struct BrowserLogPath {
   const char* path;
-  const char* kind;    // What the tracker keeps it as.
-  const char* member;  // The array in the body that holds the entries; empty: the body is one.
+  const char* kind;    // The kind of log entry in the tracker.
+  const char* member;  // The body's array of entries; empty: the body is a single entry.
 };
 const std::vector<BrowserLogPath>& BrowserLogPaths();
 
-// What a browser has seen.
+// One entry of a browser's log.
 struct BrowserLogEntry {
   std::string json;
-  std::string place;  // The tab, as TabPlace() has it.
+  std::string place;  // The tab, in the format of TabPlace().
 };
 
-// A tab as the tracker knows it, `tab-12`, after the member `tab_id` or `tabId` of what tells of
-// it; empty where there is none.
+// The tracker's name of a tab, `tab-12`, from the member `tab_id` or `tabId` of `told`; empty if
+// there is none.
 std::string TabPlace(const Json& told);
 
-// What the tracker is to keep of an array of entries: the newest 1,000, without those that are too
-// large, and without the values of what is named as secrets are, such as `cookie`, `access_token`
-// or `X-Auth-Token`: members, headers in lists of {name, value} or [name, value], and parameters of
-// addresses. Text is not looked into, bodies of requests among it. Empty where `entries` is no
-// array.
+// The entries that the tracker must keep: the newest 1,000, without those that are too large, and
+// without the values of items with secret names such as `cookie`, `access_token` or `X-Auth-Token`:
+// members, headers in lists of {name, value} or [name, value], and URL parameters. Text is not
+// searched, including bodies of requests. Empty if `entries` is not an array.
 std::vector<BrowserLogEntry> LogEntries(const Json& entries);
 
-// Adds the entries of one kind to what the tracker is given.
+// Adds entries to the request to the tracker.
 void AddEntries(std::vector<BrowserLogEntry> entries, v1::AppendWorkerLogRequest& append);
 
 }  // namespace callslip::gateway

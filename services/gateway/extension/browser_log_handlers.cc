@@ -58,9 +58,9 @@ boost::asio::awaitable<HttpResponse> ScreenshotsHandler::Handle(
   const absl::StatusOr<Json> body = ParseObject(request->body);
   if (!body.ok()) co_return ErrorResponse(body.status());
   std::optional<v1::CompleteCommandRequest> result = ScreenshotResult(*body);
-  // One that its user took: nobody waits for it, and there is no place for it.
+  // A screenshot taken by the user: no command waits for it, and it is not stored.
   if (!result.has_value()) co_return HttpResponse{.body = R"({"status":"ok","stored":false})"};
-  // A screenshot names its command alone.
+  // A screenshot may name its command alone, without its lease.
   if (request->principal.scope.holds()) co_return LeaseMissing();
   const auto completed = co_await tracker_->Call(*std::move(result));
   if (!completed.ok()) co_return ErrorResponse(completed.status());

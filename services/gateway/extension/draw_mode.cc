@@ -14,19 +14,19 @@
 namespace callslip::gateway {
 namespace {
 
-// The largest result that the tracker takes: a screenshot of a page, and some of its parts.
+// The largest result that the tracker accepts: a screenshot of a page, and some of its parts.
 constexpr size_t kMaxBodyBytes = size_t{8} << 20;
-// More than anybody draws on one page.
+// More than any user draws on one page.
 constexpr size_t kMaxAnnotations = 100;
 constexpr size_t kMaxCorrelationIds = 100;
-// What a model can make use of. Notes and selectors that are longer are cut.
+// Limits of use to a model. Longer notes and selectors are truncated.
 constexpr size_t kMaxTextBytes = 2000;
 constexpr size_t kMaxNameBytes = 128;
 constexpr size_t kMaxStyles = 100;
 constexpr size_t kMaxStyleBytes = 200;
 
-// Copies the known members of one object of the body into another, and remembers the first that
-// does not fit. Absent and null are the same.
+// Copies the known members of one object of the body into another, and remembers the first error.
+// Absent and null are the same.
 class Reader {
  public:
   Reader(const Json& from, std::string path, absl::Status* status)
@@ -34,7 +34,7 @@ class Reader {
     if (!from.is_object()) Fail("", "must be an object");
   }
 
-  // The member, or null where there is none.
+  // The member, or null if there is none.
   const Json* Find(const char* name) const {
     if (!from_.is_object()) return nullptr;
     const auto it = from_.find(name);
@@ -57,7 +57,7 @@ class Reader {
     }
   }
 
-  // A member that is worth no word where it is false.
+  // A member that is omitted if it is false.
   void Flag(const char* name) {
     const Json* value = Find(name);
     if (value == nullptr) return;
@@ -65,7 +65,7 @@ class Reader {
     if (value->get<bool>()) to[name] = true;
   }
 
-  // A member that is an object, of which `read` reads the members.
+  // A member that is an object; `read` reads its members.
   template <typename Read>
   void Object(const char* name, Read read) {
     const Json* value = Find(name);
@@ -120,7 +120,7 @@ Json AnnotationFrom(const Json& json, size_t index, absl::Status* status) {
   Reader annotation(json, absl::StrCat("annotations[", index, "]"), status);
   annotation.Text("id", kMaxNameBytes);
   annotation.Text("kind", kMaxNameBytes);
-  // Newer extensions may know more kinds: what a person has drawn is not refused for that.
+  // Newer extensions may have more kinds: a user's drawing is not refused because of them.
   if (annotation.to.value("kind", "").empty()) annotation.Fail("kind", "is required");
   annotation.Text("note");
   annotation.Rectangle("rect");
@@ -162,7 +162,7 @@ int64_t TabIdFrom(Reader& body) {
   return tab_id->get<int64_t>();
 }
 
-// `correlation_id` and `correlation_ids` together.
+// Combines `correlation_id` and `correlation_ids`.
 void ReadCorrelationIds(Reader& body, v1::AppendAnnotationsRequest& request) {
   const auto add = [&](const char* field, const Json& id) {
     if (!id.is_string()) return body.Fail(field, "must be text");
@@ -199,7 +199,8 @@ absl::StatusOr<v1::AppendAnnotationsRequest> ParseDrawing(const std::string& bod
   drawing.set_tab_id(TabIdFrom(reader));
   reader.Text("url");
   reader.Text("title");
-  // Names are refused by the tracker where they are too long: a cut one is another.
+  // Not truncated, because a truncated name would be another name; the tracker refuses names that
+  // are too long.
   reader.Text("session", body.size());
   ReadAnnotations(reader, &status);
   reader.Object("viewport", [](Reader& viewport) {

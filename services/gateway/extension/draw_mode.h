@@ -10,11 +10,11 @@ namespace callslip::gateway {
 
 namespace v1 = callslip::tracker::v1;
 
-// What a body of POST /draw-mode/complete asks of the tracker; the format: docs/workers.md. The
+// The tracker request for a body of POST /draw-mode/complete; the format: docs/workers.md. The
 // content of the drawing is {"tab_id", "url", "title", "session"?, "annotations": […], "viewport"?,
-// "screenshot"?, "crops_left_out"?: true, "screenshot_left_out"?: true}: what is known of the
-// format, with every text cut to its limit. Members that are not known are left out, since all of
-// it comes from a page and goes to a model.
+// "screenshot"?, "crops_left_out"?: true, "screenshot_left_out"?: true}: the known members, with
+// every text truncated to its limit. Unknown members are omitted, since all of it comes from a page
+// and goes to a model.
 //
 // INVALID_ARGUMENT with a reason and a message that names the field.
 absl::StatusOr<v1::AppendAnnotationsRequest> ParseDrawing(const std::string& body);

@@ -11,9 +11,9 @@
 // The polling protocol of the browser extension. Reference: docs/workers.md.
 namespace callslip::gateway {
 
-// GET
-// /pending-queries[?wait=SECONDS][&back_within=SECONDS][&target=NAME][&worker=NAME][&cancels=1]:
-// leases commands to the caller, and tells it, where it asks for that, which of them to stop.
+// GET /pending-queries[?wait=SECONDS][&back_within=SECONDS][&target=NAME][&worker=NAME][&cancels=1]
+// [&known=ID,…&known_for=SECONDS]: leases commands to the caller and, if cancels=1, reports which
+// commands to stop.
 class PendingQueriesHandler {
  public:
   explicit PendingQueriesHandler(TrackerClient* tracker) : tracker_(tracker) {}
@@ -23,7 +23,7 @@ class PendingQueriesHandler {
   TrackerClient* const tracker_;
 };
 
-// POST /query-result: takes what the extension has to say about one command.
+// POST /query-result: receives an acknowledgement, progress or the result of one command.
 class QueryResultHandler {
  public:
   explicit QueryResultHandler(TrackerClient* tracker) : tracker_(tracker) {}
@@ -33,7 +33,7 @@ class QueryResultHandler {
   TrackerClient* const tracker_;
 };
 
-// POST /draw-mode/complete: takes what a person has drawn on a page.
+// POST /draw-mode/complete: receives a user's drawing on a page.
 class DrawModeHandler {
  public:
   explicit DrawModeHandler(TrackerClient* tracker) : tracker_(tracker) {}
@@ -43,7 +43,7 @@ class DrawModeHandler {
   TrackerClient* const tracker_;
 };
 
-// POST /worker-status: takes what a worker says of itself.
+// POST /worker-status: receives a worker's report about itself.
 class WorkerStatusHandler {
  public:
   explicit WorkerStatusHandler(TrackerClient* tracker) : tracker_(tracker) {}

@@ -14,13 +14,13 @@
 namespace callslip::gateway {
 namespace {
 
-// As long as the tracker accepts.
+// The longest that the tracker accepts.
 constexpr absl::Duration kMaxBackWithin = absl::Seconds(60);
-// Longer than any delivery goes without being acknowledged.
+// Longer than any delivery stays unacknowledged.
 constexpr absl::Duration kMaxKnownFor = absl::Seconds(60);
 
-// Sets `duration` to the seconds that the query names, where it does. Returns the refusal of
-// anything that is no number from 0 to `longest`, with the code `invalid_<name>`.
+// Sets `duration` to the seconds in the query parameter `name`, if present. Returns an error with
+// the code `invalid_<name>` unless the value is a number from 0 to `longest`.
 std::optional<HttpResponse> TakeSeconds(const HttpRequest& request, const std::string& name,
                                         absl::Duration longest, absl::string_view hint,
                                         google::protobuf::Duration& duration) {
@@ -60,7 +60,7 @@ boost::asio::awaitable<HttpResponse> PendingQueriesHandler::Handle(
   }
   std::string target = request->Query("target");
   std::string worker = request->Query("worker");
-  // Pollers that don't name themselves know of no leases.
+  // Pollers that do not name themselves do not know leases.
   lease.set_without_proof(worker.empty() && !request->principal.scope.holds());
   if (const absl::Status held = HoldToScope(request->principal, target, worker); !held.ok()) {
     co_return ErrorResponse(held);

@@ -12,10 +12,11 @@
 namespace callslip::gateway {
 namespace {
 
-// A day, as more makes no sense: a clock was set meanwhile, and no result is lost over that.
+// A day. Longer times only arise from a change of the clock, and are clamped so that no result is
+// lost.
 constexpr double kMaxWorkMs = 24 * 3600 * 1000.0;
 
-// {"tab_id":…,"url":…} as far as the report has them.
+// {"tab_id":…,"url":…}, with the members present in the report.
 std::string ContextOf(const Json& report) {
   Json context = Json::object();
   for (const char* field : {"tab_id", "url"}) {
@@ -42,8 +43,8 @@ absl::Status TakeProgress(const Json& report, v1::AcknowledgeCommandRequest& req
   return absl::OkStatus();
 }
 
-// Old extensions send the message alone; newer ones {code, message, hint?, may_have_executed?}.
-// Where it is not said, the command may have been executed: the browser had it.
+// Old extensions send only the message; newer ones {code, message, hint?, may_have_executed?}.
+// Without that flag the command may have been executed, because the browser had received it.
 absl::StatusOr<v1::CommandError> ErrorOf(const Json& report, absl::string_view default_code) {
   v1::CommandError error;
   error.set_code(std::string(default_code));

@@ -28,7 +28,7 @@ boost::asio::awaitable<HttpResponse> QueryResultHandler::Handle(
   if (!report.ok()) co_return ErrorResponse(report.status());
   const bool proves =
       std::visit([](const auto& each) { return !each.lease_token().empty(); }, *report);
-  // The tracker knows neither whom it comes from nor what that one is held to.
+  // Without a lease token the tracker cannot check the sender or its scope.
   if (!proves && request->principal.scope.holds()) {
     co_return LeaseMissing();
   }

@@ -11,7 +11,7 @@
 namespace callslip::gateway {
 namespace {
 
-// As much text of a page as our own extension sends.
+// Reads as much text of a page as Callslip's own extension sends.
 constexpr char kGetPage[] =
     "(() => { const text = document.body ? document.body.innerText : ''; "
     "return Object.assign({title: document.title, url: location.href, text: text.slice(0, "
@@ -28,7 +28,7 @@ v1::CommandError Refusal(absl::string_view code, absl::string_view message,
   return error;
 }
 
-// Type and params of a command; null where there are none for `action`.
+// Type and params of a command; null if `action` has no equivalent.
 Json Translated(const std::string& action, const Json& params, int64_t timeout_ms) {
   const auto execute = [&](const Json& script) {
     return Json{{"type", "execute"},
@@ -59,7 +59,7 @@ std::variant<Json, v1::CommandError> SyncCommand(const v1::CommandLease& lease,
   const v1::Command& command = lease.command();
   const Json params = JsonOrText(command.params());
   std::string action = TextOf(params, "action");
-  // Commands of other services may name their action by the type alone.
+  // Commands of other services may name their action only by the type.
   if (action.empty()) action = command.type();
   Json translated =
       Translated(action, params, absl::ToInt64Milliseconds(DurationOf(lease.start_to_close())));

@@ -10,9 +10,9 @@
 
 namespace callslip::gateway {
 
-// A command in the words of a KaBOOM or Gasoline extension: {"id", "type", "params",
-// "correlation_id", "tab_id"?}. Or, where it has no words for it, the error to end the command
-// with, which was not executed.
+// A command in the format of a KaBOOM or Gasoline extension: {"id", "type", "params",
+// "correlation_id", "tab_id"?}. If the format has no equivalent, the error that ends the command,
+// which was not executed.
 std::variant<Json, v1::CommandError> SyncCommand(const v1::CommandLease& lease,
                                                  const SyncRequest& caller);
 

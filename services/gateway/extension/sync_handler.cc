@@ -15,12 +15,12 @@
 namespace callslip::gateway {
 namespace {
 
-// When the caller is to come again, in milliseconds. Never 0, which it would take for a second.
-// After a held request at once.
+// The time until the caller's next request, in milliseconds. Never 0, which it would interpret as
+// one second. After a held request: immediately.
 constexpr int kPollAfterHold = 20;
-// One that may not be held: half of it is what a command waits for it on average.
+// For a caller with requests that may not be held: on average a command waits half of this.
 constexpr int kPollWithoutHold = 500;
-// While it executes something: its results don't wait for this, its heartbeats do.
+// While the caller executes commands: its heartbeats wait for this, its results do not.
 constexpr int kPollAtWork = 500;
 
 bool IsUnreachable(const absl::Status& status) {
@@ -88,7 +88,7 @@ boost::asio::awaitable<absl::Status> SyncHandler::TakeReports(const Principal& p
   append.set_kind("extension_logs");
   append.set_client_id(OnBehalfOf(principal));
   AddEntries(sync.logs, append);
-  // What is lost of them is no reason to have the results sent again.
+  // A lost log entry does not justify sending the results again.
   (void)co_await tracker_->Call(std::move(append));
   co_return absl::OkStatus();
 }
@@ -112,9 +112,9 @@ boost::asio::awaitable<absl::StatusOr<Json>> SyncHandler::TakeCommands(
   v1::LeaseCommandsRequest lease;
   lease.set_worker_id(sync.worker_id);
   lease.set_without_proof(true);
-  // One that executes them one after the other would let the others run out of time.
+  // A caller that executes commands one after the other would let the rest time out.
   if (!sync.reports_progress) lease.set_max_commands(1);
-  // A result that comes about while its request is held waits until that is over.
+  // A result produced while the request is held would wait for the end of the hold.
   if (sync.may_be_held && sync.heartbeats.empty()) {
     Set(kMaxPollHold, *lease.mutable_max_wait());
   }
@@ -133,7 +133,7 @@ boost::asio::awaitable<absl::StatusOr<Json>> SyncHandler::TakeCommands(
       continue;
     }
     const absl::StatusOr<bool> hand_out = co_await HandOut(each, sync);
-    // Not to be executed by anybody who has not been heard: its lease ends by itself.
+    // Without its acknowledgement the command must not be executed: its lease expires by itself.
     if (!hand_out.ok() && commands.empty()) co_return hand_out.status();
     if (hand_out.value_or(false)) commands.push_back(std::move(std::get<Json>(command)));
   }

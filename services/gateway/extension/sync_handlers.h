@@ -13,23 +13,23 @@
 // The protocol of the KaBOOM and Gasoline extensions from 6.0 on. Reference: docs/sync.md.
 namespace callslip::gateway {
 
-// POST /sync: takes what has ended and what goes on, and leases commands to the caller.
+// POST /sync: receives results and heartbeats, and leases commands to the caller.
 class SyncHandler {
  public:
   SyncHandler(TrackerClient* tracker, Clock* clock) : tracker_(tracker), clock_(clock) {}
   boost::asio::awaitable<HttpResponse> Handle(std::shared_ptr<const HttpRequest> request) const;
 
  private:
-  // Each is an error only where the tracker was not reached: the caller then sends all of it again,
-  // which does no harm.
+  // Fails only if the tracker is unreachable: the caller then sends everything again, which is
+  // harmless.
   boost::asio::awaitable<absl::Status> TakeReports(const Principal& principal,
                                                    const SyncRequest& sync) const;
   boost::asio::awaitable<absl::Status> Complete(v1::CompleteCommandRequest result) const;
-  // The commands that the caller is to execute, in its own words. Ends those that it has no words
-  // for.
+  // Leases the commands for the caller, in its own format. Ends those that the format cannot
+  // express.
   boost::asio::awaitable<absl::StatusOr<Json>> TakeCommands(const SyncRequest& sync) const;
-  // Whether the command may be handed out: where the caller is silent while it executes, this is
-  // its acknowledgement.
+  // Whether the command may be handed out. Acknowledges it for a caller that is silent during
+  // execution.
   boost::asio::awaitable<absl::StatusOr<bool>> HandOut(const v1::CommandLease& lease,
                                                        const SyncRequest& sync) const;
 
@@ -37,7 +37,7 @@ class SyncHandler {
   Clock* const clock_;
 };
 
-// GET /health: whether such an extension is connected, which is what its badge shows.
+// GET /health: whether such an extension is connected; its badge shows this.
 class SyncHealthHandler {
  public:
   explicit SyncHealthHandler(TrackerClient* tracker) : tracker_(tracker) {}
@@ -47,7 +47,7 @@ class SyncHealthHandler {
   TrackerClient* const tracker_;
 };
 
-// POST to one of BrowserLogPaths(): keeps what the browser has seen.
+// POST to one of BrowserLogPaths(): stores log entries of the browser.
 class BrowserLogHandler {
  public:
   BrowserLogHandler(TrackerClient* tracker, const BrowserLogPath& path)
@@ -59,7 +59,7 @@ class BrowserLogHandler {
   const BrowserLogPath path_;
 };
 
-// POST /screenshots: the image that a screenshot command asked for.
+// POST /screenshots: the image that a screenshot command requested.
 class ScreenshotsHandler {
  public:
   explicit ScreenshotsHandler(TrackerClient* tracker) : tracker_(tracker) {}

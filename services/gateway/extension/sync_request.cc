@@ -18,16 +18,16 @@
 namespace callslip::gateway {
 namespace {
 
-// As many as such an extension keeps for later.
+// The most results that such an extension queues.
 constexpr size_t kMaxResults = 200;
-// Four times the commands that a worker may hold.
+// Four times the most commands that a worker may hold.
 constexpr size_t kMaxInProgress = 20;
-// So that with the prefix it is a name that the tracker takes.
+// Short enough that, with the prefix, the tracker accepts it as a name.
 constexpr size_t kMaxSessionBytes = 100;
-// A line on a screen.
+// One line on a screen.
 constexpr size_t kMaxNameBytes = 64;
 
-// A member that should be an array, up to `limit` entries of it.
+// Up to `limit` entries of a member that should be an array.
 std::vector<const Json*> EntriesOf(const Json& body, const char* field, size_t limit) {
   std::vector<const Json*> entries;
   const Json& array = MemberOf(body, field);
@@ -39,8 +39,8 @@ std::vector<const Json*> EntriesOf(const Json& body, const char* field, size_t l
   return entries;
 }
 
-// Which delivery a report is about: its id says both; an old report may have the command alone.
-// False where it is about none of ours.
+// Reads which delivery a report belongs to: its id names command and lease; an old report may name
+// the command alone. False if it names none of our commands.
 template <typename Request>
 bool TakeIds(const Json& report, const char* id_field, Request& request) {
   const std::string id = TextOf(report, id_field);
@@ -51,7 +51,8 @@ bool TakeIds(const Json& report, const char* id_field, Request& request) {
   return !request.command_id().empty();
 }
 
-// A context that the tracker takes: no result is to be lost over a URL.
+// Bounds the context to what the tracker accepts, so that a URL does not cause the loss of a
+// result.
 std::string Bounded(Json context) {
   constexpr size_t kMaxContextBytes = 8000;
   std::string text = Dump(context);
@@ -60,8 +61,8 @@ std::string Bounded(Json context) {
   return context.empty() ? "" : Dump(context);
 }
 
-// Where it ran, as far as that is known, as {"tab_id", "url"}: the result says it, or the extension
-// acts in one tab only. Else null.
+// The tab of the execution, if known, as {"tab_id", "url"}: from the result, or the only tab in
+// which the extension acts. Else null.
 Json TabOf(const Json& result, const Json& settings) {
   const Json& resolved = MemberOf(result, "resolved_tab_id");
   if (resolved.is_number_integer()) {
@@ -72,8 +73,8 @@ Json TabOf(const Json& result, const Json& settings) {
   return {{"tab_id", tracked}, {"url", TextOf(settings, "tracked_tab_url")}};
 }
 
-// One lower_snake_case word, as the codes of these extensions are; their other errors are
-// sentences.
+// Whether `text` is one lower_snake_case word, like the codes of these extensions; their other
+// errors are sentences.
 bool IsCode(const std::string& text) {
   return !text.empty() && text.size() <= 64 && absl::ascii_islower(text[0]) &&
          absl::c_all_of(text, [](char c) {
@@ -97,7 +98,7 @@ v1::CommandError ErrorOf(const Json& report) {
   return failure;
 }
 
-// `complete` is also what it says of failures.
+// The extension reports failures as `complete` too.
 bool IsFailure(const Json& report) {
   const Json& result = MemberOf(report, "result");
   const Json& success = MemberOf(result, "success");
@@ -105,7 +106,7 @@ bool IsFailure(const Json& report) {
   return success != true && !TextOf(result, "error").empty();
 }
 
-// What a script returned stands under `data`, as with our own extension.
+// Moves the return value of a script to `data`, as in Callslip's own extension.
 Json ResultOf(Json result) {
   if (IsTrue(result, "success") && result.contains("result") && !result.contains("data")) {
     result["data"] = std::move(result["result"]);
@@ -141,7 +142,7 @@ std::optional<v1::AcknowledgeCommandRequest> HeartbeatOf(const Json& entry) {
   return request;
 }
 
-// "Chrome/131.0.0.0" in what browsers say of themselves.
+// "Chrome/131.0.0.0" from the user agent.
 std::string BrowserOf(const std::string& user_agent) {
   for (absl::string_view product : absl::StrSplit(user_agent, ' ')) {
     if (absl::StartsWith(product, "Chrome/")) return std::string(CutText(product, kMaxNameBytes));

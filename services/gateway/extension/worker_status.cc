@@ -10,12 +10,12 @@
 namespace callslip::gateway {
 namespace {
 
-// More than people keep open.
+// More than users keep open.
 constexpr size_t kMaxTabs = 200;
-// A UTF-16 unit is three bytes of UTF-8 at most: 200 and 2,000 of them.
+// A UTF-16 unit takes at most three bytes of UTF-8: 200 and 2,000 units.
 constexpr size_t kMaxTitleBytes = 600;
 constexpr size_t kMaxUrlBytes = 6000;
-// As many as the tracker takes.
+// The most that the tracker accepts.
 constexpr size_t kMaxTabsBytes = size_t{256} << 10;
 
 Json KeptTab(const Json& tab) {

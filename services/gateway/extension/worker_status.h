@@ -11,12 +11,12 @@ namespace callslip::gateway {
 
 namespace v1 = callslip::tracker::v1;
 
-// What a body of POST /worker-status asks of the tracker. INVALID_ARGUMENT with a reason and a
-// message that names the field. Fields that are not known are ignored.
+// The tracker request for a body of POST /worker-status. INVALID_ARGUMENT with a reason and a
+// message that names the field. Unknown fields are ignored.
 absl::StatusOr<v1::ReportWorkerRequest> ParseWorkerStatus(const std::string& body);
 
-// `tabs` as the tracker keeps them: of each object in the array its tab_id, window_id, active,
-// title and url, with long texts cut; and no more of them than the tracker takes.
+// `tabs` in the tracker's format: the tab_id, window_id, active, title and url of each object in
+// the array, with long texts truncated; no more tabs than the tracker accepts.
 std::string KeptTabs(const Json& tabs);
 
 }  // namespace callslip::gateway

@@ -22,7 +22,7 @@ constexpr char kInstructions[] =
     "'command_result', correlation_id} gets its result, and never blocks "
     "longer than wait_ms.";
 
-// How long clients may keep what changes with a new release only.
+// How long clients may cache results that change only with a new release.
 constexpr int kStaticTtlMs = 3'600'000;
 
 RpcError InvalidParams(std::string message) {
@@ -33,14 +33,14 @@ RpcError MethodNotFound(const std::string& method) {
   return {JsonRpcCode::kMethodNotFound, absl::StrCat("Method not found: ", method)};
 }
 
-// params[name], if it is text.
+// params[name] if it is a string.
 std::optional<std::string> TextParam(const JsonRpcMessage& message, const char* name) {
   const auto member = message.params.find(name);
   if (member == message.params.end() || !member->is_string()) return std::nullopt;
   return member->get<std::string>();
 }
 
-// params.taskId, or what is wrong with it.
+// params.taskId, or the reason why it is invalid.
 std::variant<std::string, RpcError> TaskIdOf(const JsonRpcMessage& message) {
   std::optional<std::string> id = TextParam(message, "taskId");
   if (!id.has_value()) return InvalidParams("params.taskId is missing: name the task.");
@@ -48,7 +48,7 @@ std::variant<std::string, RpcError> TaskIdOf(const JsonRpcMessage& message) {
   return InvalidParams(absl::StrCat("params.taskId must have at most ", kMaxIdBytes, " bytes."));
 }
 
-// Of a tools/call; null where there are none.
+// The arguments of a tools/call; null if there are none.
 const Json& ArgumentsOf(const JsonRpcMessage& message) {
   static const auto& none = *new Json();
   const auto arguments = message.params.find("arguments");
@@ -74,14 +74,14 @@ RpcError TasksNotDeclared() {
           Json{{"requiredCapabilities", {{"extensions", {{kTasksExtension, Json::object()}}}}}}};
 }
 
-// Adds what a modern result has to say of how long it may be kept.
+// Adds the caching members of a modern result.
 Json Cacheable(Json result, int ttl_ms, const char* scope) {
   result["ttlMs"] = ttl_ms;
   result["cacheScope"] = scope;
   return result;
 }
 
-// What 2025-03-26 does not know would make its clients refuse the whole result.
+// 2025-03-26 does not know resource links: its clients would refuse the whole result.
 void LeaveOutResourceLinks(Json& result) {
   const auto content = result.find("content");
   if (content == result.end() || !content->is_array()) return;
@@ -90,7 +90,7 @@ void LeaveOutResourceLinks(Json& result) {
                  content->end());
 }
 
-// Those whose schema marks an argument with x-mcp-header.
+// Returns the tools that mark an argument with x-mcp-header in their schema.
 std::set<const Tool*> ToolsWithHeaders(const McpCatalog& catalog) {
   std::set<const Tool*> tools;
   for (const auto& tool : catalog.tools) {
@@ -101,8 +101,8 @@ std::set<const Tool*> ToolsWithHeaders(const McpCatalog& catalog) {
   return tools;
 }
 
-// Adds what a result lacks in the era and version of its request, and leaves out what is unknown
-// there.
+// Adds the members that the era and version of the request require, and removes content that the
+// version does not know.
 RpcOutcome Finished(Exchange& exchange, RpcOutcome outcome) {
   auto* result = std::get_if<Json>(&outcome);
   const bool modern = exchange.era() == Era::kModern;
@@ -114,7 +114,7 @@ RpcOutcome Finished(Exchange& exchange, RpcOutcome outcome) {
     (*result)["_meta"][kMetaServerInfo] = ServerInfo();
   }
   if (auto* error = std::get_if<RpcError>(&outcome); modern && error != nullptr) {
-    // The older code is reserved, and means nothing any more.
+    // Modern revisions reserve the older code and give it no meaning.
     if (error->code == JsonRpcCode::kResourceNotFound) error->code = JsonRpcCode::kInvalidParams;
   }
   exchange.EndSpan(outcome);
@@ -208,7 +208,7 @@ RpcOutcome McpServer::Initialize(const Json& params) const {
 }
 
 absl::Duration McpServer::LongestWait(const JsonRpcMessage& request) const {
-  // They go on for as long as it takes, and say so.
+  // These two have no time limit, and report progress meanwhile.
   if (request.method == "tasks/result") return kProgressInterval;
   if (request.method == "subscriptions/listen") return kProgressInterval;
   const Tool* tool = request.method == "tools/call" ? FindTool(request) : nullptr;
@@ -219,7 +219,7 @@ std::optional<McpServer::Wait> McpServer::WaitOf(const Exchange& exchange) const
   const JsonRpcMessage& message = exchange.message();
   if (message.method != "tools/call") return std::nullopt;
   const Tool* tool = FindTool(message);
-  // Whatever else there is to be checked is so by CallTool().
+  // CallTool() makes all other checks.
   if (tool == nullptr || !tool->ReadOnly() || message.params.contains("task") ||
       message.params.contains("inputResponses")) {
     return std::nullopt;
@@ -232,7 +232,7 @@ std::optional<McpServer::Wait> McpServer::WaitOf(const Exchange& exchange) const
 
 void McpServer::BeginSpan(Exchange& exchange) const {
   const JsonRpcMessage& message = exchange.message();
-  // What a caller has made up is no name for a span.
+  // Names invented by a caller must not become span names.
   const bool is_known = MethodsOf(exchange.era()).contains(message.method);
   const Tool* tool = message.method == "tools/call" ? FindTool(message) : nullptr;
   exchange.BeginSpan(is_known ? absl::string_view(message.method) : "_OTHER",
@@ -249,7 +249,8 @@ void McpServer::BeginWait(std::shared_ptr<Exchange> exchange, Wait wait) const {
                span = std::move(span)](const absl::StatusOr<v1::Command>& command) mutable {
     span.End();
     if (command.ok()) exchange->LinkSpan(command->traceparent());
-    // A look is to be cheap; who has waited in vain is told whether anybody is there to do it.
+    // A plain look must stay cheap; only after a wait in vain does the result say if a worker is
+    // missing.
     const bool in_vain = command.ok() && command->state() == v1::COMMAND_STATE_QUEUED &&
                          wait.command.at_most > absl::ZeroDuration();
     if (in_vain) {
@@ -344,7 +345,7 @@ McpServer::Outcome McpServer::ListTools(std::shared_ptr<Exchange> exchange) {
   for (const auto& tool : catalog_.tools) {
     if (!tool->IsListed() || (!may_submit && !tool->ReadOnly())) continue;
     Json definition = for_agent ? tool->DefinitionForAgent() : tool->Definition();
-    // It pays for more of `session` instead.
+    // Saves tokens, which the longer definition of `session` uses.
     if (for_agent) {
       for (const char* name : {"outputSchema", "title"}) definition.erase(name);
     }
@@ -355,13 +356,13 @@ McpServer::Outcome McpServer::ListTools(std::shared_ptr<Exchange> exchange) {
   }
   Json result = {{"tools", std::move(tools)}};
   if (exchange->era() == Era::kLegacy) co_return result;
-  // Viewers see fewer.
+  // Private because viewers see fewer tools.
   co_return Cacheable(std::move(result), kStaticTtlMs, "private");
 }
 
 namespace {
 
-// The error of a call that was to become a task, where its result says that nothing came of it.
+// Turns a result with an error into a protocol error, for a call that should have become a task.
 RpcOutcome TaskRefusal(RpcOutcome outcome) {
   const auto* result = std::get_if<Json>(&outcome);
   if (result == nullptr || !result->value("isError", false)) return outcome;
@@ -403,7 +404,8 @@ McpServer::Outcome McpServer::CallTool(std::shared_ptr<Exchange> exchange) {
   if (const auto it = message.params.find("arguments"); it != message.params.end()) {
     arguments = std::move(*it);
   }
-  // In two steps: what it is called with would live until the end of the one, and calls may wait.
+  // In two steps: otherwise the arguments would live until the end of the co_await expression, and
+  // calls may wait.
   boost::asio::awaitable<ToolResult> call = tool->Call(exchange, std::move(arguments));
   ToolResult result = co_await std::move(call);
   if (result.task.has_value()) {
@@ -412,7 +414,7 @@ McpServer::Outcome McpServer::CallTool(std::shared_ptr<Exchange> exchange) {
     created["resultType"] = "task";
     co_return created;
   }
-  // Who asks for a task understands a task or an error of the protocol, and nothing else.
+  // A client that asks for a task understands only a task or a protocol error.
   if (legacy && exchange->as_task()) co_return TaskRefusal(std::move(result.result));
   co_return std::move(result.result);
 }
@@ -459,7 +461,7 @@ McpServer::Outcome McpServer::ReadResource(std::shared_ptr<Exchange> exchange) {
 }
 
 McpServer::Outcome McpServer::Subscribe(std::shared_ptr<Exchange> exchange) {
-  // Legacy clients could hear of a change only on a GET stream, which we do not offer.
+  // Legacy clients could receive changes only on a GET stream, which the gateway does not offer.
   if (!catalog_.announces_lists) co_return MethodNotFound(exchange->message().method);
   co_return Json::object();
 }

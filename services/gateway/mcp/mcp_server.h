@@ -21,16 +21,16 @@
 
 namespace callslip::gateway {
 
-// What an MCP server has to offer.
+// Everything that an MCP server offers.
 struct McpCatalog {
   std::vector<std::unique_ptr<Tool>> tools;
   std::vector<std::unique_ptr<ResourceProvider>> resources;
-  std::unique_ptr<PromptProvider> prompts;  // Null where there are none.
+  std::unique_ptr<PromptProvider> prompts;  // Null if there are none.
   std::unique_ptr<TaskProvider> tasks;      // Asked before the commands; may be null.
   bool announces_lists = false;
 };
 
-// The methods of the Model Context Protocol in both eras, without their transport.
+// The methods of the Model Context Protocol in both eras, independent of the transport.
 class McpServer {
  public:
   McpServer(McpCatalog catalog, TrackerClient* tracker, Clock* clock, Sessions* sessions);
@@ -38,22 +38,22 @@ class McpServer {
   // Negotiates the version with a legacy client.
   RpcOutcome Initialize(const Json& params) const;
 
-  // For how long its caller hears nothing at most, beside what the tracker needs to answer. Zero
-  // where the request waits for nobody.
+  // The longest time for which the caller may receive nothing, not counting the tracker's response
+  // time. Zero if the request does not wait.
   absl::Duration LongestWait(const JsonRpcMessage& request) const;
 
-  // Has `exchange` recorded where spans are.
+  // Starts the span of `exchange` if spans are recorded.
   void Trace(Exchange& exchange) const {
     if (Spans() != nullptr) BeginSpan(exchange);
   }
 
-  // What a request waits for, where a tool does nothing else for it.
+  // The command that a request waits for, if its tool does nothing else.
   struct Wait {
     const Tool* tool;
     Tool::Wait command;
   };
   std::optional<Wait> WaitOf(const Exchange& exchange) const;
-  // Waits, and finishes the exchange. The lean way for what many do at a time.
+  // Waits, then finishes the exchange. Uses no coroutine, because many requests wait at a time.
   void BeginWait(std::shared_ptr<Exchange> exchange, Wait wait) const;
 
   // Answers any other request.
@@ -67,7 +67,7 @@ class McpServer {
   const CallTally& calls() const { return calls_; }
 
  private:
-  // The outcome of a wait whose command has not begun: there may be no worker for it.
+  // The outcome of a wait whose command is still queued: there may be no worker for it.
   boost::asio::awaitable<RpcOutcome> AfterVainWait(std::shared_ptr<Exchange> exchange, Wait wait,
                                                    v1::Command command) const;
   using Outcome = boost::asio::awaitable<RpcOutcome>;
@@ -82,7 +82,7 @@ class McpServer {
   }
   Json Capabilities(Era era) const;
   const Tool* FindTool(const JsonRpcMessage& message) const;
-  // What is answered, counted as a call of `tool`, which may be null.
+  // Returns `outcome`, counted as a call of `tool`, which may be null.
   RpcOutcome Counted(const Tool* tool, RpcOutcome outcome) const;
 
   Outcome Ping(std::shared_ptr<Exchange> exchange);
@@ -103,7 +103,7 @@ class McpServer {
   Outcome Listen(std::shared_ptr<Exchange> exchange);
 
   const McpCatalog catalog_;
-  const std::set<const Tool*> tools_with_headers_;  // Whose arguments are repeated there.
+  const std::set<const Tool*> tools_with_headers_;  // Tools with arguments repeated in headers.
   const CommandTasks tasks_;
   TrackerClient* const tracker_;
   Sessions* const sessions_;

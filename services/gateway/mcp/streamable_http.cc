@@ -23,8 +23,8 @@ namespace asio = boost::asio;
 
 namespace {
 
-// What each message of a batch has room for from the beginning: its wait, and a small answer, which
-// says what was done.
+// The memory reserved for each message of a batch: its wait, and a small answer that reports what
+// was done.
 constexpr size_t kBytesOfOneInBatch = 2 * ByteBudget::kFreeBytes;
 
 HttpResponse ErrorWithoutId(int status, JsonRpcCode code, std::string message) {
@@ -38,7 +38,7 @@ HttpResponse ModernError(const Json& id, const RpcError& error) {
           .body = JsonRpcResponse(id, error)};
 }
 
-// Refuses a client that could not read every answer.
+// Refuses a client that cannot read every answer.
 std::optional<HttpResponse> CheckAccept(const HttpRequest& request) {
   const std::string& accept = request.Header("accept");
   if (Accepts(accept, "application/json") && Accepts(accept, "text/event-stream")) {
@@ -155,7 +155,7 @@ StreamableHttp::Taken StreamableHttp::TakeLegacy(Exchange::Origin origin, JsonRp
     return Accepted();
   }
   auto exchange = std::make_shared<Exchange>(executor, std::move(origin), std::move(message));
-  // The client may reply to a request of ours, and cancel its own, while this lasts.
+  // Meanwhile the client can reply to our requests and cancel its own.
   const auto under_way = std::make_shared<Sessions::UnderWay>(sessions_, exchange.get());
   if (!under_way->unique()) {
     return ErrorWithoutId(400, JsonRpcCode::kInvalidRequest,
@@ -173,7 +173,7 @@ void StreamableHttp::Answer(std::shared_ptr<Exchange> exchange, Responder respon
   if (!wait.has_value() && !waits) {
     return RespondWith(AnswerNow(std::move(exchange)), std::move(responder));
   }
-  // Until then its work holds the exchange.
+  // The work holds the exchange until then.
   responder.peer_left.assign(
       [waiting = exchange.get()](asio::cancellation_type) { waiting->Cancel(); });
   exchange->OnAnswer(std::move(responder.respond));
@@ -189,9 +189,9 @@ asio::awaitable<HttpResponse> StreamableHttp::AnswerNow(std::shared_ptr<Exchange
   try {
     outcome = co_await server_->Handle(exchange);
   } catch (const boost::system::system_error&) {
-    throw;  // The peer has left.
+    throw;  // The peer has disconnected.
   } catch (const std::exception&) {
-    // An answer has the id of its request, also this one.
+    // The answer must have the id of its request, also in this case.
     outcome = exchange->Failure();
   }
   if (exchange->cancelled()) co_return Accepted();
@@ -205,7 +205,7 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origi
         400, JsonRpcCode::kInvalidRequest,
         absl::StrCat("Invalid request: ", origin.version, " has no batches, send one message."));
   }
-  // In the order of the batch: an answer, or whose answer is awaited.
+  // In the order of the batch: an answer, or the exchange whose answer is awaited.
   std::vector<std::variant<std::string, std::shared_ptr<Exchange>>> answers;
   std::vector<std::unique_ptr<Sessions::UnderWay>> under_way;
   const auto room = std::make_shared<ByteBudget::Place>(waiting_);
@@ -239,8 +239,8 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origi
     answers.emplace_back(std::move(exchange));
   }
   place = nullptr;
-  // Those that wait do so side by side, the others take their turns: each may have a large answer.
-  // When the peer leaves, none goes on.
+  // Requests that wait run in parallel, the others one at a time, because each may have a large
+  // answer. If the peer disconnects, all are cancelled.
   const absl::Cleanup end_all = [&] {
     for (const auto& answer : answers) {
       if (const auto* exchange = std::get_if<std::shared_ptr<Exchange>>(&answer)) {

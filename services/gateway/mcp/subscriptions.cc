@@ -23,7 +23,7 @@ namespace callslip::gateway {
 
 namespace asio = boost::asio;
 
-// One stream, for as long as it is open.
+// One open stream.
 struct Subscriptions::Listener {
   Listener(Subscriptions* of, std::shared_ptr<Exchange> to, const asio::any_io_executor& executor)
       : listeners(of->listeners_),
@@ -63,7 +63,7 @@ std::vector<std::string> Texts(const Json& filter, const char* name) {
   return texts;
 }
 
-// Nobody knows any more how it ended.
+// The outcome of the command can no longer be determined.
 v1::Command Lost(v1::Command command, const absl::Status& why) {
   const TrackerError error = TrackerErrorOf(why);
   command.set_state(v1::COMMAND_STATE_EXPIRED);
@@ -74,9 +74,9 @@ v1::Command Lost(v1::Command command, const absl::Status& why) {
   return command;
 }
 
-// Tells each change of a command from now on until it has ended, whatever becomes of the tracker
-// meanwhile. `told` gets the command. It is `who` that listens: what others have handed in is not
-// collected by that.
+// Reports each change of a command until it has ended, even through failures of the tracker, by
+// calling `told`. The listener is `who`: this does not collect the results of commands that other
+// clients submitted.
 template <typename Told>
 asio::awaitable<void> Follow(TrackerClient* tracker, std::string who, v1::Command command,
                              Told told) {
@@ -88,7 +88,7 @@ asio::awaitable<void> Follow(TrackerClient* tracker, std::string who, v1::Comman
       co_await PauseForDrain();
       continue;
     }
-    // The gateway stops, and ends the stream.
+    // The gateway is stopping, and ends the stream.
     if (absl::IsCancelled(next.status())) co_return;
     command = is_news ? *std::move(next) : Lost(std::move(command), next.status());
     told(command);
@@ -129,7 +129,7 @@ asio::awaitable<RpcOutcome> Subscriptions::Listen(std::shared_ptr<Exchange> exch
     honoured[name] = true;
   }
   exchange->DropParams();
-  // Only what the caller may see is honoured; the rest is left out of the acknowledgement.
+  // Only ids that the caller may see are honored; the acknowledgement omits the rest.
   std::vector<v1::Command> tasks;
   for (const std::string& id : task_ids) {
     if (id.size() > kMaxIdBytes) continue;
@@ -151,11 +151,11 @@ asio::awaitable<RpcOutcome> Subscriptions::Listen(std::shared_ptr<Exchange> exch
   }
   listener->Notify("notifications/subscriptions/acknowledged", {{"notifications", honoured}});
 
-  // The stream is for hours.
+  // The stream may be open for hours.
   honoured = Json();
   task_ids = {};
   uris = {};
-  // A change may arrive when the stream is gone already.
+  // A change can arrive after the stream is gone.
   const std::weak_ptr<Listener> stream = listener;
   const auto tell_task = [stream](const v1::Command& command) {
     if (const auto open = stream.lock()) open->Notify("notifications/tasks", DetailedTask(command));
@@ -166,7 +166,7 @@ asio::awaitable<RpcOutcome> Subscriptions::Listen(std::shared_ptr<Exchange> exch
     open->Notify("notifications/resources/updated", {{"uri", ResultUri(command.command_id())}});
   };
   for (v1::Command& command : tasks) {
-    // Whoever starts to listen for a task that has just ended is told so, too.
+    // A subscriber to a task that has already ended is notified too.
     if (IsFinal(command.state())) tell_task(command);
     follow(std::move(command), tell_task);
   }

@@ -11,13 +11,13 @@
 
 namespace callslip::gateway {
 
-// subscriptions/listen of 2026-07-28: a stream of changes that its caller has chosen, for as long
-// as the caller stays, whatever becomes of the tracker meanwhile: a task of which nothing is known
-// any more is told as one that has ended so. Offers the changes of tasks and of the resources that
-// are their results; the changes of lists only where somebody announces some.
+// subscriptions/listen of 2026-07-28: a stream of changes that its caller has chosen, open as long
+// as the caller stays connected, even through failures of the tracker: a task that can no longer be
+// looked up is reported as expired. Offers changes of tasks and of the resources with their
+// results; changes of lists only if the server announces them.
 class Subscriptions {
  public:
-  // Tasks and resources in one stream.
+  // The most tasks and resources in one stream.
   static constexpr size_t kMaxIds = 100;
 
   // `announces_lists`: whether Announce() will ever be called.
@@ -27,10 +27,10 @@ class Subscriptions {
   // Serves one request until its caller leaves or End() is called.
   boost::asio::awaitable<RpcOutcome> Listen(std::shared_ptr<Exchange> exchange);
 
-  // Tells those who listen for it that the list of "tools" or "prompts" has changed.
+  // Notifies subscribers that the list of "tools" or "prompts" has changed.
   void Announce(const std::string& list);
 
-  // Answers all streams: the gateway is about to stop.
+  // Ends all streams with their answers, because the gateway is stopping.
   void End();
 
  private:
@@ -38,7 +38,7 @@ class Subscriptions {
 
   TrackerClient* const tracker_;
   const bool announces_lists_;
-  // Shared with its entries: a coroutine may be destroyed after this, with its executor.
+  // Shared with its entries: a coroutine may be destroyed after this, together with its executor.
   const std::shared_ptr<std::list<Listener*>> listeners_ = std::make_shared<std::list<Listener*>>();
   bool ended_ = false;
 };

@@ -14,46 +14,47 @@
 
 namespace callslip::gateway {
 
-// What a tool knows of the call that it serves, and how it reaches the caller before the answer.
-// An interface, so that tools can be tested without a transport.
+// The call that a tool serves: its caller, and ways to reach the caller before the answer. An
+// interface, so that tools can be tested without a transport.
 class CallContext {
  public:
   virtual ~CallContext() = default;
 
   virtual Era era() const = 0;
   virtual const Principal& principal() const = 0;
-  // What the commands of the client's MCP session are labelled with, to tell them from those of
-  // other sessions. Empty where it has none.
+  // The label that distinguishes the commands of this MCP session from those of other sessions.
+  // Empty if there is no session.
   virtual std::string session_label() const { return ""; }
-  // The session whose agent calls, as its token says. Empty for all other callers.
+  // The session of the calling agent, according to its token. Empty for all other callers.
   virtual std::string session_id() const { return ""; }
-  // Of the caller, or a new one: always the same of one call.
+  // The caller's trace, or a new one; constant during a call.
   virtual TraceContext trace() const = 0;
-  // What the caller has beside its trace.
+  // The caller's tracestate and baggage.
   virtual TraceCompanions companions() const { return {}; }
-  // As the client declared them; an object.
+  // An object, as the client declared it.
   virtual const Json& client_capabilities() const = 0;
-  // True where the answer may be a task (ToolResult::task) instead of a result.
+  // True if the answer may be a task (ToolResult::task) instead of a result.
   virtual bool as_task() const = 0;
   // The members of params besides name and arguments, such as inputResponses and requestState.
   virtual const Json& params() const = 0;
-  // To be called before a long wait: what was sent has been read. From then on there are neither
-  // params() nor client_capabilities(), and the place of the body is given back.
+  // Call this before a long wait, once the parameters have been read. Afterwards params() and
+  // client_capabilities() are null, and the memory reserved for the body is released.
   virtual void DropParams() {}
 
-  // True where the caller asked to hear of the call before its answer: progress or log messages.
+  // True if the caller asked for progress or log messages before the answer.
   virtual bool listens() const = 0;
-  // Dropped without a progress token, and where `progress` has not grown since the last one: the
-  // protocol demands that it does.
+  // Dropped without a progress token, and if `progress` has not grown since the last one, as the
+  // protocol requires.
   virtual void NotifyProgress(double progress, std::optional<double> total,
                               const std::string& message) = 0;
-  // Dropped where the caller asked for no logging, or for more severe messages only. `level` is one
+  // Dropped if the caller asked for no log messages, or only for more severe ones. `level` is one
   // of LogLevels().
   virtual void NotifyLog(const std::string& level, const std::string& logger, Json data) = 0;
   // Any other notification that belongs to this request.
   virtual void Notify(const std::string& method, Json params) = 0;
 
-  // Asks the client and awaits its reply. Legacy only: modern clients are asked by the result.
+  // Asks the client and awaits its reply. Legacy only: modern clients receive questions in the
+  // result.
   virtual boost::asio::awaitable<RpcOutcome> Request(std::string method, Json params) = 0;
 };
 

@@ -11,14 +11,15 @@
 
 namespace callslip::gateway {
 
-// The span of a request, by OpenTelemetry's conventions for MCP: a part of what its message names,
-// else of the HTTP request, to which it is linked in any case. `trace` is what the message names,
-// and becomes what is to be handed on. `tool` is empty where none of ours is called.
+// The span of a request, by OpenTelemetry's conventions for MCP. Its parent is the span that the
+// message names, else the HTTP request; it is linked to the HTTP request in any case. `trace` is
+// the trace in the message, and becomes the trace to propagate. `tool` is empty if the request
+// calls none of our tools.
 ActiveSpan BeginCallSpan(absl::string_view method, absl::string_view tool,
                          absl::string_view version, const TraceContext& http, TraceContext& trace);
 void EndCallSpan(const RpcOutcome& outcome, ActiveSpan& span);
 
-// The time that a call waits for a command.
+// The span of a call's wait for a command.
 inline ActiveSpan BeginWaitSpan(const CallContext& call, const std::string& command_id) {
   if (Spans() == nullptr) return {};
   TraceContext trace = call.trace();

@@ -8,8 +8,8 @@
 
 namespace callslip::gateway {
 
-// How tools/call went, by tool: `ok`; `error`, which the model gets to read; `refused`, an error of
-// the protocol. Calls of tools that there are not count for `unknown`. Not thread-safe.
+// Counts tools/call by tool and status: `ok`; `error`, which the model can read; `refused`, a
+// protocol error. Calls of nonexistent tools count as `unknown`. Not thread-safe.
 class CallTally {
  public:
   void Count(const std::string& tool, const std::string& status) { ++calls_[{tool, status}]; }

@@ -21,10 +21,10 @@ namespace asio = boost::asio;
 
 namespace {
 
-// A client that does not read what it asked for is told no more, but for the answer.
+// The most bytes of messages queued before the answer, for a client that does not read them.
 constexpr size_t kMaxOutboxBytes = 1 << 20;
 
-// The status of a modern answer: errors of the protocol itself have one of their own.
+// The HTTP status of a modern answer: errors of the protocol itself have their own.
 int ModernStatus(const RpcOutcome& outcome) {
   const auto* error = std::get_if<RpcError>(&outcome);
   if (error == nullptr) return 200;
@@ -48,7 +48,7 @@ std::string Event(absl::string_view message) {
   return absl::StrCat("event: message\ndata: ", message, "\n\n");
 }
 
-// What was asked for was done all the same.
+// The request was carried out nevertheless.
 RpcError NoRoomInBatch() {
   return {
       JsonRpcCode::kInternalError,
@@ -58,13 +58,13 @@ RpcError NoRoomInBatch() {
 
 }  // namespace
 
-// A request of ours that awaits its reply.
+// A request to the client that awaits its reply.
 struct Exchange::Asked {
   asio::steady_timer replied;
   std::optional<RpcOutcome> outcome;
 };
 
-// Ends the work when whoever was to get its outcome is gone.
+// Cancels the work when the receiver of its outcome is gone.
 struct Exchange::CancelOnExit {
   explicit CancelOnExit(std::shared_ptr<Exchange> of) : exchange(std::move(of)) {}
   CancelOnExit(const CancelOnExit&) = delete;
@@ -106,7 +106,8 @@ TraceCompanions Exchange::CompanionsInMessage() const {
   const Json& tracestate = MetaMember(message_, "tracestate");
   const Json& baggage = MetaMember(message_, "baggage");
   TraceCompanions companions = origin_.companions;
-  // A trace and its state go together: the message names both, or the HTTP request does.
+  // A trace and its tracestate belong together: both come from the message, or both from the HTTP
+  // request.
   if (!(companions.tracestate.empty() && tracestate.is_null()) && !TraceInMessage().empty()) {
     companions.tracestate =
         tracestate.is_string() ? TracestateOf(tracestate.get_ref<const std::string&>()) : "";
@@ -155,7 +156,7 @@ void Exchange::Notify(const std::string& method, Json params) {
 
 asio::awaitable<RpcOutcome> Exchange::Request(std::string method, Json params) {
   if (done()) co_return RpcError{JsonRpcCode::kInternalError, "The request has ended."};
-  // Unique within the session, as the id of the request is.
+  // Unique within the session because the request's id is.
   const std::string id = absl::StrCat("callslip-", Dump(message_.id), "-", next_request_++);
   Asked asked{asio::steady_timer(executor_, asio::steady_timer::time_point::max()), std::nullopt};
   struct Forget {
@@ -183,7 +184,7 @@ bool Exchange::Reply(const Json& id, RpcOutcome outcome) {
 
 void Exchange::Send(std::string message, bool needed) {
   if (done() || is_cut_off_) return;
-  // One message is sent however large it is.
+  // A single message is sent regardless of its size.
   bool fits = outbox_.empty() || outbox_bytes_ + message.size() <= kMaxOutboxBytes;
   if (fits && writer_ != nullptr) fits = writer_->Hold(outbox_bytes_ + message.size());
   if (!fits) {
@@ -199,13 +200,13 @@ void Exchange::Send(std::string message, bool needed) {
 void Exchange::End(RpcOutcome outcome) {
   outcome_ = std::move(outcome);
   if (keep_ != nullptr && !cancelled_) {
-    // Its text is a fraction of what it was made of.
+    // The text takes a fraction of the memory of its JSON.
     kept_ = JsonRpcResponse(message_.id, *std::exchange(outcome_, Json()));
     if (!keep_(kept_.size())) kept_ = JsonRpcResponse(message_.id, NoRoomInBatch());
     return;
   }
   if (writer_ == nullptr || cancelled_ || is_cut_off_) return;
-  // It may have to wait for its reader, as what comes before it.
+  // Like the messages before it, the answer may have to wait for its reader.
   std::string answer = JsonRpcResponse(message_.id, *outcome_);
   outcome_ = Json();
   is_answer_queued_ = true;
@@ -216,13 +217,13 @@ void Exchange::End(RpcOutcome outcome) {
 }
 
 void Exchange::Run(asio::awaitable<RpcOutcome> work) {
-  // One of a batch may be taken back by another.
+  // Another message of the same batch may have cancelled it.
   if (done()) return;
   auto ended = [self = shared_from_this()](const std::exception_ptr& error, RpcOutcome outcome) {
     if (self->done()) return;
     self->End(error == nullptr ? std::move(outcome) : self->Failure());
     if (self->news_ != nullptr) self->news_->cancel();
-    // At once: the work is over, and does not use this any more.
+    // Immediately: the work is over and no longer uses this object.
     self->Answer();
   };
   asio::co_spawn(executor_, std::move(work),
@@ -278,7 +279,7 @@ void Exchange::Cancel() {
   cancel_.emit(asio::cancellation_type::terminal);
 }
 
-// Not at once: whoever has the news, and whoever is told, may go on to use this.
+// Posted, because the caller, and the receiver of the answer, may still use this object.
 void Exchange::TellNews() {
   if (news_ != nullptr) news_->cancel();
   if (answer_ != nullptr) asio::post(executor_, [self = shared_from_this()] { self->Answer(); });
@@ -304,7 +305,7 @@ void Exchange::Answer() {
     response.stream = [guard = std::make_shared<CancelOnExit>(shared_from_this())](
                           BodyWriter& writer) { return guard->exchange->Stream(writer); };
   } else {
-    // Nothing may be sent for a request that was taken back.
+    // Nothing may be sent for a cancelled request.
     response = cancelled_ ? HttpResponse{.status = 202} : ResponseOf(*outcome_);
     under_way_ = nullptr;
   }
@@ -319,7 +320,7 @@ HttpResponse Exchange::ResponseOf(const RpcOutcome& outcome) const {
 asio::awaitable<std::string> Exchange::AnswerMessage() {
   const CancelOnExit guard(shared_from_this());
   while (!done()) {
-    // A batch has no place for what comes before an answer.
+    // A batch cannot carry messages that precede an answer.
     outbox_.clear();
     outbox_bytes_ = 0;
     co_await AwaitNews(std::chrono::hours(24));

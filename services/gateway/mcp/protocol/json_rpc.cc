@@ -22,7 +22,7 @@ bool IsTooLong(const Json& id) {
   return id.is_string() && id.get_ref<const std::string&>().size() > kMaxRpcIdBytes;
 }
 
-// What is wrong with a progress token. Not what kind it is: others are ignored.
+// Checks the length of a progress token. Tokens of the wrong type are ignored instead.
 std::optional<RpcError> CheckProgressToken(const Json& params) {
   const auto meta = params.find("_meta");
   if (meta == params.end() || !meta->is_object()) return std::nullopt;
@@ -31,7 +31,7 @@ std::optional<RpcError> CheckProgressToken(const Json& params) {
   return Invalid(absl::StrCat("\"progressToken\" must have at most ", kMaxRpcIdBytes, " bytes."));
 }
 
-// What a response says of the request that it answers.
+// The outcome in a client's response.
 RpcOutcome OutcomeIn(Json& json) {
   if (const auto result = json.find("result"); result != json.end()) return std::move(*result);
   RpcError error{JsonRpcCode::kInternalError, "The client refused."};
@@ -101,7 +101,7 @@ std::variant<JsonRpcBody, RpcError> ParseJsonRpc(const std::string& body) {
 }
 
 std::string JsonRpcResponse(const Json& id, const RpcOutcome& outcome) {
-  // Put together from dumped parts: moving a large result into another object would copy it.
+  // Assembled from serialized parts: moving a large result into another object would copy it.
   std::string text = R"({"jsonrpc":"2.0","id":)";
   text.reserve(1024);
   AppendDump(id, text);

@@ -18,7 +18,7 @@ enum class JsonRpcCode {
   kMethodNotFound = -32601,
   kInvalidParams = -32602,
   kInternalError = -32603,
-  // Legacy clients know these three from the official servers.
+  // Legacy clients know these three codes from the official servers.
   kSessionRequired = -32000,
   kSessionNotFound = -32001,
   kResourceNotFound = -32002,
@@ -34,10 +34,10 @@ struct RpcError {
   std::optional<Json> data;
 };
 
-// The result of a request, or why there is none.
+// The result of a request, or its error.
 using RpcOutcome = std::variant<Json, RpcError>;
 
-// A message of a client. Exactly one of the three.
+// A message from a client. Exactly one of the three kinds.
 struct JsonRpcMessage {
   enum class Kind { kRequest, kNotification, kResponse };
 
@@ -45,12 +45,12 @@ struct JsonRpcMessage {
   Json id;  // A string or an integer, for requests and responses.
   std::string method;
   Json params = Json::object();
-  RpcOutcome outcome = Json();  // Of a response.
+  RpcOutcome outcome = Json();  // For responses.
 };
 
-// What a body holds.
+// The messages of one HTTP body.
 struct JsonRpcBody {
-  // An entry of a batch that is no message is the error to be answered in its place.
+  // An invalid entry of a batch becomes the error that answers it.
   std::vector<std::variant<JsonRpcMessage, RpcError>> messages;
   bool is_batch = false;
 };
@@ -58,18 +58,17 @@ struct JsonRpcBody {
 // Messages in one batch.
 inline constexpr size_t kMaxBatch = 100;
 
-// Of an id, and of a progress token, as JSON: they are kept as long as the request lasts. Clients
-// number their requests, or use UUIDs.
+// Limit of an id and of a progress token, as JSON: both are kept for the duration of the request.
+// Clients number their requests, or use UUIDs.
 inline constexpr size_t kMaxRpcIdBytes = 1024;
 
-// The messages in `body`, or what is wrong with it as a whole. Such an error is answered without
-// an `id`, since there is none that could be trusted (and `"id":null` makes official clients
-// throw).
+// The messages in `body`, or the error of the body as a whole. Such an error is answered without an
+// `id`, since none could be trusted (and `"id":null` makes official clients throw).
 std::variant<JsonRpcBody, RpcError> ParseJsonRpc(const std::string& body);
 
 // The response to the request `id`, on one line.
 std::string JsonRpcResponse(const Json& id, const RpcOutcome& outcome);
-// An error that answers no request in particular.
+// An error that belongs to no particular request.
 std::string JsonRpcErrorWithoutId(const RpcError& error);
 
 }  // namespace callslip::gateway

@@ -10,7 +10,7 @@
 namespace callslip::gateway {
 namespace {
 
-// Whether `text` is how a header says `value`.
+// Whether the header text `text` represents `value`.
 bool Says(const std::string& text, const Json& value) {
   if (value.is_string()) return text == value.get_ref<const std::string&>();
   if (value.is_boolean()) return text == (value.get<bool>() ? "true" : "false");

@@ -9,8 +9,8 @@
 
 namespace callslip::gateway {
 
-// Compares the Mcp-Param-… headers of a modern tools/call with the arguments that a tool's schema
-// marks with `x-mcp-header`. kHeaderMismatch where they differ or one of the two is missing.
+// Compares the Mcp-Param-… headers of a modern tools/call with the arguments that the tool's schema
+// marks with `x-mcp-header`. kHeaderMismatch if they differ or if a header is missing.
 std::optional<RpcError> CheckParamHeaders(const HttpRequest& request, const Json& input_schema,
                                           const Json& arguments);
 

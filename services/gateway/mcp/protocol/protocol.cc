@@ -12,7 +12,7 @@
 namespace callslip::gateway {
 namespace {
 
-// The member of params that the Mcp-Name header repeats, by method; null where it repeats none.
+// The member of params that the Mcp-Name header repeats, by method; null if it repeats none.
 const char* NamedMember(const std::string& method) {
   if (method == "tools/call" || method == "prompts/get") return "name";
   if (method == "resources/read") return "uri";
@@ -72,7 +72,8 @@ std::optional<RpcError> CheckModernRequest(const HttpRequest& request,
                                            const JsonRpcMessage& message) {
   const Json& version = MetaMember(message, kMetaProtocolVersion);
   const std::string& header = request.Header("mcp-protocol-version");
-  // Told first, and to those that send only the header too: their next request will be another.
+  // Checked first, also for clients that send only the header: their next request will use another
+  // version.
   const std::string requested = version.is_string() ? version.get<std::string>() : header;
   if (requested != kModernVersion && (header.empty() || header == requested)) {
     return RpcError{JsonRpcCode::kUnsupportedProtocolVersion,
@@ -99,7 +100,7 @@ std::optional<RpcError> CheckModernRequest(const HttpRequest& request,
   const char* named = NamedMember(message.method);
   if (named == nullptr) return std::nullopt;
   const auto name = message.params.find(named);
-  // Its absence is for the method to complain about.
+  // The method itself reports a missing name.
   if (name == message.params.end() || !name->is_string()) return std::nullopt;
   return CheckMirroredHeader(request, "Mcp-Name", "mcp-name", name->get<std::string>());
 }
@@ -110,7 +111,7 @@ std::optional<std::string> DecodeHeaderValue(const std::string& value) {
       absl::ConsumePrefix(&encoded, "=?base64?") && absl::ConsumeSuffix(&encoded, "?=");
   if (!wrapped) return value;
   std::string decoded;
-  // Abseil lets missing padding pass.
+  // Abseil accepts missing padding.
   if (!absl::Base64Unescape(encoded, &decoded) || absl::Base64Escape(decoded) != encoded) {
     return std::nullopt;
   }

@@ -10,17 +10,17 @@
 #include "gateway/json/parse.h"
 #include "gateway/mcp/protocol/json_rpc.h"
 
-// The revisions of the Model Context Protocol, and how to tell which one a request speaks.
+// The revisions of the Model Context Protocol, and how to determine the revision of a request.
 namespace callslip::gateway {
 
 // Legacy revisions open a session with `initialize`. Modern ones (2026-07-28) carry version and
-// capabilities in every request and know no session.
+// capabilities in every request and have no sessions.
 enum class Era { kLegacy, kModern };
 
 inline constexpr char kModernVersion[] = "2026-07-28";
-// The newest legacy revision, offered to a client that asks for one that we do not know.
+// The newest legacy revision, offered to a client that requests an unknown one.
 inline constexpr char kLatestLegacyVersion[] = "2025-11-25";
-// The only one with batches; also what a client speaks that does not say.
+// The only revision with batches; also assumed for a client that names no version.
 inline constexpr char kBatchVersion[] = "2025-03-26";
 
 // Newest first.
@@ -35,30 +35,29 @@ inline constexpr char kMetaLogLevel[] = "io.modelcontextprotocol/logLevel";
 inline constexpr char kMetaServerInfo[] = "io.modelcontextprotocol/serverInfo";
 inline constexpr char kMetaSubscriptionId[] = "io.modelcontextprotocol/subscriptionId";
 inline constexpr char kMetaRelatedTask[] = "io.modelcontextprotocol/related-task";
-// The extension that tasks became in 2026-07-28.
+// The tasks extension of 2026-07-28.
 inline constexpr char kTasksExtension[] = "io.modelcontextprotocol/tasks";
 
-// The member `name` of params._meta; null where it is absent.
+// The member `name` of params._meta; null if it is absent.
 const Json& MetaMember(const JsonRpcMessage& message, const char* name);
 
 // Modern iff the message carries its protocol version, or the MCP-Protocol-Version header names
 // one that is not legacy.
 Era EraOf(const HttpRequest& request, const JsonRpcMessage& message);
 
-// What a modern request lacks or contradicts, as the answer 400 that names it; nullopt where it is
-// as it should be.
+// The error (answered with status 400) that names the missing or contradictory part of a modern
+// request; nullopt if it is valid.
 std::optional<RpcError> CheckModernRequest(const HttpRequest& request,
                                            const JsonRpcMessage& message);
 
-// The value behind a header that may be wrapped as `=?base64?…?=`; nullopt where the wrapping is
-// broken.
+// The value of a header that may be wrapped as `=?base64?…?=`; nullopt if the wrapping is invalid.
 std::optional<std::string> DecodeHeaderValue(const std::string& value);
 
-// What a client calls itself in its `clientInfo`, to be shown: its title, else its name. Empty
-// where it says neither; at most 40 bytes, without control characters.
+// The display name of a client from its `clientInfo`: its title, else its name. Empty if it has
+// neither; at most 40 bytes, without control characters.
 std::string ClientNameOf(const Json& client_info);
 
-// The severities of log messages, least severe first; an index into them is a level.
+// The severities of log messages, least severe first; a level is an index into them.
 const std::vector<std::string>& LogLevels();
 std::optional<int> LogLevelOf(const Json& name);
 

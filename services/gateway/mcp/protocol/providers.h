@@ -8,7 +8,7 @@
 #include "gateway/mcp/protocol/call_context.h"
 #include "gateway/mcp/protocol/json_rpc.h"
 
-// What an MCP server offers besides tools.
+// Interfaces for everything that an MCP server offers besides tools.
 namespace callslip::gateway {
 
 class ResourceProvider {
@@ -37,7 +37,7 @@ class PromptProvider {
   virtual RpcOutcome Complete(const Json& params) const = 0;
 };
 
-// Tasks of the extension of 2026-07-28.
+// Tasks as defined by the extension of 2026-07-28.
 class TaskProvider {
  public:
   virtual ~TaskProvider() = default;
@@ -46,7 +46,7 @@ class TaskProvider {
   // A DetailedTask.
   virtual boost::asio::awaitable<RpcOutcome> Get(std::shared_ptr<CallContext> context,
                                                  std::string task_id) const = 0;
-  // Both are answered with an empty object.
+  // Both return an empty object.
   virtual boost::asio::awaitable<RpcOutcome> Update(std::shared_ptr<CallContext> context,
                                                     std::string task_id, Json responses) const = 0;
   virtual boost::asio::awaitable<RpcOutcome> Cancel(std::shared_ptr<CallContext> context,

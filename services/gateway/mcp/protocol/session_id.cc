@@ -14,9 +14,9 @@
 namespace callslip::gateway {
 namespace {
 
-// Clients send it in a header with each request.
+// Limited because clients send the id in a header with each request.
 constexpr size_t kMaxBytes = 256;
-// Half of a SHA-256: nobody can guess 128 bits.
+// Half of a SHA-256: 128 bits cannot be guessed.
 constexpr size_t kSignatureBytes = 16;
 
 }  // namespace
@@ -41,10 +41,10 @@ std::optional<SessionInfo> SessionIds::Verify(absl::string_view text) const {
   if (text.size() > kMaxBytes) return std::nullopt;
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(text, absl::MaxSplits('.', 1));
-  // The texts are compared, not what they decode to: of the many ways to write the same bytes in
-  // base64, one is valid.
+  // Compares the encoded texts, not the decoded bytes: of the many base64 spellings of the same
+  // bytes, only one is valid.
   if (!IsSameSecret(parts.second, Sign(parts.first))) return std::nullopt;
-  // From here on it is a text that was issued, perhaps by another version of this program.
+  // From here on the text is known to have been issued, perhaps by another version of this program.
   std::string payload;
   if (!absl::WebSafeBase64Unescape(parts.first, &payload)) return std::nullopt;
   std::vector<std::string> fields = absl::StrSplit(payload, absl::MaxSplits(' ', 3));

@@ -8,31 +8,32 @@
 
 namespace callslip::gateway {
 
-// What a gateway needs to know of an MCP session. None of its members but the last holds a space.
+// The properties of an MCP session that a gateway needs. No member except the last contains a
+// space.
 struct SessionInfo {
   std::string protocol_version;  // As negotiated, such as 2025-06-18; at most 32 characters.
-  std::string principal;         // The name of whom it was issued to; at most 64 characters.
-  std::string id;                // RandomHex128(): tells the sessions of a principal apart.
-  std::string client;            // ClientNameOf() whoever opened it.
+  std::string principal;         // The name of its principal; at most 64 characters.
+  std::string id;                // RandomHex128(): distinguishes the sessions of a principal.
+  std::string client;            // The opening client's ClientNameOf().
 
-  // What the session's commands are labelled with: enough of the id to tell them from those of the
+  // The label of the session's commands: enough of the id to distinguish them from those of the
   // principal's other sessions, and few tokens for a model to read.
   std::string Label() const { return id.substr(0, 8); }
 };
 
-// Issues and checks the values of Mcp-Session-Id. A session id carries its SessionInfo, signed:
-// the gateway keeps no table of sessions, and an id stays valid over a restart and at every gateway
-// with the same key. Thread-safe.
+// Issues and verifies the values of Mcp-Session-Id. A session id carries its SessionInfo, signed:
+// the gateway keeps no table of sessions, and an id stays valid across restarts and at every
+// gateway with the same key. Thread-safe.
 class SessionIds {
  public:
-  // Whoever has `key` can issue ids.
+  // Anyone who has `key` can issue ids.
   explicit SessionIds(std::string key);
 
-  // At most 256 characters, all of them letters, digits, '-', '_' or '.'.
+  // At most 256 characters: letters, digits, '-', '_' or '.'.
   std::string Issue(const SessionInfo& session) const;
 
-  // Nullopt for anything that was not issued with this key. Takes any text; how long it takes
-  // tells nothing about the key. The caller compares the principal with the one who presents it.
+  // Nullopt for any text that was not issued with this key. Accepts any text; its timing reveals
+  // nothing about the key. The caller must compare the principal with the one that presents the id.
   std::optional<SessionInfo> Verify(absl::string_view text) const;
 
  private:

@@ -41,7 +41,7 @@ Sessions::State& Sessions::Lasting(const std::string& id) {
 void Sessions::End(const std::string& id) {
   State& state = Lasting(id);
   state.ended = true;
-  // Each takes itself out of the map, once its coroutine gets to run.
+  // Each request removes itself from the map once its coroutine runs.
   for (const auto& [request, exchange] : state.under_way) exchange->Cancel();
 }
 

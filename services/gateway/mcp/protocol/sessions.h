@@ -13,22 +13,22 @@
 
 namespace callslip::gateway {
 
-// The sessions of legacy clients. A session is its signed id and survives any restart of the
-// gateway; what is kept in memory about one is what may be lost with it: its requests under way,
-// the level that it logs at, and that its client has ended it.
+// The sessions of legacy clients. A session is its signed id and survives a restart of the gateway.
+// Memory holds only state that may be lost in a restart: the session's running requests, its log
+// level, and whether its client has ended it.
 class Sessions {
  public:
   // `key` signs the ids; 32 bytes.
   explicit Sessions(std::string key) : ids_(std::move(key)) {}
 
-  // Another key from now on: with that, the sessions of the one before are unknown, and their
-  // clients open new ones.
+  // Replaces the key. Sessions signed with the previous key become unknown, and their clients open
+  // new ones.
   void SetKey(std::string key) { ids_ = SessionIds(std::move(key)); }
 
-  // The id of a new session. `client` is ClientNameOf() whoever opens it.
+  // Returns the id of a new session. `client`: the opening client's ClientNameOf().
   std::string Open(const std::string& version, const Principal& principal,
                    const std::string& client) const;
-  // Nullopt where the id was never issued to this principal, or its session has ended.
+  // Nullopt if the id was never issued to this principal, or if its session has ended.
   std::optional<SessionInfo> Find(const std::string& id, const Principal& principal) const;
   void End(const std::string& id);
 
@@ -41,7 +41,7 @@ class Sessions {
     UnderWay(Sessions* sessions, Exchange* exchange);
     ~UnderWay();
     UnderWay(const UnderWay&) = delete;
-    // False where another request under way has the same id.
+    // False if another running request has the same id.
     bool unique() const { return unique_; }
 
    private:
@@ -51,9 +51,9 @@ class Sessions {
     bool unique_;
   };
 
-  // Cancels the request, if it is under way.
+  // Cancels the request if it is running.
   void Cancel(const std::string& session, const Json& request_id);
-  // Hands a reply of the client to the request of ours that it answers, if there is one.
+  // Passes a client's reply to our request that it answers, if there is one.
   void Reply(const std::string& session, const Json& id, RpcOutcome outcome);
 
  private:
@@ -64,7 +64,7 @@ class Sessions {
 
     bool lasting() const { return log_level.has_value() || ended; }
   };
-  // Sessions that are kept although none of their requests is under way, the oldest going first.
+  // Sessions kept without running requests; the oldest is evicted first.
   static constexpr size_t kMaxLasting = 10'000;
 
   State& Lasting(const std::string& id);

@@ -17,40 +17,40 @@ namespace callslip::gateway {
 
 namespace v1 = callslip::tracker::v1;
 
-// What a tool answers.
+// The outcome of a tool call.
 struct ToolResult {
-  // A CallToolResult: `content`, `structuredContent`, `isError`; see tool_result.h. Or the error
-  // of the protocol that kept the tool from being called.
+  // A CallToolResult: `content`, `structuredContent`, `isError`; see tool_result.h. Or the protocol
+  // error that prevented the call.
   RpcOutcome result;
-  // The command that was registered, where the answer is a task. Only if CallContext::as_task().
+  // The registered command, if the answer is a task. Only if CallContext::as_task().
   std::optional<v1::Command> task;
 };
 
-// A tool of the MCP server. Stateless; used by many calls at once.
+// A tool of the MCP server. Stateless; serves many calls at once.
 class Tool {
  public:
   virtual ~Tool() = default;
 
   // Its entry in tools/list.
   virtual const Json& Definition() const = 0;
-  // Its entry for an agent that lives in a session (CallContext::session_id()).
+  // Its entry for an agent that runs in a session (CallContext::session_id()).
   virtual const Json& DefinitionForAgent() const { return Definition(); }
   const std::string& Name() const { return Definition()["name"].get_ref<const std::string&>(); }
 
-  // Whether tools/list has it.
+  // Whether tools/list includes it.
   virtual bool IsListed() const { return true; }
-  // Whether principals who may only look may call it.
+  // Whether principals with read-only access may call it.
   virtual bool ReadOnly() const { return false; }
   // Whether its calls can become tasks.
   virtual bool MayBeTask() const { return false; }
-  // For how long a call with these arguments, which are any JSON value, waits at most for anybody
-  // but the tracker. The bridge's times are longer: see bridge/relay/timeout_policy.h.
+  // The longest wait of a call with these arguments (any JSON value), not counting waits for the
+  // tracker. The bridge's timeouts are longer: see bridge/relay/timeout_policy.h.
   virtual absl::Duration LongestWait(const Json& arguments) const = 0;
 
-  // What a call with these arguments waits for, where it does nothing else: the end of a command,
-  // for so long at the most. Such a call, of somebody who does not listen meanwhile, costs no
-  // coroutine: thousands wait at a time. Its result is AfterWait(), of the command as it is then
-  // and, where it has waited in vain, with a hint at what to do.
+  // The wait of a call that does nothing else: for the end of a command, for at most this time.
+  // Such a call costs no coroutine if its caller does not listen meanwhile: thousands wait at a
+  // time. Its result is AfterWait(), with the command's state at that time and, after a wait in
+  // vain, a hint.
   struct Wait {
     std::string command_id;
     absl::Duration at_most;
@@ -62,7 +62,7 @@ class Tool {
     return {};
   }
 
-  // Never fails as a call: what goes wrong is in the result, so that the model gets to read it.
+  // Never fails as a call: errors are part of the result, so that the model can read them.
   // `arguments` is any JSON value.
   virtual boost::asio::awaitable<ToolResult> Call(std::shared_ptr<CallContext> context,
                                                   Json arguments) const = 0;

@@ -22,26 +22,26 @@ bool IsDrawing(const Json& json) {
          absl::c_all_of(*annotations, [](const Json& each) { return each.is_object(); });
 }
 
-// `left_out` is set where there were some.
+// Sets `left_out` if there were any.
 void LeaveOutCrops(Json& drawing, bool& left_out) {
   for (Json& annotation : drawing["annotations"]) {
     if (annotation.erase("crop") > 0) left_out = true;
   }
 }
 
-// Takes the screenshot and leaves its size.
+// Moves the screenshot out of `drawing` and leaves its size there.
 std::optional<ImageResult> TakeScreenshot(Json& drawing) {
   const auto screenshot = drawing.find("screenshot");
   if (screenshot == drawing.end()) return std::nullopt;
   std::optional<ImageResult> image = TakeImage(*screenshot);
-  if (!image.has_value()) drawing.erase(screenshot);  // None that a client could show.
+  if (!image.has_value()) drawing.erase(screenshot);  // Not an image that a client could show.
   return image;
 }
 
 size_t BytesOf(const Json& drawings) { return Dump(drawings).size(); }
 
-// Leaves out what does not fit, as said above, the oldest drawings first. Returns how many
-// annotations were left out.
+// Omits what does not fit, as annotation_result.h describes, from the oldest drawings first.
+// Returns the number of omitted annotations.
 size_t Shorten(Json& drawings, bool& left_out) {
   if (BytesOf(drawings) <= kMaxInlineResultBytes) return 0;
   left_out = true;
@@ -86,7 +86,7 @@ std::string LineOf(const Json& annotation, size_t number) {
   return absl::StrCat(line, ")");
 }
 
-// What is missing because the browser could not take or send it.
+// The pictures that the browser could not take or send.
 std::string MissingPicturesOf(const Json& drawing) {
   std::vector<absl::string_view> missing;
   if (IsTrue(drawing, "crops_left_out")) missing.push_back("pictures of marks");

@@ -7,24 +7,25 @@
 #include "gateway/json/parse.h"
 #include "gateway/mcp/protocol/tool.h"
 
-// What people have drawn, as models get to see it. Pictures are what makes drawings large: the
-// screenshot of the latest comes as an image, all others are left out. Facts about elements follow
-// where the rest still exceeds kMaxInlineResultBytes, and then the annotations that come last.
+// The users' drawings, in the form that models see. Pictures make drawings large: the latest
+// screenshot becomes an image, all others are omitted. If the rest still exceeds
+// kMaxInlineResultBytes, the computed styles of elements are omitted too, and then the last
+// annotations.
 namespace callslip::gateway {
 
 namespace v1 = callslip::tracker::v1;
 
-// True for the result of a request for annotations: a drawing, or a list of some.
+// True for the result of a request for annotations: a drawing, or a list of drawings.
 bool IsAnnotationResult(const Json& result);
 
-// Those of a list, oldest first, as an array. What is no drawing is left out: trackers of before
-// took whatever came.
+// The drawings of a list, oldest first, as an array. Omits entries that are not drawings: earlier
+// trackers accepted any content.
 Json DrawingsOf(const v1::ListAnnotationsResponse& listed);
 
-// An answer with `result`, of which IsAnnotationResult() is true: a drawing, or the drawings of a
-// session, oldest first, as {"session", "drawings"}. `answer` is all else that structuredContent
-// has. The text says `head`, then a line for each annotation. `uri` names the resource that holds
-// all of it, where there is one.
+// An answer with `result`, for which IsAnnotationResult() is true: a drawing, or the drawings of a
+// session, oldest first, as {"session", "drawings"}. `answer` holds the other members of
+// structuredContent. The text is `head`, then a line for each annotation. `uri` names the resource
+// with the complete result; empty if there is none.
 ToolResult AnnotationResult(Json answer, Json result, const std::string& head,
                             const std::string& uri = "");
 

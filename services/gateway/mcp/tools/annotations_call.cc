@@ -1,4 +1,4 @@
-// analyze {what: "annotations"}: what the person at the browser has drawn on a page, or will draw.
+// analyze {what: "annotations"}: existing or requested drawings of the user on a page.
 #include <string>
 #include <utility>
 
@@ -14,10 +14,10 @@
 namespace callslip::gateway {
 namespace {
 
-// A session is read as a whole, as far as it fits.
+// A session is read as a whole, up to this many drawings.
 constexpr int kDrawingsOfSession = 100;
 
-// Adds what went wrong beside the call, to an answer that stands all the same.
+// Adds a secondary problem to an answer that remains valid.
 void AddHint(ToolResult& result, const std::string& hint) {
   auto* answer = std::get_if<Json>(&result.result);
   if (answer == nullptr || !answer->contains("structuredContent")) return;
@@ -36,7 +36,7 @@ absl::StatusOr<AnalyzeTool::AnnotationsCall> AnalyzeTool::ReadAnnotations(const 
   if (const auto tab = arguments.Integer("tab_id", 0, INT32_MAX)) call.request.set_tab_id(*tab);
   call.request.set_session(arguments.Text("session").value_or(""));
   call.request.set_target(arguments.NonEmptyText("target").value_or(""));
-  // What only means something to those who wait is refused for others.
+  // Arguments that only apply to a wait are refused without one.
   if (call.waits) {
     call.message = arguments.Text("message").value_or("");
     SetRequestId(arguments, call.request.mutable_request_id());
@@ -111,7 +111,7 @@ boost::asio::awaitable<absl::Status> AnalyzeTool::StartDrawMode(
   registration.set_type("draw_mode");
   registration.set_params(Dump(params));
   registration.set_idempotent(true);
-  // Whoever repeats the call finds the person asked already.
+  // A repeated call finds that the user has been asked already.
   registration.set_request_id(std::move(correlation_id));
   const auto registered = co_await RegisterCommand(tracker_, std::move(registration));
   co_return registered.status();

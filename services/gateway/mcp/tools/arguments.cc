@@ -60,7 +60,7 @@ std::optional<std::string> Arguments::NonEmptyText(const char* name) {
 std::optional<int64_t> Arguments::Integer(const char* name, int64_t min, int64_t max) {
   const Json* value = Find(name);
   if (value == nullptr) return std::nullopt;
-  // Beyond int64, the parser makes it an unsigned or a float.
+  // The parser makes integers beyond int64 unsigned or floating point.
   if (value->is_number_integer() &&
       (!value->is_number_unsigned() || value->get<uint64_t>() <= static_cast<uint64_t>(max))) {
     const auto number = value->get<int64_t>();
@@ -164,7 +164,7 @@ std::string Arguments::Problem() const {
   for (const auto& [name, value] : arguments_.items()) {
     if (absl::c_linear_search(known_, name)) continue;
     const std::set<absl::string_view> known(known_.begin(), known_.end());
-    // Enough of it to be recognised: the model pays for its own mistake.
+    // Shortened, but recognizable: the model pays for its own mistake.
     return absl::StrCat("\"", Shortened(name), "\" is not used here; known are ",
                         absl::StrJoin(known, ", "));
   }

@@ -29,7 +29,7 @@ constexpr Field kState = {.name = "state", .kind = Kind::kChoice, .choices = kSt
 constexpr Field kElements = {.name = "limit", .kind = Kind::kInteger, .min = 1, .max = 100};
 constexpr Field kEntries = {.name = "limit", .kind = Kind::kInteger, .min = 1, .max = 200};
 constexpr Field kCharacters = {.name = "limit", .kind = Kind::kInteger, .min = 200, .max = 60'000};
-// Further than any page is long.
+// More than the length of any page.
 constexpr int64_t kPixels = 1'000'000;
 
 constexpr Field Pixels(const char* name) {
@@ -38,7 +38,7 @@ constexpr Field Pixels(const char* name) {
 
 constexpr Field Boolean(const char* name) { return {.name = name, .kind = Kind::kBoolean}; }
 
-// What changes the page: it may run into a dialog, and tells what changed.
+// For actions that change the page: they can encounter a dialog, and report the changes.
 std::vector<Field> Acting(std::vector<Field> fields) {
   fields.insert(fields.begin(), kTabId);
   fields.push_back({.name = "dialog", .kind = Kind::kPresentText});
@@ -131,7 +131,7 @@ const std::vector<BrowserAction>& Actions() {
       {.name = "network",
        .fields = {kTabId, kEntries, {.name = "url_contains"}, kText},
        .idempotent = true},
-      // Switching it on twice does no harm.
+      // Switching it on twice is harmless.
       {.name = "draw_mode",
        .fields = {kTabId, {.name = "session"}, {.name = "message"}},
        .idempotent = true},
@@ -145,7 +145,7 @@ const std::vector<BrowserAction>& Actions() {
   return actions;
 }
 
-// The steps of a batch: an error names the first that is wrong, counted as people do.
+// Reads the steps of a batch. An error names the first invalid step, counted from 1.
 std::optional<Json> ReadSteps(const Field& field, Arguments& arguments) {
   const std::optional<std::vector<Json>> steps = arguments.Objects(field.name, kMaxSteps);
   if (!steps.has_value()) {
@@ -168,7 +168,7 @@ std::optional<Json> ReadSteps(const Field& field, Arguments& arguments) {
       continue;
     }
     Json params = ReadBrowserAction(*FindBrowserAction(name), step);
-    // These are of all of them.
+    // These belong to the batch as a whole.
     for (const char* of_all : {"tab_id", "dialog", "view"}) {
       if (params.contains(of_all))
         step.Fail(absl::StrCat("\"", of_all, "\" stands beside \"steps\""));

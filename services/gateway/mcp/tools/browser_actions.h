@@ -10,33 +10,33 @@
 
 namespace callslip::gateway {
 
-// What the browser can do, and which arguments each action takes: the one place that knows it.
-// What an action does with them is told in extension/README.md.
+// An action of the browser and its arguments; defined in this one place. extension/README.md
+// describes the effect of each action.
 struct BrowserAction {
   using Field = BrowserField;
 
   const char* name;
   std::vector<Field> fields = {};
-  // Where one of several fields is needed, these.
+  // At least one of these fields is required, if any are named.
   std::vector<const char*> one_of = {};
-  // Of which no two may be there; one that is false is not.
+  // At most one of these may be present; one that is false counts as absent.
   std::vector<const char*> apart = {};
-  // Of which there are both or none.
+  // These must be present together or not at all.
   std::vector<const char*> together = {};
-  // May be a step of a batch: it acts in the tab that the batch has.
+  // Can be a step of a batch: it acts in the batch's tab.
   bool step = false;
-  // Reads only, so that it may be delivered twice.
+  // Only reads, so it can be delivered twice.
   bool idempotent = false;
 };
 
-// Null where there is none of that name.
+// Null if there is no action of that name.
 const BrowserAction* FindBrowserAction(const std::string& name);
 
-// In the order in which agents are told of them.
+// In the order in which agents see them.
 std::vector<std::string> BrowserActionNames();
 
-// The params of a command for the browser: `{"action": …}` and the action's own arguments. What is
-// wrong with them is in `arguments.status()`, which names the step of a batch where it is wrong.
+// The params of a command for the browser: `{"action": …}` and the action's own arguments. Errors
+// are in `arguments.status()`, which names the invalid step of a batch.
 Json ReadBrowserAction(const BrowserAction& action, Arguments& arguments);
 
 }  // namespace callslip::gateway

@@ -79,7 +79,7 @@ std::optional<Json> ReadOptional(const BrowserField& field, Arguments& arguments
     case Kind::kPaths:
       return ReadPaths(field, arguments);
     case Kind::kPageUrl:  // Always required.
-    case Kind::kSteps:    // Of those who know the actions.
+    case Kind::kSteps:    // Read by browser_actions.cc, which knows the actions.
       break;
   }
   return std::nullopt;
@@ -89,7 +89,7 @@ std::optional<Json> ReadOptional(const BrowserField& field, Arguments& arguments
 
 std::optional<Json> ReadBrowserField(const BrowserField& field, Arguments& arguments) {
   if (field.kind == Kind::kPageUrl) return ReadPageUrl(field, arguments);
-  // These say so themselves, and that it must not be empty.
+  // RequiredText() reports a missing or an empty text itself.
   if (field.required && field.kind == Kind::kText) return arguments.RequiredText(field.name);
   std::optional<Json> value = ReadOptional(field, arguments);
   if (field.required && !value.has_value()) {

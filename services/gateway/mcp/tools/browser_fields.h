@@ -12,13 +12,13 @@ namespace callslip::gateway {
 
 // The most elements that one `fill` writes to: more than the largest forms have on one page.
 inline constexpr size_t kMaxFields = 100;
-// The most files of one `upload`, and bytes of a path: as long as Linux takes one.
+// The most files of one `upload`, and the longest path that Linux accepts.
 inline constexpr size_t kMaxFiles = 20;
 inline constexpr size_t kMaxPathBytes = 4096;
-// The most actions of one `batch`: what fails in the middle is still to be understood.
+// The most actions of one `batch`: few enough that a failure in the middle is understandable.
 inline constexpr size_t kMaxSteps = 20;
 
-// One argument of an action in the browser.
+// One argument of a browser action.
 struct BrowserField {
   enum class Kind {
     kText,         // Not empty.
@@ -26,25 +26,25 @@ struct BrowserField {
     kTexts,
     kBoolean,
     kInteger,
-    kPageUrl,      // Of http or https, or about:blank: none that runs in the page that is there.
+    kPageUrl,      // http, https or about:blank; excludes URLs that run in the current page.
     kChoice,       // One of `choices`.
-    kFieldValues,  // What is to stand in which element: {"e9": "Ada", "e27": true}.
-    kPaths,        // Of files.
-    kSteps,        // Actions, each as a call of its own; see ReadBrowserAction().
+    kFieldValues,  // Values by element: {"e9": "Ada", "e27": true}.
+    kPaths,        // Paths of files.
+    kSteps,        // Actions, each like a call of its own; see ReadBrowserAction().
   };
 
   const char* name;
   Kind kind = Kind::kText;
   bool required = false;
-  // Of kInteger.
+  // For kInteger.
   int64_t min = 0;
   int64_t max = 0;
-  // Of kChoice.
+  // For kChoice.
   absl::Span<const char* const> choices = {};
 };
 
-// The value of any field but one of kSteps; nullopt where there is none. What is wrong with it is
-// in `arguments.status()`.
+// The value of any field except one of kSteps; nullopt if there is none. Errors are in
+// `arguments.status()`.
 std::optional<Json> ReadBrowserField(const BrowserField& field, Arguments& arguments);
 
 }  // namespace callslip::gateway

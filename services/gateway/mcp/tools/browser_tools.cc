@@ -30,7 +30,7 @@ const std::vector<std::string>& ActionNames() {
   return names;
 }
 
-// What analyze looks at, and the action that gets it.
+// The subjects of analyze, with the action that reads each.
 constexpr std::pair<const char*, const char*> kLooks[] = {
     {"page", "page"},       {"find", "find"},       {"screenshot", "screenshot"},
     {"console", "console"}, {"network", "network"}, {"tabs", "list_tabs"},
@@ -52,7 +52,7 @@ const char* LookOf(const std::string& what) {
 
 ToolResult TaskResult(v1::Command command) { return {.task = std::move(command)}; }
 
-// What a worker has to know of the files with these ids, to fetch them.
+// The descriptions of the files with these ids, which a worker needs to fetch them.
 absl::StatusOr<Json> DescribeFiles(FileStore& files, const std::string& client, const Json& ids) {
   Json described = Json::array();
   int64_t bytes = 0;
@@ -85,7 +85,7 @@ absl::Duration BrowserTool::LongestWait(const Json& arguments) const {
   return WaitIn(arguments, absl::ZeroDuration(), kSlowWait);
 }
 
-// The bounds are those of command_service.proto and timeouts.h.
+// The bounds match command_service.proto and timeouts.h.
 BrowserTool::BrowserCall BrowserTool::ReadCall(const BrowserAction& action, Arguments& arguments) {
   BrowserCall call;
   if (const auto timeout = arguments.Integer("timeout_ms", 100, 120'000)) {
@@ -106,11 +106,11 @@ BrowserTool::BrowserCall BrowserTool::ReadCall(const BrowserAction& action, Argu
 }
 
 ToolResult BrowserTool::NotRegistered(const absl::Status& status, const std::string& request_id) {
-  // Where the tracker itself refused, nothing was done. Where it was not heard, or could not store
-  // what it had taken, nobody knows.
+  // If the tracker itself refused, nothing was done. If its response did not arrive, or it could
+  // not store the accepted command, the outcome is unknown.
   const std::string reason = TrackerErrorOf(status).reason;
   const bool refused = reason != "tracker_unreachable" && reason != "storage_unavailable";
-  // The request was sent before, and what it has made is gone.
+  // The request was sent before, and its command has been removed since.
   if (reason == "command_removed") return ErrorResult(status, Executed::kAsked);
   if (refused) return ErrorResult(status, Executed::kNo);
   ToolResult result =
@@ -153,7 +153,7 @@ boost::asio::awaitable<ToolResult> BrowserTool::Submit(std::shared_ptr<CallConte
          {"action", command.type()}});
   }
   const bool existed = registered->existed();
-  // What Answer() says to most calls, without the cost of its frame.
+  // Answer() would return the same for most calls, at the cost of its coroutine frame.
   const bool waits = call->wait > absl::ZeroDuration() || context->as_task();
   if (!waits && !existed && !IsFinal(command.state())) co_return QueuedResult(command);
   co_return co_await Answer(std::move(context), std::move(command), existed, call->wait);
@@ -166,14 +166,14 @@ boost::asio::awaitable<ToolResult> BrowserTool::Answer(std::shared_ptr<CallConte
   if (context->as_task() && goes_on) co_return TaskResult(std::move(command));
   if (goes_on && !existed) co_return QueuedResult(command);
 
-  // A command that was there before may have ended.
+  // A command that existed before may have ended.
   auto ended = co_await AwaitEnd(tracker_, clock_, context, command.command_id(), wait);
-  // The command was accepted, whatever became of the wait: its id must not be lost.
+  // The command was accepted, even if the wait failed: its id must not be lost.
   if (!ended.ok()) {
     if (context->as_task()) co_return TaskResult(std::move(command));
     co_return QueuedResult(command);
   }
-  // Legacy clients ask for a task, and take nothing else.
+  // Legacy clients that ask for a task accept nothing else.
   const bool only_task = context->as_task() && context->era() == Era::kLegacy;
   if (only_task || (context->as_task() && !IsFinal(ended->state()))) {
     co_return TaskResult(*std::move(ended));

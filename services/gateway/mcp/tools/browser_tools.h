@@ -24,33 +24,33 @@ class BrowserTool : public Tool {
   absl::Duration LongestWait(const Json& arguments) const override;
 
  protected:
-  // A command to be registered, and how long to wait for its end.
+  // A command to register, and how long to wait for its end.
   struct BrowserCall {
     v1::RegisterCommandRequest registration;
     absl::Duration wait;
   };
 
-  // Registers the command and answers with its correlation id or, where the call waits, with its
-  // end. Answers a call that was not to be understood with what is wrong with it.
+  // Registers the command and answers with its correlation id, or with its outcome if the call
+  // waits. Answers an invalid call with its error.
   boost::asio::awaitable<ToolResult> Submit(std::shared_ptr<CallContext> context,
                                             absl::StatusOr<BrowserCall> call) const;
 
-  // Has the command go on with what the call came with.
+  // Propagates the trace context of the call to the command.
   static void SetTrace(const CallContext& context, v1::RegisterCommandRequest& registration);
 
-  // Reads the arguments of the action, and those that all such tools take. What is wrong with them
-  // is in `arguments.status()`.
+  // Reads the arguments of the action, and those common to all such tools. Errors are in
+  // `arguments.status()`.
   static BrowserCall ReadCall(const BrowserAction& action, Arguments& arguments);
 
-  // Answers a call that has made `command`, or found it there, with its end, where the call waits
-  // for that or it came before; else with its correlation id or as a task.
+  // Answers a call that has registered `command` or found it existing: with its outcome if the call
+  // waits or the command has ended already, else with its correlation id or as a task.
   boost::asio::awaitable<ToolResult> Answer(std::shared_ptr<CallContext> context,
                                             v1::Command command, bool existed,
                                             absl::Duration wait) const;
-  // The tracker did not take it, or was not heard.
+  // The error result of a command that the tracker did not accept, or that got no response.
   static ToolResult NotRegistered(const absl::Status& status, const std::string& request_id);
-  // The agent's, or a new one: what is handed in twice with it is the same command, so that the
-  // gateway may do that.
+  // Takes the agent's request id, or makes a new one. Two submissions with the same id are the same
+  // command, so that the gateway may submit it twice.
   static void SetRequestId(Arguments& arguments, std::string* request_id);
 
   TrackerClient* const tracker_;
@@ -60,7 +60,7 @@ class BrowserTool : public Tool {
 // Any action in the browser. Also cancels commands.
 class InteractTool final : public BrowserTool {
  public:
-  // `files` has those of an upload, and outlives the tool.
+  // `files` holds the files of an upload. It must outlive the tool.
   InteractTool(TrackerClient* tracker, Clock* clock, FileStore* files)
       : BrowserTool(tracker, clock), files_(files) {}
 
@@ -69,7 +69,7 @@ class InteractTool final : public BrowserTool {
                                           Json arguments) const override;
 
  private:
-  // Of a call of `client`'s.
+  // Reads a call of the client `client`.
   absl::StatusOr<BrowserCall> Read(const std::string& client, const Json& json) const;
   boost::asio::awaitable<ToolResult> Cancel(std::string client_id,
                                             absl::StatusOr<v1::CancelCommandRequest> request) const;
@@ -77,8 +77,8 @@ class InteractTool final : public BrowserTool {
   FileStore* const files_;
 };
 
-// What only looks at the page, and asks the person in front of it. What it does with annotations is
-// in annotations_call.cc.
+// Actions that only read the page, and requests to the user in front of it. Its handling of
+// annotations is in annotations_call.cc.
 class AnalyzeTool final : public BrowserTool {
  public:
   using BrowserTool::BrowserTool;
@@ -90,9 +90,9 @@ class AnalyzeTool final : public BrowserTool {
  private:
   struct AnnotationsCall {
     v1::RequestAnnotationsRequest request;
-    std::string message;  // For the person. May be empty.
+    std::string message;  // For the user. May be empty.
     bool waits = false;
-    absl::Duration wait;  // In this call.
+    absl::Duration wait;  // The wait of this call.
   };
 
   static absl::StatusOr<BrowserCall> Read(const Json& json);
@@ -100,9 +100,9 @@ class AnalyzeTool final : public BrowserTool {
 
   boost::asio::awaitable<ToolResult> Annotations(std::shared_ptr<CallContext> context,
                                                  absl::StatusOr<AnnotationsCall> call) const;
-  // Those that are there, without a wait for others.
+  // Returns the existing annotations without waiting for others.
   boost::asio::awaitable<ToolResult> ListAnnotations(v1::RequestAnnotationsRequest request) const;
-  // Has the browser switch its draw mode on. Repeating it is harmless.
+  // Asks the browser to switch on its draw mode. Repeating it is harmless.
   boost::asio::awaitable<absl::Status> StartDrawMode(std::shared_ptr<CallContext> context,
                                                      std::string correlation_id,
                                                      AnnotationsCall call) const;

@@ -15,8 +15,8 @@ class CommandResources final : public ResourceProvider {
  public:
   explicit CommandResources(TrackerClient* tracker) : tracker_(tracker) {}
 
-  // The command whose result `uri` names; nullopt where it is no such URI, or its id has more than
-  // kMaxIdBytes.
+  // The command with the result that `uri` names; nullopt if it is not such a URI, or its id has
+  // more than kMaxIdBytes.
   static std::optional<std::string> CommandIdOf(const std::string& uri);
 
   boost::asio::awaitable<RpcOutcome> List(std::shared_ptr<CallContext> context,

@@ -25,7 +25,7 @@ boost::asio::awaitable<absl::StatusOr<v1::Command>> AwaitEnd(
   }
   const absl::Time deadline = clock->Now() + max_wait;
   int64_t seen = 0;
-  // Progress counts what is told: it has to grow each time, and no worker promises that.
+  // Progress counts the notifications: it must grow each time, which workers do not guarantee.
   for (int told = 1;; ++told) {
     const absl::Time asked = clock->Now();
     const absl::Duration left = std::max(deadline - asked, absl::ZeroDuration());

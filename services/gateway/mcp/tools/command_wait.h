@@ -14,23 +14,22 @@
 
 namespace callslip::gateway {
 
-// Clients give a call up after a minute in which they hear nothing of it.
+// Clients abandon a call after a minute without news of it.
 inline constexpr absl::Duration kProgressInterval = absl::Seconds(15);
 
-// The command of the caller once it has ended, or as it is after `max_wait`. A caller who asked for
-// progress hears each step that the worker reports, and at least every 15 s that it goes on; then
-// `on_step` is called too, where there is one. A tracker that is away ends nothing before
+// Returns the caller's command once it has ended, or as it is after `max_wait`. A caller that asked
+// for progress receives each step that the worker reports, and at least one notification every 15
+// s; each calls `on_step` too, if set. An unreachable tracker does not end the wait before
 // `max_wait`.
 boost::asio::awaitable<absl::StatusOr<v1::Command>> AwaitEnd(
     TrackerClient* tracker, Clock* clock, std::shared_ptr<CallContext> context,
     std::string command_id, absl::Duration max_wait,
     std::function<void(const v1::Command&)> on_step = nullptr);
 
-// Keeps whoever waits again from doing so without pause: a tracker that is about to stop ends waits
-// before their time.
+// A short pause before a repeated wait: a tracker that is stopping ends waits early.
 boost::asio::awaitable<void> PauseForDrain();
 
-// What a command is doing, in a line for people.
+// The progress of a command, in one readable line.
 std::string ProgressText(const v1::Command& command);
 
 }  // namespace callslip::gateway

@@ -8,8 +8,8 @@
 
 namespace callslip::gateway {
 
-// Takes a piece of a file for `interact` {action: "upload"}. For the bridge, and for programs that
-// come without one: models are not told of it.
+// Receives a piece of a file for `interact` {action: "upload"}. For the bridge, and for programs
+// that do without one; not listed for models.
 class FileTool final : public Tool {
  public:
   explicit FileTool(FileStore* files) : files_(files) {}

@@ -12,7 +12,7 @@ boost::asio::awaitable<std::string> MissingWorkerHint(TrackerClient* tracker,
   if (command.state() != v1::COMMAND_STATE_QUEUED) co_return "";
   v1::ListWorkersRequest request;
   request.set_target(command.target());
-  // The answer is there already: a slow tracker is no reason to keep it back.
+  // The answer itself is ready: a slow tracker must not delay it.
   const auto listed = co_await tracker->Call(std::move(request), {.deadline = kHintDeadline});
   if (!listed.ok()) co_return "";
   for (const v1::Worker& worker : listed->workers()) {

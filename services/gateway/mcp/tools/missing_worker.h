@@ -9,8 +9,8 @@
 
 namespace callslip::gateway {
 
-// What to do about a queued command for which no worker is there; empty where one is connected or
-// at work, where the command is not queued, and where the tracker does not say.
+// A hint for a queued command that has no worker; empty if a worker is connected or busy, if the
+// command is not queued, or if the tracker does not respond.
 boost::asio::awaitable<std::string> MissingWorkerHint(TrackerClient* tracker,
                                                       const v1::Command& command);
 

@@ -9,8 +9,9 @@
 
 namespace callslip::gateway {
 
-// `observe {what: "health"}`: how gateway and tracker do, in some 200 tokens. For administrators;
-// others are refused with `role_not_allowed`. A tracker that does not answer is told, not an error.
+// `observe {what: "health"}`: the state of gateway and tracker, in some 200 tokens. For
+// administrators; others are refused with `role_not_allowed`. A tracker that does not respond is
+// part of the result, not an error.
 boost::asio::awaitable<ToolResult> ObserveHealth(TrackerClient* tracker, Principal principal,
                                                  absl::Duration uptime);
 

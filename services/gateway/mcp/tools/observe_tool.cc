@@ -18,10 +18,10 @@
 namespace callslip::gateway {
 namespace {
 
-// Lines of each kind in one answer: an agent pays for every word.
+// Lines of each kind in one answer; limited because every word costs an agent tokens.
 constexpr int kMaxListed = 20;
 
-// How a client names the session that it asks in.
+// The name of the caller's own session.
 constexpr char kOwnSession[] = "mine";
 
 const std::vector<v1::CommandState>& FailedStates() {
@@ -42,7 +42,7 @@ v1::ListCommandsRequest ListRequest(const ObserveTool::Whose& whose,
   return request;
 }
 
-// With its session, and with its client where that is not the caller itself.
+// Adds the session, and the client if others are listed too.
 Json Entry(const v1::Command& command, const ObserveTool::Whose& whose,
            Json (*shown)(const v1::Command&)) {
   Json entry = shown(command);
@@ -51,14 +51,14 @@ Json Entry(const v1::Command& command, const ObserveTool::Whose& whose,
   return entry;
 }
 
-// What can be observed.
+// The subjects that can be observed.
 const std::vector<std::string>& Subjects() {
   static const auto& subjects = *new std::vector<std::string>{
       "command_result", "pending_commands", "failed_commands", "workers", "browser_log", "health"};
   return subjects;
 }
 
-// A command that waits for a person: its id says so.
+// Whether the command waits for the user: its id shows it.
 bool WaitsForUser(const std::string& correlation_id) {
   return absl::StartsWith(correlation_id, "ann_");
 }

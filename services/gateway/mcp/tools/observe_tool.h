@@ -12,8 +12,8 @@
 
 namespace callslip::gateway {
 
-// Says what became of commands: one by its correlation id, or all that are pending or failed; and
-// how those do that execute them.
+// Reports on commands, one by its correlation id or all that are pending or failed, and on the
+// workers that execute them.
 class ObserveTool final : public Tool {
  public:
   ObserveTool(TrackerClient* tracker, Clock* clock)
@@ -28,11 +28,11 @@ class ObserveTool final : public Tool {
   boost::asio::awaitable<ToolResult> Call(std::shared_ptr<CallContext> context,
                                           Json arguments) const override;
 
-  // Who lists commands, and whose.
+  // The client that lists commands, and the owner of the commands.
   struct Whose {
     std::string client_id;
-    std::string owner;  // Empty: its own; `*`: everybody's.
-    std::string label;  // Of one session; empty: of all.
+    std::string owner;  // Empty: the client's own; `*`: all clients'.
+    std::string label;  // One session; empty: all sessions.
   };
 
  private:
@@ -42,7 +42,7 @@ class ObserveTool final : public Tool {
 
   TrackerClient* const tracker_;
   Clock* const clock_;
-  const absl::Time made_;  // With the gateway.
+  const absl::Time made_;  // When the gateway started.
 };
 
 }  // namespace callslip::gateway

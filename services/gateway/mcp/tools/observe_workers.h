@@ -10,11 +10,12 @@
 
 namespace callslip::gateway {
 
-// `observe {what: "workers"}`: the browsers that there are, and what each is doing. Administrators
-// see the commands of all clients, others their own and how many there are besides.
+// `observe {what: "workers"}`: the browsers, and the current work of each. Administrators see the
+// commands of all clients; others see their own and the number of the rest.
 boost::asio::awaitable<ToolResult> ObserveWorkers(TrackerClient* tracker, Principal principal);
 
-// `observe {what: "browser_log"}`: what browsers have told besides; `kind` empty means all of it.
+// `observe {what: "browser_log"}`: the log entries that browsers have sent; all kinds if `kind` is
+// empty.
 boost::asio::awaitable<ToolResult> ObserveBrowserLog(TrackerClient* tracker, Principal principal,
                                                      std::string kind);
 

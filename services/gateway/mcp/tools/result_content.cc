@@ -22,7 +22,7 @@ bool IsImageType(absl::string_view type) {
          absl::c_all_of(type, [](char c) { return absl::ascii_isgraph(c); });
 }
 
-// Padded, as clients demand.
+// With padding, which clients require.
 bool IsBase64(absl::string_view text) {
   if (text.size() % 4 != 0) return false;
   if (absl::EndsWith(text, "=")) text.remove_suffix(absl::EndsWith(text, "==") ? 2 : 1);

@@ -16,7 +16,7 @@ namespace callslip::gateway {
 namespace {
 
 constexpr size_t kMaxFiles = 50;
-// How far back the beginning of a turn is looked for; a page has at most 1 MiB.
+// How far back to search for the beginning of a turn; a page has at most 1 MiB.
 constexpr int kTurnPage = 500;
 constexpr int kMaxTurnPages = 8;
 
@@ -26,7 +26,7 @@ bool ChangesFiles(const std::string& kind) {
 
 bool IsPrompt(const v1::SessionEvent& event) { return event.type() == "user_prompt"; }
 
-// The paths of the places that a tool call is about, as the Agent Client Protocol has them.
+// Adds the paths of a tool call's `locations`, as the Agent Client Protocol defines them.
 void AddPaths(const Json& call, std::set<std::string>& files) {
   const Json places = call.value("locations", Json());
   if (!places.is_array()) return;
@@ -36,7 +36,7 @@ void AddPaths(const Json& call, std::set<std::string>& files) {
   }
 }
 
-// Goes on to the next character, so that none is cut.
+// The start of the next character, so that none is split.
 size_t CharacterFrom(const std::string& text, size_t at) {
   while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) ++at;
   return at;
@@ -48,9 +48,9 @@ Json LastAnswerJson(const std::vector<v1::SessionEvent>& events, size_t max_byte
   const auto prompt = std::find_if(events.rbegin(), events.rend(), IsPrompt);
   std::string text;
   std::set<std::string> files;
-  std::optional<std::string> message_id;  // Of the piece that this one may continue.
+  std::optional<std::string> message_id;  // The message that the next piece may continue.
   Json json = Json::object();
-  // From behind the prompt; from the first one where there is none.
+  // Starts after the prompt, or at the first event if there is none.
   for (auto event = prompt.base(); event != events.end(); ++event) {
     const std::string& type = event->type();
     if (type != "agent_message" && type != "file_write" && type != "tool_call" &&

@@ -13,7 +13,7 @@
 namespace callslip::gateway {
 namespace {
 
-// More generations than a session can have above it.
+// More than the ancestors that a session can have.
 constexpr int kMaxGenerations = 8;
 
 absl::Status Refused(absl::string_view reason, absl::string_view message, absl::string_view hint) {
@@ -49,7 +49,7 @@ v1::GetSessionRequest Get(const std::string& client, const std::string& session_
   return request;
 }
 
-// The name of the innermost workspace that it is in; empty: none.
+// The name of the innermost workspace that contains the session; empty if none does.
 std::string WorkspaceOf(const v1::Session& session, const Json& workspaces) {
   const Json* best = nullptr;
   for (const Json& each : workspaces) {
@@ -61,8 +61,8 @@ std::string WorkspaceOf(const v1::Session& session, const Json& workspaces) {
   return best == nullptr ? "" : TextOf(*best, "name");
 }
 
-// Fills what the wish leaves open in, and finds the directory. In its own workspace a child works
-// where its parent does.
+// Fills the empty members of `wish`, and returns the directory. In its parent's workspace a child
+// works in its parent's directory.
 absl::StatusOr<std::string> Complete(const v1::Session& parent, const Json& offers,
                                      SessionControl::Wish& wish) {
   const Json& agents = offers["agents"];
@@ -132,7 +132,7 @@ SessionControl::Result<v1::Session> SessionControl::Make(Caller caller, Wish wis
   add.set_by_session_id(caller.session);
   const auto queued = co_await sessions_->Call(std::move(add));
   if (!queued.ok()) {
-    // Nobody would have anything from a session without its message.
+    // A session without its message is useless.
     v1::DeleteSessionRequest remove;
     remove.set_client_id(caller.client);
     remove.set_session_id(session->session_id());
@@ -188,7 +188,7 @@ boost::asio::awaitable<absl::Status> SessionControl::MayWait(Caller caller,
     }
     v1::GetSessionRequest get = Get(caller.client, session);
     const auto found = co_await sessions_->Call(std::move(get));
-    // A parent that is gone keeps nobody waiting.
+    // A deleted parent does not wait.
     if (absl::IsNotFound(found.status())) break;
     if (!found.ok()) co_return found.status();
     session = found->parent_session_id();

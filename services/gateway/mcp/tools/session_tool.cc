@@ -21,23 +21,23 @@
 namespace callslip::gateway {
 namespace {
 
-// An agent pays for every word.
+// Limited because every word costs an agent tokens.
 constexpr int kDefaultLimit = 20;
 constexpr int kMaxLimit = 200;
-// Longer events are cut in an answer, and to how much.
+// Longer events are truncated in an answer, to kCutEventBytes.
 constexpr size_t kMaxEventBytes = 16 << 10;
 constexpr size_t kCutEventBytes = 2 << 10;
-// Of the text of an answer.
+// The text of an answer.
 constexpr size_t kMaxAnswerBytes = 32 << 10;
 
-// What was said in a session may come from anywhere.
+// The content of a session is untrusted.
 ToolResult Complete(Json result, absl::string_view head) {
   std::string text = absl::StrCat(head, "\n", Dump(result));
   Json answer = {{"status", "complete"}, {"final", true}, {"result", std::move(result)}};
   return TextResult(std::move(answer), std::move(text));
 }
 
-// As many events as fit into an answer; of long ones the beginnings of their texts.
+// As many events as fit into an answer; long ones with truncated texts.
 Json PageForModel(const v1::ReadEventsResponse& page) {
   Json json = PlaceJson(page);
   json["events"] = Json::array();
@@ -57,7 +57,7 @@ Json PageForModel(const v1::ReadEventsResponse& page) {
   return json;
 }
 
-// How one queue stands, or several do, at the end of a wait.
+// The state of the queue, or of several queues, at the end of a wait.
 ToolResult WaitResult(const WaitedFor& waited) {
   Json result = ToJson(waited.sessions[0].status);
   result["max_seq"] = waited.max_seq;
@@ -77,14 +77,14 @@ ToolResult WaitResult(const WaitedFor& waited) {
   return TextResult(std::move(answer), std::move(text));
 }
 
-// What becomes of a call that changes something and has failed.
+// The result of a failed call that would have changed something.
 ToolResult Refusal(const absl::Status& status) {
   const bool refused =
       status.code() != absl::StatusCode::kUnavailable || DetailsOf(status).reason == "runner_away";
   return ErrorResult(status, refused ? Executed::kNo : Executed::kPerhaps);
 }
 
-// The `session_ids` of a wait, or its one `session_id`.
+// The `session_ids` of a wait, or its single `session_id`.
 std::vector<std::string> IdsIn(Arguments& arguments) {
   const auto several = arguments.Texts("session_ids");
   if (!several.has_value()) return {arguments.Id("session_id")};
@@ -273,7 +273,7 @@ SessionTool::Answer SessionTool::LastAnswer(std::shared_ptr<CallContext> context
     }
   }
   if (!failure.ok()) {
-    // The session is there in any case.
+    // The session exists in any case.
     ToolResult vain = VainWaitResult(failure, Executed::kNo);
     if (auto* json = std::get_if<Json>(&vain.result)) {
       (*json)["structuredContent"]["result"] = {{"session_id", id}};

@@ -16,9 +16,9 @@
 
 namespace callslip::gateway {
 
-// Lets an agent work with the session of another one of the same client: see what there is, read
-// it, hand its agent a message, wait until that has had its turn, and get its answer; and make
-// sessions, stop and end them. An agent that lives in a session makes children of that.
+// Lets an agent work with the sessions of other agents of the same client: list and read them, send
+// an agent a message, wait until its turn ends, and get its answer; and create, stop and end
+// sessions. An agent that runs in a session creates children of it.
 class SessionTool final : public Tool {
  public:
   SessionTool(TrackerCalls* sessions, std::shared_ptr<SessionHub> hub, Clock* clock)
@@ -36,7 +36,7 @@ class SessionTool final : public Tool {
   Answer List(v1::ListSessionsRequest request) const;
   Answer Read(v1::ReadEventsRequest request) const;
   Answer Enqueue(v1::AddMessageRequest request) const;
-  // What has been said in the last turn of the one session that is waited for.
+  // The agent's answer in the last turn of the one session that the call waits for.
   Answer LastAnswer(std::shared_ptr<CallContext> context, TurnWait wait) const;
 
   TrackerCalls* const sessions_;

@@ -15,7 +15,7 @@
 namespace callslip::gateway {
 namespace {
 
-// Nothing is under way, and nothing is going to be.
+// No turn is running, and none is about to start.
 bool IsIdle(const v1::QueueStatus& status) {
   return status.turn_id().empty() &&
          (status.length() == 0 || !status.enabled() || !status.pause_reason().empty());
@@ -26,14 +26,14 @@ std::string WaitText(const AwaitedSession& session) {
                                           : absl::StrCat("turn ", session.status.turn_id());
 }
 
-// Events alone do not end a turn, and there are many.
+// Filters the many events, because they alone do not end a turn.
 bool IsQueueNews(const ObservedUpdate& update) {
   return absl::StartsWith(update.type, "turn_") || absl::StartsWith(update.type, "queue_") ||
          update.type == "session_ended" || update.type == "session_deleted" ||
          update.type == "notices_missed";
 }
 
-// Until something has happened to a queue or its turn, or the time is over.
+// Waits until the state of a queue or turn changes, or the time is over.
 boost::asio::awaitable<absl::Status> AwaitQueueNews(SessionObserver& observer, Clock* clock,
                                                     absl::Duration at_most) {
   const absl::Time deadline = clock->Now() + at_most;
@@ -48,7 +48,7 @@ boost::asio::awaitable<absl::Status> AwaitQueueNews(SessionObserver& observer, C
   }
 }
 
-// Asks how those stand that have not ended.
+// Queries the sessions that have not ended.
 boost::asio::awaitable<absl::Status> Look(TrackerCalls* sessions, const std::string& client,
                                           std::vector<AwaitedSession>& all) {
   for (AwaitedSession& session : all) {
@@ -88,7 +88,7 @@ boost::asio::awaitable<absl::StatusOr<WaitedFor>> AwaitTurns(TrackerCalls* sessi
     absl::Status failure;
     bool gateway_stops = false;
     if (observer == nullptr) {
-      // Before the first look, so that nothing is missed between that and the wait.
+      // Before the first query, so that no change between the query and the wait is missed.
       const auto left =
           absl::ToChronoMilliseconds(std::max(deadline - clock->Now(), kUnaryDeadline));
       absl::StatusOr<std::unique_ptr<SessionObserver>> joined;
@@ -118,7 +118,7 @@ boost::asio::awaitable<absl::StatusOr<WaitedFor>> AwaitTurns(TrackerCalls* sessi
       if (failure.ok()) continue;
       observer = nullptr;
     }
-    // The queues go on, whatever became of the way to them.
+    // The queues continue, even if the connection to them fails.
     const bool goes_on = !gateway_stops && PassesWithTime(failure) && clock->Now() < deadline;
     if (!goes_on) co_return failure;
     context->NotifyProgress(told, std::nullopt, "waiting for the tracker");

@@ -16,32 +16,32 @@
 
 namespace callslip::gateway {
 
-// A session whose turn is waited for.
+// A session with a turn to wait for.
 struct AwaitedSession {
   std::string id;
-  std::string turn_id;  // The one that is waited for; empty until it has begun.
+  std::string turn_id;  // The awaited turn; empty until it has begun.
   v1::QueueStatus status;
   bool ended = false;
 };
 
-// How a wait came out.
+// The outcome of a wait.
 struct WaitedFor {
-  std::vector<AwaitedSession> sessions;  // As they were asked for.
-  int64_t max_seq = 0;                   // Of the session, where it was one.
-  bool ended = false;                    // False: the time was over before.
+  std::vector<AwaitedSession> sessions;  // In the order of the request.
+  int64_t max_seq = 0;                   // The session's, if there was only one.
+  bool ended = false;                    // False if the time was over before.
 };
 
-// What is waited for, and for how long.
+// The sessions to wait for, and for how long.
 struct TurnWait {
   std::vector<std::string> ids;  // 1 to kMaxAwaited.
   bool any = false;              // Until one of them has ended; otherwise all.
   absl::Duration at_most;
 };
-inline constexpr size_t kMaxAwaited = 8;  // As many as a session has children.
+inline constexpr size_t kMaxAwaited = 8;  // The most children of a session.
 
-// Until the turns have ended that are under way in these sessions or come next; a session with
-// neither counts as ended. The caller hears every 15 s that it goes on. A tracker that is away ends
-// nothing before its time. Errors are the tracker's.
+// Waits until the current or next turn of these sessions has ended; a session with neither counts
+// as ended. The caller receives progress every 15 s. An unreachable tracker does not end the wait
+// early. Errors are the tracker's.
 boost::asio::awaitable<absl::StatusOr<WaitedFor>> AwaitTurns(TrackerCalls* sessions,
                                                              std::shared_ptr<SessionHub> hub,
                                                              Clock* clock,

@@ -13,11 +13,11 @@
 namespace callslip::gateway {
 namespace {
 
-// Commands end within seconds, and a look costs little.
+// Commands end within seconds, and a poll is cheap.
 constexpr int kPollIntervalMs = 1000;
 constexpr int kPageSize = 50;
 
-// From registration until nothing is known of the command any more; null where that is not told.
+// The time from registration until the command is forgotten; null if unknown.
 Json TimeToLive(const v1::Command& command) {
   if (!command.has_deadlines()) return nullptr;
   const absl::Duration retention = DurationOf(command.deadlines().result_retention());
@@ -117,7 +117,7 @@ CommandTasks::Outcome CommandTasks::GetLegacy(std::shared_ptr<CallContext> conte
 
 CommandTasks::Outcome CommandTasks::Result(std::shared_ptr<CallContext> context,
                                            std::string task_id) const {
-  // One wait for those who hear of it: progress has to grow from its first word to its last.
+  // A single wait if the caller listens, because progress must grow throughout the call.
   const absl::Duration wait = context->listens() ? absl::InfiniteDuration() : kProgressInterval;
   std::optional<v1::Command> last;
   const auto tell_status = [context](const v1::Command& command) {
@@ -129,7 +129,7 @@ CommandTasks::Outcome CommandTasks::Result(std::shared_ptr<CallContext> context,
     if (!command.ok() && !PassesWithTime(command.status())) co_return RpcErrorOf(command.status());
     if (command.ok()) last = *command;
     if (!command.ok() || !IsFinal(command->state())) {
-      // Whoever carries the answer does not give up as long as it hears something.
+      // Clients and proxies do not time out as long as they receive something.
       const bool is_turn = clock_->Now() >= asked + wait / 2;
       if (is_turn && last.has_value()) tell_status(*last);
       if (!is_turn || !command.ok()) co_await PauseForDrain();
@@ -190,7 +190,7 @@ CommandTasks::Outcome CommandTasks::Get(std::shared_ptr<CallContext> context,
 
 CommandTasks::Outcome CommandTasks::Update(std::shared_ptr<CallContext> context,
                                            std::string task_id, Json) const {
-  // Commands ask their client for nothing, so that all responses are to be ignored.
+  // Commands never ask their client for input, so all responses are ignored.
   const auto command =
       co_await tracker_->Get(OnBehalfOf(context->principal()), std::move(task_id), /*peek=*/true);
   if (!command.ok()) co_return RpcErrorOf(command.status());
@@ -201,7 +201,7 @@ CommandTasks::Outcome CommandTasks::Cancel(std::shared_ptr<CallContext> context,
                                            std::string task_id) const {
   const absl::Status cancelled =
       co_await CancelCommand(OnBehalfOf(context->principal()), std::move(task_id));
-  // One that has ended stays as it is, and the caller is thanked all the same.
+  // A command that has ended remains as it is, and the cancellation counts as accepted.
   if (!cancelled.ok() && cancelled.code() != absl::StatusCode::kFailedPrecondition) {
     co_return RpcErrorOf(cancelled);
   }

@@ -16,17 +16,17 @@ namespace callslip::gateway {
 
 // A Task of 2025-11-25: `ttl`, `pollInterval`. A command that failed is a failed task.
 Json LegacyTask(const v1::Command& command);
-// A Task of the extension of 2026-07-28: `ttlMs`, `pollIntervalMs`. A command that failed is a
-// completed task, whose result tells.
+// A Task of the extension of 2026-07-28: `ttlMs`, `pollIntervalMs`. A failed command is a completed
+// task, with the error in its result.
 Json ModernTask(const v1::Command& command);
-// The same with the `result` of a completed one.
+// ModernTask() with the `result` of a completed one.
 Json DetailedTask(const v1::Command& command);
 
-// Why there is no answer about a command: kInvalidParams where the caller named a wrong one. Its
-// data has `error`, `hint`, `retry_after_ms`, and `final` and `may_have_executed` by VerdictOf().
+// The error of a query about a command: kInvalidParams if the caller's request was wrong. Its data
+// has `error`, `hint`, `retry_after_ms`, and `final` and `may_have_executed` by VerdictOf().
 RpcError RpcErrorOf(const absl::Status& status, Executed executed = Executed::kAsked);
 
-// The methods tasks/… of both eras, on the commands of the caller. Params are those of the request.
+// The methods tasks/… of both eras, on the caller's commands. Params are those of the request.
 class CommandTasks final : public TaskProvider {
  public:
   CommandTasks(TrackerClient* tracker, Clock* clock) : tracker_(tracker), clock_(clock) {}
@@ -35,7 +35,7 @@ class CommandTasks final : public TaskProvider {
 
   // 2025-11-25.
   Outcome GetLegacy(std::shared_ptr<CallContext> context, std::string task_id) const;
-  // Blocks until the task has ended, and says at least every 15 s that it goes on.
+  // Blocks until the task has ended, and reports progress at least every 15 s.
   Outcome Result(std::shared_ptr<CallContext> context, std::string task_id) const;
   Outcome CancelLegacy(std::shared_ptr<CallContext> context, std::string task_id) const;
   Outcome List(std::shared_ptr<CallContext> context, std::string cursor) const;

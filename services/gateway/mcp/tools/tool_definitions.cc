@@ -4,8 +4,8 @@ namespace callslip::gateway {
 
 namespace {
 
-// What structuredContent of all tools looks like. Said of the tool that is called most: each saying
-// costs a model its tokens.
+// The schema of every tool's structuredContent. Declared only by the most frequently called tool,
+// because each declaration costs a model tokens.
 constexpr char kOutputSchema[] = R"json({
   "type": "object",
   "properties": {
@@ -24,8 +24,8 @@ Json WithOutputSchema(const char* definition) {
 
 }  // namespace
 
-// Without annotations: that it writes, may destroy, and reaches the world is what MCP takes for
-// granted. Older names and arguments, which browser_actions.cc takes, are not told.
+// Has no annotations, because MCP's defaults apply: it writes, may destroy, and reaches the outside
+// world. Omits older names and arguments, which browser_actions.cc still accepts.
 const Json& InteractDefinition() {
   static const auto& definition = *new Json(WithOutputSchema(R"json({
     "name": "interact",

@@ -5,12 +5,12 @@
 
 namespace callslip::gateway {
 
-// What tools/list says of each tool. The texts are written for models, which pay for each word.
+// The tools' entries in tools/list. The texts are for models, which pay for each word.
 const Json& InteractDefinition();
 const Json& ObserveDefinition();
 const Json& AnalyzeDefinition();
 const Json& SessionDefinition();
-// For an agent that lives in a session.
+// For an agent that runs in a session.
 const Json& SessionDefinitionForAgent();
 
 }  // namespace callslip::gateway

@@ -13,18 +13,18 @@
 namespace callslip::gateway {
 namespace {
 
-// In base64. The bridge leaves the result out of a line of more than 10 MiB, and says by the
-// command's id where it is.
+// Base64 bytes. The bridge omits the result from a line of more than 10 MiB, and refers to it by
+// the command's id.
 constexpr size_t kMaxPipedImageBytes = size_t{8} << 20;
 
-// For a person it waits long enough by itself.
+// Without wait_ms for a user's command: its default wait is long enough.
 std::string ObserveCall(const v1::Command& command) {
   const bool human = command.command_class() == v1::COMMAND_CLASS_HUMAN;
   return absl::StrCat("observe {what: 'command_result', correlation_id: '", command.command_id(),
                       human ? "'}" : "', wait_ms: 8000}");
 }
 
-// The error of an answer in a line.
+// The error of an answer, in one line.
 std::string ErrorText(const Json& answer, const CallVerdict& verdict) {
   const auto text = [&](const char* name) { return answer.value(name, std::string()); };
   return absl::StrCat(text("status"), " ", text("error"), ": ", text("message"), " ", text("hint"),
@@ -42,17 +42,17 @@ std::string PendingText(const v1::Command& command) {
   return absl::StrCat(text, ". Call ", ObserveCall(command), " again.");
 }
 
-// What the page shows, as the extension tells it to models.
+// The page text that the extension writes for models.
 const std::string* PageTextOf(const Json& result) {
   const Json& page = MemberOf(result, "page");
   return page.is_string() ? &page.get_ref<const std::string&>() : nullptr;
 }
 
-// Its result is a value that the page has made, with any members: what the extension tells of the
-// page stands beside it.
+// The result is a value that the page computed, with arbitrary members; the extension's page text
+// is separate from it.
 bool IsValueOfPage(const v1::Command& command) { return command.type() == "execute_js"; }
 
-// `{"success": true, "data": …}` says no more than the data.
+// `{"success": true, "data": …}` carries no more information than the data.
 Json PlainResult(Json result) {
   if (!IsTrue(result, "success")) return result;
   result.erase("success");
@@ -60,14 +60,13 @@ Json PlainResult(Json result) {
   return result;
 }
 
-// What a page text says in its own words of the action that it tells of.
+// Members of an action's result that the page text already contains.
 constexpr const char* kSaidByPage[] = {"selector",       "tag",     "text",      "key", "value",
                                        "value_left_out", "matched", "waited_ms", "x",   "y",
                                        "title",          "url"};
 
-// Takes out of the answer about a completed command what its caller knows or has no use for: each
-// model pays for it once a call. `tells_page`: its result may be what the extension tells of a
-// page.
+// Removes members that the caller knows or does not need from the answer about a completed command:
+// models pay for them with each call. `tells_page`: the result may contain a page text.
 void MakeLean(Json& answer, bool tells_page) {
   for (const char* name : {"correlation_id", "completed_at", "duration_ms"}) answer.erase(name);
   if (!tells_page) return;
@@ -76,18 +75,18 @@ void MakeLean(Json& answer, bool tells_page) {
   }
   const Json& result = MemberOf(answer, "result");
   const Json& url = MemberOf(result, "url");
-  // A page says itself where it is.
+  // The page text contains its own URL.
   if (PageTextOf(result) != nullptr || (url.is_string() && url == MemberOf(answer, "url"))) {
     answer.erase("url");
   }
 }
 
-// Pages are not to be obeyed.
+// Models must not follow instructions from pages.
 std::string Untrusted(const Json& result) {
   return absl::StrCat("untrusted content of the page:\n", Dump(result));
 }
 
-// The result as models read it: the same as in structuredContent.
+// The result as text for models: the same as in structuredContent.
 std::string ResultText(const Json& result) {
   const std::string* page = PageTextOf(result);
   if (page == nullptr) return Untrusted(result);
@@ -129,7 +128,7 @@ ToolResult CompletedResult(const v1::Command& command, Json answer) {
   answer["result"] = PlainResult(std::move(result));
   const Json id = answer["correlation_id"];
   MakeLean(answer, tells_page);
-  // What does not fit through a pipe is read by its id.
+  // A result that is too large for the bridge's pipe is read by its id.
   if (image_bytes > kMaxPipedImageBytes) answer["correlation_id"] = id;
   std::string text = tells_page ? ResultText(answer["result"]) : Untrusted(answer["result"]);
   ToolResult tool_result = TextResult(std::move(answer), std::move(text));

@@ -10,31 +10,30 @@
 #include "gateway/mcp/protocol/tool.h"
 #include "gateway/mcp/tools/result_content.h"
 
-// What tools say, as MCP's CallToolResult. Every answer has `status`, `final` and, where a command
-// is concerned that has not completed, its `correlation_id`; a failure also has `error` (a code),
-// `message`, `hint` and `may_have_executed`. All of it stands in structuredContent; the text beside
-// it says the same, since there are clients whose models see only the one or the other.
+// The results of tools, as MCP's CallToolResult. Every answer has `status`, `final` and, for a
+// command that has not completed, its `correlation_id`; a failure also has `error` (a code),
+// `message`, `hint` and `may_have_executed`. structuredContent holds all of it; the text repeats
+// it, since some clients show their models only one of the two.
 namespace callslip::gateway {
 
 // The resource that holds the result of a command.
 std::string ResultUri(const std::string& command_id);
 
-// A command as it is now. A completed one comes with its result and little else: as JSON, without a
-// `success` that says nothing; as an image where it is one; or as a link to its resource where it
-// exceeds kMaxInlineResultBytes. What is only `page`, a text, is that text in both. A pending one
-// comes with `hint`, where that is not empty.
+// The current state of a command. A completed one comes with its result and little else: as JSON,
+// without a redundant `success`; as an image; or as a link to its resource if it exceeds
+// kMaxInlineResultBytes. A result with only the text `page` becomes that text in both. A pending
+// command comes with `hint`, if that is not empty.
 ToolResult CommandResult(const v1::Command& command, const std::string& hint = "");
 
-// A command that was registered just now: `queued`, or `waiting_for_user` where a person finishes
-// it.
+// A command that was just registered: `queued`, or `waiting_for_user` if the user completes it.
 ToolResult QueuedResult(const v1::Command& command);
 
-// A result for arguments that don't fit, or for a call that failed; `final` and `may_have_executed`
-// are those of VerdictOf(). `hint` replaces the error's own where it is not empty.
+// The result for invalid arguments or a failed call; `final` and `may_have_executed` come from
+// VerdictOf(). `hint` replaces the error's own hint unless empty.
 ToolResult ErrorResult(const absl::Status& status, Executed executed, const std::string& hint = "",
                        const std::string& correlation_id = "");
 
-// The error of a wait, as ErrorResult() tells it, but `pending` where waiting again may tell more.
+// The error of a wait, like ErrorResult(), but with status `pending` if waiting again can succeed.
 ToolResult VainWaitResult(const absl::Status& status, Executed executed,
                           const std::string& correlation_id = "");
 
