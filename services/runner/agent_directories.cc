@@ -16,14 +16,14 @@
 namespace callslip::runner {
 namespace {
 
-// As the kernel has it.
+// The kernel's limit.
 constexpr int kMostLinks = 40;
 
 std::string Below(const std::string& directory, absl::string_view name) {
   return absl::StrCat(directory == "/" ? "" : directory, "/", name);
 }
 
-// As each path is written that means the same; `path` is absolute.
+// The normal form of an absolute path: all spellings of a path give the same result.
 std::string Plain(const std::string& path) {
   const std::optional<std::string> way = RelativeTo(path, "/");
   return !way.has_value() || *way == "." ? "/" : absl::StrCat("/", *way);
@@ -48,7 +48,8 @@ AgentDirectories::AgentDirectories(const RunnerConfig& config) {
         Follow(place.path, [&](const Place& other) { return !IsInside(other.path, place.path); });
   }
   for (size_t i = 0; i < places_.size(); ++i) {
-    // One that goes on with `..` inside of another is known by its path only.
+    // A path that leads back through `..` inside another place is known by its configured path
+    // only.
     if (!IsInside(places_[i].followed, "/")) places_[i].followed = places_[i].path;
     const std::string followed = Plain(places_[i].followed);
     if (followed != Plain(places_[i].path)) index_[followed].push_back(i);
@@ -118,14 +119,14 @@ std::vector<std::string> AgentDirectories::WayTo(const std::string& directory, b
 
 bool AgentDirectories::MayReplace(const std::string& directory) const {
   const auto all = [](const Place&) { return true; };
-  // What is relative, or has `..` in it, is anywhere.
+  // A relative path, or one with `..`, can lead anywhere.
   return !IsInside(directory, "/") || !PlacesOf(Follow(directory, all), all).empty();
 }
 
 std::string AgentDirectories::ProblemOf(const std::string& directory) const {
   const std::string followed =
       Follow(directory, [&](const Place& place) { return !IsInside(place.path, directory); });
-  // Agents in a directory can't replace that itself.
+  // Agents in a directory cannot replace that directory itself.
   const auto leads_below = [&](const Place& place) {
     return !IsInside(directory, place.path) && !IsInside(place.path, directory) &&
            !IsInside(place.path, followed) && !IsInside(place.followed, followed);

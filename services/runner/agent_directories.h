@@ -10,40 +10,39 @@
 
 namespace callslip::runner {
 
-// The directories of all workspaces and the additional ones. Agents may write there, and put a link
-// in the place of what is there. So nothing that is in one of them is taken for what it is called:
-// only links that are outside of all of them are followed.
+// The directories of all workspaces and the additional ones. Agents can write there and replace
+// anything with a link, so names inside them are not trusted: only links outside of all of them are
+// followed.
 class AgentDirectories {
  public:
   explicit AgentDirectories(const RunnerConfig& config);
 
-  // How a directory is opened: beneath each of these that it is in, from the outermost. With
-  // `by_each`, beneath each directory on the rest of the way, too.
+  // How a directory is opened: beneath each of the returned directories that contain it, from the
+  // outermost. With `by_each`, also beneath each directory on the rest of the path.
   std::vector<std::string> WayTo(const std::string& directory, bool by_each = false) const;
 
-  // Whether agents may replace it, or something on the way to it.
+  // Whether agents can replace the directory or a component of its path.
   bool MayReplace(const std::string& directory) const;
 
-  // What keeps a directory of the configuration from being opened safely, and what to do about it;
-  // empty: nothing. One that is not there is fine.
+  // Why a configured directory cannot be opened safely, and what to do about it; empty if it can. A
+  // missing directory is not a problem.
   std::string ProblemOf(const std::string& directory) const;
 
  private:
   struct Place {
-    std::string path;      // As configured,
-    std::string followed;  // and where that leads, as far as no agent has a say in it.
+    std::string path;      // The configured path.
+    std::string followed;  // Where `path` leads, as far as no agent can influence it.
   };
-  // Whether a place counts.
+  // Whether a place is considered.
   using Counts = std::function<bool(const Place&)>;
 
-  // Those that a path is in, the outer ones first.
+  // The places that contain a path, the outer ones first.
   std::vector<const Place*> PlacesOf(const std::string& path, const Counts& counts) const;
-  // Follows the links of a path until it is in a place that counts; the rest stays as it is
-  // written.
+  // Follows the links of a path until it is in a place that `counts`; leaves the rest as written.
   std::string Follow(const std::string& path, const Counts& counts) const;
 
-  std::vector<Place> places_;  // Each once, the outer ones first.
-  // By both paths of each, without what may be written in several ways.
+  std::vector<Place> places_;  // Each path once, the outer ones first.
+  // By both normalized paths of each place.
   std::unordered_map<std::string, std::vector<size_t>> index_;
 };
 

@@ -158,7 +158,7 @@ std::optional<TlsFiles> RunnerConfig::TrackerTls() const {
 
 LoadedConfig ParseRunnerConfig(const std::string& text, absl::string_view file) {
   LoadedConfig loaded;
-  try {  // yaml-cpp throws; this is the fence around it.
+  try {  // yaml-cpp throws; no exception leaves this block.
     const YAML::Node root = YAML::Load(text);
     const bool is_section = root.IsMap() && root["runner"].IsDefined();
     ReadRoot(is_section ? root["runner"] : root, file, loaded);

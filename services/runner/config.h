@@ -20,7 +20,7 @@ namespace callslip::runner {
 
 class ConfigKeys;
 
-// How many agents may run.
+// Limits for running agents.
 struct RunnerLimits {
   AgentLimits agents;
   int sessions_per_process = 1;
@@ -37,21 +37,21 @@ struct AgentConfig {
   std::vector<std::string> env_from;
   std::string auth_method;
   absl::Duration start_timeout = absl::Seconds(60);
-  absl::Duration turn_idle_timeout = absl::ZeroDuration();  // None.
+  absl::Duration turn_idle_timeout = absl::ZeroDuration();  // No limit.
   std::vector<std::string> mcp = {"callslip"};
   bool fs = true;
   bool terminal = true;
   bool shell_commands = false;
-  int sessions_per_process = 0;       // As the limits have it.
-  std::vector<std::string> children;  // Empty: see ChildrenOf() of session_plans.h.
+  int sessions_per_process = 0;       // As in `limits`.
+  std::vector<std::string> children;  // If empty, see ChildrenOf() in session_plans.h.
 
   void AddTo(ConfigKeys& keys);
 };
 
-// A directory that sessions work in, or below.
+// A directory; sessions work in it or below it.
 struct WorkspaceConfig {
   std::string dir;
-  std::vector<std::string> agents;  // Empty: all.
+  std::vector<std::string> agents;  // If empty, all.
   PermissionPolicy permissions;
   bool parents_allow = false;
   std::vector<std::string> additional_directories;
@@ -62,41 +62,42 @@ struct WorkspaceConfig {
   void AddTo(ConfigKeys& keys);
 };
 
-// All that a runner is told by its file.
+// The configuration file of a runner.
 struct RunnerConfig {
   Address tracker{.host = "127.0.0.1", .port = 7900};
-  std::string gateway;  // http://HOST:PORT; empty: agents get no tools of ours.
+  std::string gateway;  // http://HOST:PORT; if empty, agents get no Callslip tools.
   std::string token_file;
   std::string tls_ca;
-  std::string runner_id;  // Empty: see RunnerIdOf().
+  std::string runner_id;  // If empty, see RunnerIdOf().
   std::string log_level = "info";
   RunnerLimits limits;
   std::map<std::string, AgentConfig> agents;
   std::map<std::string, WorkspaceConfig> workspaces;
 
-  void AddTo(ConfigKeys& keys);  // But limits, agents and workspaces.
-  // Nothing where the way to the tracker has no TLS.
+  void AddTo(ConfigKeys& keys);  // Without limits, agents and workspaces.
+  // Nullopt if the connection to the tracker uses no TLS.
   std::optional<TlsFiles> TrackerTls() const;
 };
 
-// A configuration and all that is wrong with its text, each with its line: `file:line: text`.
+// A configuration and all problems of its text, each with its line: `file:line: text`.
 struct LoadedConfig {
   RunnerConfig config;
   std::vector<std::string> problems;
-  // The agent and the workspace that the command line names; empty where it does not.
+  // The agent and the workspace given on the command line; empty if not given.
   std::string agent = {};
   std::string workspace = {};
 };
 
-// Reads YAML: the section `runner` where there is one, the whole otherwise. `file` is for messages.
+// Parses YAML: the section `runner` if there is one, otherwise the whole text. `file` is for
+// messages.
 LoadedConfig ParseRunnerConfig(const std::string& text, absl::string_view file);
-// The same of a file. NOT_FOUND where it can't be read.
+// Reads and parses a file. NOT_FOUND if it cannot be read.
 absl::StatusOr<LoadedConfig> ReadRunnerConfig(const std::string& path);
 
-// What is configured, or else what can be made of the machine's name.
+// The configured id, or else one derived from the host name.
 std::string RunnerIdOf(const RunnerConfig& config, absl::string_view host_name);
 
-// The table of docs/runner.md, a line for each key.
+// The rows of the table in docs/runner.md, one for each key.
 std::vector<std::string> RunnerConfigRows();
 
 }  // namespace callslip::runner

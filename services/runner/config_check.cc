@@ -25,7 +25,7 @@ namespace {
 
 using Of = ConfigProblem::Of;
 
-// Why a program can't be run; empty where it can.
+// Why a program cannot be run; empty if it can.
 std::string ProgramProblem(const std::string& command, const Environment& environment) {
   if (FindProgram(command, environment).has_value()) return "";
   if (absl::StrContains(command, '/')) {
@@ -68,7 +68,7 @@ class Check {
     Note(Of::kRunner, "", FileProblem(config_.tls_ca));
     for (ConfigProblem& refusal : Refusals(config_)) {
       const auto workspace = config_.workspaces.find(refusal.name);
-      // Of what is no absolute path CheckWorkspace() says more.
+      // CheckWorkspace() reports more about a path that is not absolute.
       if (refusal.of == Of::kWorkspace && !absl::StartsWith(workspace->second.dir, "/")) continue;
       problems_.push_back(std::move(refusal));
     }
@@ -140,7 +140,7 @@ class Check {
     CheckNames(Of::kWorkspace, name, "workspace", workspace.children_in, config_.workspaces);
   }
 
-  // Agents without tools ask for nothing.
+  // Shell commands never ask for permission.
   void CheckShellCommands(const std::string& name, const WorkspaceConfig& workspace) {
     const PermissionPolicy& policy = workspace.permissions;
     const auto execute = policy.by_kind.find("execute");
@@ -179,7 +179,7 @@ class Check {
   const RunnerConfig& config_;
   const Environment& environment_;
   const AgentDirectories directories_;
-  std::map<std::string, std::string> by_dir_;  // The workspace that has it.
+  std::map<std::string, std::string> by_dir_;  // Workspace names by the real path of `dir`.
   std::vector<ConfigProblem> problems_;
 };
 
@@ -192,7 +192,7 @@ std::vector<ConfigProblem> Refusals(const RunnerConfig& config) {
       refusals.push_back({of, name, absl::StrCat("the tracker refuses it: ", refusal.message())});
     }
   };
-  // Each by itself, since the tracker names the first only.
+  // Checks each part by itself, because the tracker reports only the first problem.
   const tracker::RunnerOffer empty{.runner_id = "runner"};
   tracker::RunnerOffer all = empty;
   if (!config.runner_id.empty()) {
@@ -213,7 +213,7 @@ std::vector<ConfigProblem> Refusals(const RunnerConfig& config) {
     one.workspaces = {all.workspaces.back()};
     check(Of::kWorkspace, name, one);
   }
-  // Of what is right by itself there may be too many.
+  // Valid parts can still be too many in total.
   if (refusals.empty()) check(Of::kRunner, "", all);
   return refusals;
 }
@@ -226,7 +226,7 @@ std::string GatewayProblem(const std::string& gateway) {
     return absl::StrCat("the gateway \"", gateway, "\" is no URL: write http://", gateway);
   }
   const absl::string_view authority = rest.substr(0, rest.find('/'));
-  // An address of version 6 has colons of its own.
+  // An IPv6 address contains colons.
   const size_t bracket = authority.find(']');
   const bool has_port =
       authority.find(':', bracket == authority.npos ? 0 : bracket) != authority.npos;
@@ -275,7 +275,7 @@ absl::StatusOr<AgentConfig> Confined(const AgentDirectories& directories, const 
                      "agents may write, and could replace it: write its whole path"));
   }
   program = *found;
-  // An empty PATH is the folder where a program begins.
+  // An empty PATH means the working directory of a program.
   if (folders.empty()) {
     return absl::FailedPreconditionError(
         "PATH has only folders that are relative, or in which agents may write, and could replace "
@@ -284,7 +284,7 @@ absl::StatusOr<AgentConfig> Confined(const AgentDirectories& directories, const 
   if (own["PATH"] == path) return confined;
   confined.env["PATH"] = own["PATH"];
   confined.wrapper.insert(confined.wrapper.end(), {"env", "--", absl::StrCat("PATH=", path)});
-  // `env` would take it for a variable.
+  // `env` would take the command for a variable.
   if (!agent.command.empty() && absl::StrContains(agent.command.front(), '=')) {
     confined.wrapper.insert(confined.wrapper.end(), {"sh", "-c", "exec \"$@\"", "sh"});
   }

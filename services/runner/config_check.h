@@ -11,34 +11,35 @@
 
 namespace callslip::runner {
 
-// Something that keeps a runner, an agent or a workspace from working, and what to do about it.
+// A problem that keeps a runner, an agent or a workspace from working, and what to do about it.
 struct ConfigProblem {
   enum class Of { kRunner, kAgent, kWorkspace };
   Of of = Of::kRunner;
-  std::string name;  // Of the agent or workspace.
+  std::string name;  // Of the agent or workspace; empty for the runner.
   std::string text;
-  bool is_note = false;  // It may be meant so, or be right where the runner will run.
+  bool is_note = false;  // Possibly intended, or not a problem on the machine of the runner.
 };
 
-// What the tracker would refuse, by its own check: then it serves nothing of the runner.
+// The parts that the tracker would reject, by the tracker's own check: it then serves nothing of
+// this runner.
 std::vector<ConfigProblem> Refusals(const RunnerConfig& config);
 
-// Why it is no URL of a gateway; empty where it is, or there is none.
+// Why `gateway` is not a valid URL of a gateway; empty if it is valid or empty.
 std::string GatewayProblem(const std::string& gateway);
 
-// All that is wrong on this machine with a configuration whose text is right: commands that are not
-// there, directories that can't be worked in, names of nothing, and Refusals().
-// `environment` is the runner's.
+// Checks on this machine a configuration that was parsed without problems: missing commands,
+// unusable directories, unknown names, and Refusals(). `environment` is the runner's.
 std::vector<ConfigProblem> CheckConfig(const RunnerConfig& config, const Environment& environment);
 
-// Where the program of an agent is; nothing where it is not there.
+// The path of the agent's program; nullopt if it does not exist.
 std::optional<std::string> ProgramOf(const AgentConfig& agent, const Environment& environment);
 
-// The agent so that no agent can put another program in the place of one that its wrapper is made
-// of. The first of these becomes a whole path: it is looked up in PATH as that is configured, but
-// in none of its folders where agents may write, and in none that is relative. Where PATH has such
-// folders, it loses them, for what the wrapper looks up itself, and is set again behind the
-// wrapper, by `env`. The agent itself where it has no wrapper; an error says what to do.
+// Returns the agent with its wrapper secured, so that no agent can replace a program that the
+// wrapper runs. The wrapper's program becomes an absolute path: it is looked up in the configured
+// PATH, except in folders that agents can write to and in relative folders. If PATH has such
+// folders, they are removed for the programs that the wrapper looks up itself, and the full PATH is
+// set again behind the wrapper, by `env`. Returns the agent unchanged if it has no wrapper; an
+// error states what to do.
 absl::StatusOr<AgentConfig> Confined(const AgentDirectories& directories, const AgentConfig& agent,
                                      const Environment& environment);
 

@@ -50,7 +50,7 @@ size_t Distance(absl::string_view a, absl::string_view b) {
   return row.back();
 }
 
-// The first thing that is wrong with it.
+// Returns the first problem.
 absl::Status ReadPolicy(const YAML::Node& node, PermissionPolicy* target) {
   if (!node.IsMap()) return Bad("a map of kinds of tools to answers");
   std::vector<std::string> kinds(kToolKinds.begin(), kToolKinds.end());

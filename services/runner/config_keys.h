@@ -19,11 +19,11 @@ class Node;
 
 namespace callslip::runner {
 
-// The keys that one map of a YAML file may have, each with the place that its value goes to, and
-// what is said of it in docs/runner.md. The places must outlive this.
+// The valid keys of a map in a YAML file, each with its target variable and its description in
+// docs/runner.md. The targets must outlive this.
 class ConfigKeys {
  public:
-  // As common/config.h has them for flags: the same units, the same words for what does not fit.
+  // Same units and same error messages as for flags in common/config.h.
   void Add(absl::string_view name, std::string* target, absl::string_view help);
   void Add(absl::string_view name, bool* target, absl::string_view help);
   void Add(absl::string_view name, Address* target, absl::string_view help);
@@ -40,15 +40,15 @@ class ConfigKeys {
 
   void AddChoice(absl::string_view name, std::string* target, std::vector<std::string> choices,
                  absl::string_view help);
-  // What `read` sees to; it has no row.
+  // A section that `read` parses; it has no row.
   void AddSection(absl::string_view name, std::function<void(const YAML::Node&)> read);
 
-  // Reads the map `node`, which `where` names, and puts the problems there: unknown and repeated
-  // keys, values that do not fit, each behind `file:line: `.
+  // Reads the map `node`, which messages call `where`. Appends to `problems`: unknown and repeated
+  // keys and invalid values, each with the prefix `file:line: `.
   void Read(const YAML::Node& node, absl::string_view file, absl::string_view where,
             std::vector<std::string>& problems) const;
 
-  // A line of a table for each: | `prefix` key | meaning | default | range |.
+  // A table row for each key: | `prefix` key | meaning | default | range |.
   std::vector<std::string> Rows(absl::string_view prefix) const;
 
  private:
@@ -57,18 +57,18 @@ class ConfigKeys {
     std::string help;
     std::string otherwise;  // The default.
     std::string range;
-    // What is wrong with a value, if it is not what it has to be.
+    // Sets the target; returns what is wrong with an invalid value.
     std::function<absl::Status(const YAML::Node&)> set;
   };
 
   std::vector<Key> keys_;
 };
 
-// `did you mean "X"?` with the name that is nearest to what was written; empty where none is near.
+// `did you mean "X"?` with the name most similar to `written`; empty if none is similar.
 std::string Suggestion(absl::string_view written, const std::vector<std::string>& names);
 
-// Calls `take` with each key, value and line of a map; repeated keys and what is no map become
-// problems.
+// Calls `take` with each key, value and line of a map; repeated keys and a node that is not a map
+// become problems.
 void ForEachEntry(
     const YAML::Node& map, absl::string_view file, absl::string_view where,
     std::vector<std::string>& problems,

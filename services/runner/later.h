@@ -13,17 +13,17 @@
 #include "boost/asio/use_awaitable.hpp"
 #include "runner/timers.h"
 
-// Between coroutines and callbacks, on the runner's one thread.
+// Connects coroutines and callbacks on the runner's single thread.
 namespace callslip::runner {
 
-// A value that a callback brings and coroutines wait for. Copies are one.
+// A value that a callback sets and coroutines wait for. Copies share it.
 template <typename T>
 class Later {
  public:
   explicit Later(const boost::asio::any_io_executor& executor)
       : state_(std::make_shared<State>(executor)) {}
 
-  // The first one counts.
+  // Only the first call has an effect.
   void Set(T value) const {
     if (state_->value.has_value()) return;
     state_->value = std::move(value);
@@ -43,13 +43,13 @@ class Later {
     explicit State(const boost::asio::any_io_executor& executor)
         : timer(executor, boost::asio::steady_timer::time_point::max()) {}
     std::optional<T> value;
-    boost::asio::steady_timer timer;  // Never runs out; its waits are cancelled.
+    boost::asio::steady_timer timer;  // Never expires; Set() cancels its waits.
   };
 
   std::shared_ptr<State> state_;
 };
 
-// Waits by `timers`.
+// Waits for `wait`, measured by `timers`.
 inline boost::asio::awaitable<void> Pause(Timers& timers, absl::Duration wait) {
   const Later<bool> over(co_await boost::asio::this_coro::executor);
   const auto timer = timers.After(wait, [over] { over.Set(true); });

@@ -1,4 +1,4 @@
-// callslip-runner: starts agents, and brings them what waits in the sessions of the tracker.
+// callslip-runner: runs agents, and passes them the messages of the tracker's sessions.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -51,13 +51,13 @@ namespace callslip::runner {
 namespace {
 
 constexpr char kProgram[] = "callslip-runner";
-// What the agents of a runner that stops have: the end of their input, SIGTERM, and then some.
+// Covers the stop sequence of agents (end of input, SIGTERM) plus a margin.
 constexpr std::chrono::seconds kStopTime{20};
-// How long the tracker may take to have a prompt's runner serve.
+// How long the tracker can take to register the runner of a prompt.
 constexpr std::chrono::seconds kServingTime{10};
-// After so long somebody wants to know what a prompt waits for.
+// After this time the user is told what a prompt waits for.
 constexpr std::chrono::seconds kSilence{1};
-// Below the interval at which orchestrators repeat their health checks.
+// Shorter than the interval at which orchestrators repeat health checks.
 constexpr absl::Duration kHealthCheckTimeout = absl::Seconds(2);
 
 int Fail(const absl::Status& status) {
@@ -65,10 +65,10 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
-// A runner on a thread of its own.
+// A runner on its own thread.
 class RunningRunner {
  public:
-  // `change` what is served, where that is not all of the configuration.
+  // `change` adjusts the setup derived from the configuration.
   RunningRunner(const RunnerConfig& config, const std::string& agent_options,
                 const Environment& environment, const std::string& token,
                 const std::function<void(RunnerSetup&)>& change = nullptr)
@@ -86,7 +86,7 @@ class RunningRunner {
     runner_->Start();
     thread_ = std::thread([this] { context_.run(); });
   }
-  // Ends its agents, as patiently as they are to be.
+  // Ends its agents, within their stop timeouts.
   ~RunningRunner() {
     auto stopped = std::make_shared<std::promise<void>>();
     auto is_stopped = stopped->get_future();
@@ -103,7 +103,8 @@ class RunningRunner {
   }
 
   boost::asio::io_context& context() { return context_; }
-  // For somebody else's calls on its thread, which end with it. Once.
+  // A queue for calls of another client on the runner's thread, which ends with the runner. Call at
+  // most once.
   std::shared_ptr<CallQueue> CallsWith(const std::string& token) {
     others_calls_ = std::make_shared<CallQueue>();
     others_calls_->SetToken(token);
@@ -144,7 +145,7 @@ int Serve(const RunnerConfig& config, const Options& settings, const Environment
   RealClock clock;
   const auto telemetry = Telemetry::Start(&clock, kProgram, settings.otlp_endpoint);
   if (!telemetry.ok()) return Fail(telemetry.status());
-  // It has no door for scrapers.
+  // The runner has no listener for metrics scrapers.
   const auto exported = (*telemetry)->ExportMetrics([](MetricsPage& page) {
     page.Process();
     AddSpans(page);
@@ -161,7 +162,7 @@ int Serve(const RunnerConfig& config, const Options& settings, const Environment
   return 0;
 }
 
-// Whether the tracker has a runner of this name, which may be another process.
+// Checks that the tracker has a runner of this name, which can be another process.
 int CheckHealth(const RunnerConfig& config) {
   const absl::StatusOr<std::string> token = TokenFor(Role::kRunner, config);
   if (!token.ok()) return Fail(token.status());
@@ -170,7 +171,7 @@ int CheckHealth(const RunnerConfig& config) {
   return serves.ok() ? 0 : Fail(serves);
 }
 
-// One message to an agent of the command line or the file, by a runner of its own.
+// Sends one message to an agent of the command line or the file, with a temporary runner.
 int Ask(const LoadedConfig& loaded, const std::string& agent_options, const std::string& text,
         const Environment& environment, const ShutdownSignal& shutdown) {
   const absl::StatusOr<PromptPlace> place = PlaceOfPrompt(loaded, environment);
@@ -183,7 +184,7 @@ int Ask(const LoadedConfig& loaded, const std::string& agent_options, const std:
   InitLogging(kProgram, "error");
   LogWhatGrpcSays();
   const std::string session_id = absl::StrCat("prompt-", RandomHex128());
-  // It ends with this, and so does its runner, whose name no other has.
+  // The session ends with this, and so does its runner, which therefore has a unique name.
   config.runner_id = session_id;
   std::atomic<int> code = -1;
   const auto end = [&code](int ended) {
@@ -192,7 +193,8 @@ int Ask(const LoadedConfig& loaded, const std::string& agent_options, const std:
   };
   std::unique_ptr<TrackerCalls> client;
   {
-    // Of the runner's thread. The session is made once the runner serves: then nobody else gets it.
+    // Used on the runner's thread. The session is created once the runner serves, so that no other
+    // runner gets it.
     std::optional<absl::Status> served;
     std::function<void()> begin;
     std::shared_ptr<Prompt> prompt;
@@ -221,7 +223,7 @@ int Ask(const LoadedConfig& loaded, const std::string& agent_options, const std:
     });
     client = ConnectCalls({config.tracker}, runner.CallsWith(*asker),
                           runner.context().get_executor(), config.TrackerTls());
-    // Nothing is given before it asks.
+    // No session is assigned before `prompt` asks.
     prompt = std::make_shared<Prompt>(runner.context(), client.get(), stdout, stderr, STDIN_FILENO);
     boost::asio::steady_timer patience(runner.context(), kServingTime);
     boost::asio::steady_timer notice(runner.context(), kSilence);
@@ -249,7 +251,7 @@ int Ask(const LoadedConfig& loaded, const std::string& agent_options, const std:
       });
       shutdown.Wait();
     }
-    // From here on nothing begins any more.
+    // Nothing new starts after this point.
     std::promise<void> is_over;
     boost::asio::post(runner.context(), [&] {
       begin = nullptr;
@@ -264,9 +266,9 @@ int Ask(const LoadedConfig& loaded, const std::string& agent_options, const std:
 }
 
 int Main(int argc, char** argv) {
-  // Agents are started with posix_spawn; gRPC is not to prepare for anything else.
+  // Agents are started with posix_spawn, so gRPC needs no fork support.
   setenv("GRPC_ENABLE_FORK_SUPPORT", "0", 1);
-  // A descriptor that is closed would become something else's.
+  // A closed descriptor would be reused for another file.
   if (fcntl(STDIN_FILENO, F_GETFD) < 0) (void)open("/dev/null", O_RDONLY);
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   Options settings;
@@ -279,7 +281,7 @@ int Main(int argc, char** argv) {
                      {"AGENT", "[METHOD]"});
   settings.AddTo(options);
   const OptionSet::Parsed parsed = options.ParseOrExit(argc, argv);
-  // These are ended by the terminal's signals as any program is.
+  // The terminal's signals end these commands in the default way.
   std::optional<ShutdownSignal> shutdown;
   if (parsed.command != "login" && parsed.command != "agents") shutdown.emplace();
   const Environment environment = ParseEnvironment(environ);

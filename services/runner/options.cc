@@ -23,7 +23,8 @@
 namespace callslip::runner {
 namespace {
 
-// A program and its arguments. A path is made absolute: the agent starts in another folder.
+// Splits a program and its arguments. Makes a path absolute, because the agent starts in another
+// folder.
 std::vector<std::string> CommandOf(const std::string& text) {
   std::vector<std::string> command;
   if (access(text.c_str(), X_OK) == 0 && absl::StrContains(text, '/')) {
@@ -39,7 +40,7 @@ std::vector<std::string> CommandOf(const std::string& text) {
   return command;
 }
 
-// The name of an agent of which only its program is known, of what names are made of.
+// A valid name for an agent of which only the program is known.
 std::string NameOf(const std::string& program) {
   std::string name = std::filesystem::path(program).filename().string().substr(0, 64);
   for (char& c : name) {

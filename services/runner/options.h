@@ -10,7 +10,7 @@
 
 namespace callslip::runner {
 
-// What the command line says beside the file, and instead of it.
+// The command-line options, which add to the file or override it.
 struct Options {
   std::string file;
   std::string tracker;
@@ -23,18 +23,18 @@ struct Options {
   void AddTo(OptionSet& options);
 };
 
-// The file's configuration with what the options change of it. NOT_FOUND, INVALID_ARGUMENT where an
-// option means nothing; what is wrong with the file's text is in `problems`.
+// Returns the file's configuration with the options applied. NOT_FOUND, INVALID_ARGUMENT if an
+// option is invalid; `problems` lists what is wrong with the file's text.
 absl::StatusOr<LoadedConfig> LoadConfig(const Options& options);
 
-// The options by which another command finds the same agents, as a shell is to have them.
+// The options with which another command finds the same agents, quoted for a shell.
 std::string AgentOptions(const Options& options);
 
-// By which the tracker knows this program as a runner, or as a client of its own; empty where it
-// needs none. FAILED_PRECONDITION where the token file has none of that role.
+// The token for the tracker, as a runner or as a client; empty if no token file is configured.
+// FAILED_PRECONDITION if the token file has no token for that role.
 absl::StatusOr<std::string> TokenFor(Role role, const RunnerConfig& config);
 
-// callslip-keeper, where this program is or where packages have it.
+// Path of callslip-keeper: next to this program, or where packages install it.
 std::string KeeperPath();
 
 std::string HostName();

@@ -16,7 +16,7 @@ namespace callslip::runner {
 
 namespace {
 
-// Another process of this name may end at any time.
+// Another process with this name can end at any time.
 constexpr absl::Duration kNameTakenPause = absl::Seconds(10);
 
 }  // namespace
@@ -60,7 +60,7 @@ boost::asio::awaitable<void> Runner::Serve() {
           {{"runner", setup_.offer.runner_id()},
            {"tried_again_in", absl::FormatDuration(kNameTakenPause)}});
       if (setup_.when_refused != nullptr) setup_.when_refused(next.status());
-      // What this one had is that one's now.
+      // The other runner has this runner's sessions now.
       later_.clear();
       for (const auto& [id, session] : sessions_) session->Release();
       co_await Pause(*timers_, kNameTakenPause);
@@ -83,7 +83,7 @@ void Runner::Take(const v1::Assignment& assignment) {
   const std::string& id = assignment.session().session_id();
   const auto found = sessions_.find(id);
   if (assignment.has_released()) {
-    // It may have been given to this runner anew meanwhile.
+    // The session may have been assigned to this runner again meanwhile.
     const auto later = later_.find(id);
     if (later != later_.end() && later->second.front().lease() == assignment.lease()) {
       later_.erase(later);
@@ -97,7 +97,7 @@ void Runner::Take(const v1::Assignment& assignment) {
   std::shared_ptr<SessionRunner> session;
   const bool is_new = found == sessions_.end();
   if (!is_new && (found->second->is_released() || found->second->lease() != assignment.lease())) {
-    // It was somebody else's meanwhile. What this runner had of it ends first, and is forgotten.
+    // Another runner had the session meanwhile. What this runner has of it must end first.
     found->second->Release();
     Keep(assignment);
     return Forget();
@@ -123,7 +123,7 @@ void Runner::Take(const v1::Assignment& assignment) {
   if (assignment.has_control()) session->Control(assignment.control());
 }
 
-// One need of the newest lease, and its controls, of which the tracker has few.
+// Keeps one need of the newest lease and its controls; the tracker sends few of these.
 void Runner::Keep(const v1::Assignment& assignment) {
   std::vector<v1::Assignment>& kept = later_[assignment.session().session_id()];
   std::erase_if(kept, [&](const v1::Assignment& each) {
@@ -132,7 +132,7 @@ void Runner::Keep(const v1::Assignment& assignment) {
   kept.push_back(assignment);
 }
 
-// It may be another runner's then, and is given to this one again when that has changed.
+// Another runner can then take the session; it returns to this one when that has changed.
 boost::asio::awaitable<void> Runner::GiveUp(v1::Assignment assignment) {
   if (assignment.has_control()) {
     v1::AnswerControlRequest answer;
@@ -177,7 +177,7 @@ void Runner::Step() {
           session->Begin(std::move(agent));
           break;
         }
-        // It is gone, or ends: another one takes its place.
+        // The process is gone or is ending: start another one.
         [[fallthrough]];
       case AgentStep::Kind::kStart:
         session->Begin([this, process = step.process](AgentSettings settings) {
@@ -204,13 +204,13 @@ void Runner::Step() {
   const bool has_turn = std::any_of(sessions_.begin(), sessions_.end(),
                                     [](const auto& each) { return each.second->has_turn(); });
   if (stopped_ != nullptr && scheduler_.processes() == 0 && !has_turn) {
-    // Told once.
+    // Call `stopped` only once.
     const auto stopped = std::exchange(stopped_, [] {});
     stopped();
   }
 }
 
-// What sleeps is the tracker's to remember.
+// The tracker stores the state of sleeping sessions.
 void Runner::Forget() {
   std::erase_if(sessions_, [](const auto& each) { return each.second->is_asleep(); });
   std::vector<v1::Assignment> now;

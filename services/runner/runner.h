@@ -17,30 +17,31 @@
 
 namespace callslip::runner {
 
-// What a runner is, and what it can run.
+// The identity and abilities of a runner.
 struct RunnerSetup {
-  v1::ServeRequest offer;  // Without sessions, and the process.
+  v1::ServeRequest offer;  // Without held sessions and the instance id.
   AgentLimits limits;
-  std::string keeper;  // The path of callslip-keeper.
-  // How the agent of a session is run; nothing where it can't be, which the offer rules out.
+  std::string keeper;  // Path of callslip-keeper.
+  // How the agent of a session is run; nullopt if this runner cannot run it, which the offer rules
+  // out.
   std::function<std::optional<SessionPlan>(const v1::Session&)> plan_of;
-  // Each time that it is given a session, or told what to do with one: by what lease it has that.
+  // Called with the lease each time that the tracker assigns a session or sends a request for one.
   std::function<void(int64_t lease)> when_given;
-  // Each time that the tracker begins to give it sessions, and each time that it does not any more.
+  // Called each time that the tracker starts to assign sessions, and each time that it stops.
   std::function<void()> when_serving;
   std::function<void(const absl::Status&)> when_refused;
 };
 
-// Serves the sessions that the tracker gives it, and decides which of them have an agent. Lives on
-// one thread.
+// Serves the sessions that the tracker assigns, and decides which of them have an agent. Not
+// thread-safe: use on one thread.
 class Runner final : private AgentScheduler {
  public:
-  // All must outlive it, and the context must have stopped before it is destroyed.
+  // All arguments must outlive this; the context must have stopped before this is destroyed.
   Runner(boost::asio::io_context& context, Timers* timers, TrackerCalls* tracker,
          RunnerSetup setup);
 
   void Start();
-  // Ends all agents, as patiently as is configured; `done` is told when none is left.
+  // Ends all agents, within the configured timeouts; calls `done` when none is left.
   void Stop(std::function<void()> done);
 
   size_t sessions() const { return sessions_.size(); }
@@ -51,7 +52,7 @@ class Runner final : private AgentScheduler {
   void Take(const v1::Assignment& assignment);
   void Keep(const v1::Assignment& assignment);
   boost::asio::awaitable<void> GiveUp(v1::Assignment assignment);
-  // Takes the steps that are due, later: what calls this is in the middle of something.
+  // Posts Step(), because its callers are in the middle of other work.
   void StepLater();
   void Step();
   void Forget();
@@ -68,9 +69,9 @@ class Runner final : private AgentScheduler {
   const std::string instance_;
   SessionHost host_;
   RunningAgents scheduler_;
-  // Those that have been given to it and have done anything since.
+  // Assigned sessions that are not asleep.
   std::map<std::string, std::shared_ptr<SessionRunner>> sessions_;
-  // What is to be done once they have ended under the lease before.
+  // Assignments to process once the session has ended under its earlier lease.
   std::map<std::string, std::vector<v1::Assignment>> later_;
   std::map<int64_t, std::weak_ptr<RunningAgent>> processes_;
   std::unique_ptr<Timers::Timer> step_timer_;

@@ -7,7 +7,7 @@
 
 namespace callslip::runner {
 
-// Processes on their way out, each of which makes room for one that waits.
+// Processes that are stopping; each makes room for one waiting session.
 struct RunningAgents::Room {
   std::set<int64_t> leaving;
 };
@@ -65,15 +65,16 @@ std::vector<AgentStep> RunningAgents::Next(absl::Time now) {
   for (const auto& [id, process] : processes_) {
     if (IsStopping(process)) room.leaving.insert(id);
   }
-  // Who is to start is seen to be able to: nobody is stopped for one that would wait on.
+  // Only sessions that can start now make room: no agent is stopped for a session that would
+  // continue to wait.
   int starts_left = limits_.starting_agents - CountStarting();
-  std::map<int64_t, size_t> expected;  // How many wait for a process that is starting.
+  std::map<int64_t, size_t> expected;  // Sessions waiting for a process that is starting.
   const bool may_join = absl::c_any_of(
       processes_, [](const auto& entry) { return entry.second.kind.sessions_per_process > 1; });
   for (auto at = waiting_.begin(); at != waiting_.end();) {
     if (starts_left <= 0 && !may_join) break;
     const AgentWant want = *at;
-    if (sessions_.contains(want.session)) {  // It is being stopped.
+    if (sessions_.contains(want.session)) {  // Its agent is being stopped.
       ++at;
       continue;
     }
@@ -97,7 +98,7 @@ std::vector<AgentStep> RunningAgents::Next(absl::Time now) {
     if (workspace_full || all_full) {
       const bool made = MakeRoom(want, workspace_full, room, steps);
       if (made) --starts_left;
-      // Whoever comes behind has to wait, too, unless it is only this workspace that is full.
+      // All sessions behind this one must wait, too, unless only this workspace is full.
       if (!made && !workspace_full) starts_left = 0;
       ++at;
       continue;
@@ -198,7 +199,8 @@ void RunningAgents::Stop(int64_t process, std::vector<AgentStep>& steps) {
   }
 }
 
-// True where one leaves whose place this one will have; one leaves for one only.
+// Returns true if a process is stopping whose place goes to this session; each process makes room
+// for one session.
 bool RunningAgents::MakeRoom(const AgentWant& want, bool in_workspace, Room& room,
                              std::vector<AgentStep>& steps) {
   const auto suits = [&](const Process& process) {

@@ -11,9 +11,9 @@
 
 namespace callslip::runner {
 
-// How many agents may run. Sessions of one process count once: what is limited is memory.
+// Limits for running agents. They count processes, not sessions, because they limit memory.
 struct AgentLimits {
-  int running_agents = 8;   // Processes, those included that are starting or stopping.
+  int running_agents = 8;   // Processes, including those that are starting or stopping.
   int starting_agents = 2;  // Processes that are starting.
   absl::Duration idle_stop = absl::Minutes(15);
 };
@@ -23,53 +23,55 @@ struct AgentWant {
   std::string session;
   std::string agent;
   std::string workspace;
-  int sessions_per_process = 1;  // Of this agent.
+  int sessions_per_process = 1;  // For this agent.
   int max_running = 1'000'000;   // Processes in this workspace.
 };
 
-// What is to be done for a session.
+// An action for a session.
 struct AgentStep {
   enum class Kind {
-    kStart,  // Start `process` with this session in it.
-    kJoin,   // `process` runs: this session is to be made in it, too.
-    kStop,   // End this session's agent; the process with it where no other session is in it.
+    kStart,  // Start `process` with this session.
+    kJoin,   // Create this session in `process`, which is running.
+    kStop,   // End this session's agent, and the process if it has no other session.
   };
   Kind kind = Kind::kStart;
   std::string session;
-  int64_t process = 0;  // Counted from 1.
+  int64_t process = 0;  // Counts from 1.
 
   bool operator==(const AgentStep&) const = default;
 };
 
-// Which sessions have an agent, and who is next. They wait in the order in which they came. Where
-// there is no room, the processes of which no session does anything are stopped, the one first that
-// was used longest ago; none that has a turn, an open permission, or a session that has just got
-// its agent. What is not used for `idle_stop` is stopped in any case. Pure: the time is told, and
-// what is to be done is said by Next().
+// Decides which sessions have an agent, and which are next. Sessions wait in the order of their
+// requests. If there is no room, processes without an active session are stopped, the least
+// recently used first; never one with a turn, an open permission request, or a session that has
+// just got its agent. Agents unused for `idle_stop` are stopped in any case. Pure logic: the time
+// is an argument, and Next() returns the actions.
 class RunningAgents {
  public:
   explicit RunningAgents(AgentLimits limits) : limits_(limits) {}
 
-  // It has work for an agent. Harmless where it waits already, and where it has one: that is kept
-  // then until Busy() is told, or `idle_stop` has gone by. One that is being stopped gets another.
+  // The session has work for an agent. No effect if it already waits; if it has an agent, the agent
+  // is kept until Busy() is called or `idle_stop` has passed. A session whose agent is being
+  // stopped gets another one.
   void Want(const AgentWant& want, absl::Time now);
   // The session is ready for its first turn.
   void Started(const std::string& session, absl::Time now);
-  // It has a turn or an open permission from now on, or has neither any more.
+  // The session now has a turn or an open permission request, or has neither any more.
   void Busy(const std::string& session, bool busy, absl::Time now);
-  // Its agent is gone, was never there, or has closed the session. Where a process ends, of each
-  // session in it. A session that wants another says so again, unless it did while it was stopped.
+  // The session's agent has ended, was never started, or has closed the session. When a process
+  // ends, call this for each of its sessions. A session that needs another agent must call Want(),
+  // unless it did so while it was being stopped.
   void Ended(const std::string& session);
-  // It wants no agent any more: it waits no longer, or is stopped by the next step.
+  // The session needs no agent any more: it stops waiting, or the next step stops its agent.
   void Drop(const std::string& session);
 
-  // What is to be done now: to be asked after whatever was told, and at NextTime(). It counts as
-  // begun: each step is said once. A session that is to be stopped begins no turn any more.
+  // Returns the actions to take now: call after each of the calls above, and at NextTime(). Each
+  // action is returned once and counts as begun. A session that must stop starts no further turn.
   std::vector<AgentStep> Next(absl::Time now);
-  // When there is something to do even if nothing is told until then; InfiniteFuture() for never.
+  // When Next() must be called without a further event; InfiniteFuture() for never.
   absl::Time NextTime() const;
 
-  // The place of a session among those that wait, from 1; 0 where it does not.
+  // The position of a session among those that wait, from 1; 0 if it does not wait.
   size_t PlaceOf(const std::string& session) const;
   size_t processes() const { return processes_.size(); }
 
@@ -80,17 +82,16 @@ class RunningAgents {
     int64_t process = 0;
     State state = State::kStarting;
     bool busy = false;
-    bool wanted = false;   // It has an agent for something that has not begun yet.
-    bool dropped = false;  // To be stopped by the next step.
+    bool wanted = false;   // It has an agent for work that has not begun yet.
+    bool dropped = false;  // The next step stops it.
     absl::Time used_at;
   };
   struct Process {
-    AgentWant kind;  // That of the session which it was started for.
+    AgentWant kind;  // The session for which it was started.
     bool started = false;
     std::vector<std::string> sessions;
   };
-  // What is still to come of the processes that are being stopped, while those who wait are gone
-  // through.
+  // Room that stopping processes will free, during one pass over the waiting sessions.
   struct Room;
 
   bool IsStarting(const Process& process) const;
@@ -99,8 +100,8 @@ class RunningAgents {
   absl::Time UsedAt(const Process& process) const;
   int CountStarting() const;
   int CountIn(const std::string& workspace) const;
-  // One with room for it: that runs, else that starts; 0 for none. `expected` are the sessions that
-  // a process which starts has promised room to.
+  // A process with room for the session: preferably a running one, else a starting one; 0 if none.
+  // `expected` counts the sessions that already wait for each starting process.
   int64_t Joinable(const AgentWant& want, const std::map<int64_t, size_t>& expected) const;
 
   void StopIdle(absl::Time now, std::vector<AgentStep>& steps);
@@ -111,7 +112,7 @@ class RunningAgents {
 
   const AgentLimits limits_;
   std::deque<AgentWant> waiting_;
-  std::map<std::string, Session> sessions_;  // Those that have an agent.
+  std::map<std::string, Session> sessions_;  // Sessions that have an agent.
   std::map<int64_t, Process> processes_;
   int64_t last_process_ = 0;
 };

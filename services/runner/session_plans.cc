@@ -15,16 +15,16 @@
 namespace callslip::runner {
 namespace {
 
-// Whether what `child` may do without asking anybody, `parent` may, too.
+// Whether `parent` can do everything that `child` can do without asking for permission.
 bool IsConfinedNoLess(const AgentConfig& child, const AgentConfig& parent) {
   if (child.shell_commands && !parent.shell_commands) return false;
   if (parent.wrapper.empty()) return true;
-  // What the runner does for an agent is done outside of its wrapper, or beside it.
+  // What the runner does for an agent happens outside of the agent's wrapper.
   return child.wrapper == parent.wrapper && (parent.fs || !child.fs) &&
          (parent.terminal || !child.terminal);
 }
 
-// Where a session of `agent` works, in a directory of the workspace.
+// The workplace of a session of `agent` in a directory of the workspace.
 Workplace FindWorkplace(const AgentDirectories& directories, const std::string& name,
                         const AgentConfig& agent, const WorkspaceConfig& workspace,
                         const Environment& environment, const std::string& directory,
@@ -40,7 +40,7 @@ Workplace FindWorkplace(const AgentDirectories& directories, const std::string& 
     place.problem = AgentError{"command_missing", absl::StrCat(confined.status().message(),
                                                                " (`wrapper` of agent ", name, ")")};
   }
-  // A child works in its parent's directory or below, whatever link its parent has put there.
+  // A child works in its parent's directory or below, whatever link the parent has placed there.
   place.folders.push_back(directories.WayTo(directory, is_child));
   for (const std::string& more : workspace.additional_directories) {
     if (std::string problem = directories.ProblemOf(more); problem.empty()) {
@@ -94,7 +94,7 @@ std::optional<SessionPlan> PlanOf(const RunnerConfig& config,
   const Environment environment =
       AgentEnvironment(place.environment, {.env = settings.env,
                                            .env_from = settings.env_from,
-                                           // A process that several share is none's own.
+                                           // A shared process does not belong to one session.
                                            .session_id = shared > 1 ? "" : session.session_id(),
                                            .agent_id = agent->first});
   SessionPlan plan;

@@ -15,31 +15,31 @@
 
 namespace callslip::runner {
 
-// Where the runner is.
+// The runner's environment on its machine.
 struct RunnerPlace {
   boost::asio::io_context* context = nullptr;
   Environment environment;  // The runner's own.
-  std::string keeper;       // The path of callslip-keeper.
+  std::string keeper;       // Path of callslip-keeper.
   std::string host_name;
-  std::string agent_options;  // By which a command finds the same agents, for a shell.
+  std::string agent_options;  // Options to find the same agents, quoted for a shell.
 };
 
-// The workspace that a directory is in, the innermost of those where `agent` may work; null for
-// none. By the names of folders: /src-evil is not in /src, and a path with `..` is in none.
+// The innermost workspace that contains a directory and allows `agent`; null if none. Compares
+// whole folder names: /src-evil is not in /src, and a path with `..` is in none.
 const std::pair<const std::string, WorkspaceConfig>* FindWorkspace(const RunnerConfig& config,
                                                                    absl::string_view agent,
                                                                    absl::string_view directory);
 
-// The agents that sessions made by that one may have, beside itself, as `children` of
-// docs/runner.md has it.
+// The agents available to sessions created by `agent`, in addition to `agent` itself; see
+// `children` in docs/runner.md.
 std::vector<std::string> ChildrenOf(const RunnerConfig& config, const std::string& agent);
 
-// How the agent of a session is run; nothing where its agent or its directory is none of ours.
+// How the agent of a session is run; nullopt if its agent or its directory is not configured here.
 std::optional<SessionPlan> PlanOf(const RunnerConfig& config,
                                   std::shared_ptr<const AgentDirectories> directories,
                                   const RunnerPlace& place, const v1::Session& session);
 
-// What the runner offers: each agent with what keeps it from working, each workspace.
+// The runner's offer: each agent with the problem that keeps it from working, and each workspace.
 RunnerSetup SetupOf(const RunnerConfig& config, const RunnerPlace& place);
 
 }  // namespace callslip::runner

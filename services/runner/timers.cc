@@ -13,7 +13,7 @@ class AsioTimer final : public Timers::Timer {
  public:
   AsioTimer(boost::asio::io_context& context, absl::Duration wait, std::function<void()> call)
       : timer_(context, absl::ToChronoNanoseconds(wait)) {
-    // Whoever destroys it may do so in the turn in which it runs out.
+    // The timer can be destroyed in the same iteration of the event loop in which it expires.
     timer_.async_wait([call = std::move(call), lives = std::weak_ptr<bool>(lives_)](
                           const boost::system::error_code& error) {
       if (!error && !lives.expired()) call();

@@ -10,10 +10,11 @@
 
 namespace callslip::runner {
 
-// The time of the runner's thread, and calls on it later: so that hours pass in a test at once.
+// The clock and delayed calls of the runner's thread; replaceable, so that hours pass instantly in
+// tests.
 class Timers {
  public:
-  // Destroying it takes the call back.
+  // Destroying the timer cancels the call.
   class Timer {
    public:
     virtual ~Timer() = default;
@@ -24,15 +25,16 @@ class Timers {
   virtual std::unique_ptr<Timer> After(absl::Duration wait, std::function<void()> call) = 0;
 };
 
-// By a clock that nobody sets. `context` must outlive it and its timers.
+// Uses a clock unaffected by changes of the system time. `context` must outlive the result and its
+// timers.
 std::unique_ptr<Timers> TimersOf(boost::asio::io_context& context);
 
-// Stands still until it is moved on.
+// Stands still until Advance().
 class FakeTimers final : public Timers {
  public:
   absl::Time Now() override { return now_; }
   std::unique_ptr<Timer> After(absl::Duration wait, std::function<void()> call) override;
-  // Calls what comes due on the way, in its order.
+  // Makes the calls that come due on the way, in order.
   void Advance(absl::Duration by);
 
  private:

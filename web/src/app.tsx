@@ -20,15 +20,15 @@ import {Notifications} from './session_list/notifications.tsx';
 import {isTyping, setSingleKeys, shortcuts, singleKeys} from './ui/shortcuts.ts';
 import {keep, stored} from './ui/storage.ts';
 
-// The pages by the first word of their path.
+// A page, selected by the first segment of the path.
 interface Page {
   path: string;
   title: string;
   view: ComponentType<{id: string}>;
-  // Shown beside its link, and told with it.
+  // Shown next to the link; `says` is its accessible description.
   badge?: () => {count: number; says: string};
 }
-// The one at /ui/.
+// The page at /ui/.
 const first = 'sessions';
 const pages: Page[] = [
   {path: 'overview', title: 'Overview', view: OverviewPage},
@@ -37,14 +37,14 @@ const pages: Page[] = [
   {path: 'failed', title: 'Failed', view: FailedPage},
   {path: 'workers', title: 'Workers', view: WorkersPage},
 ];
-// Is reached from the help.
+// Linked from the help.
 const start: Page = {path: 'start', title: 'Get started', view: StartPage};
 
-// Null as long as it is not known, undefined where there is none.
+// Null while unknown; undefined if there is no such page.
 function pageAt(path: string): Page | null | undefined {
   if (path === start.path) return start;
   if (path === '' && isFirstVisit() !== false) return null;
-  // Who has come back from a login, and was logged in.
+  // `login` is the path after a return from a login.
   return pages.find(each => each.path === (path === 'login' ? first : path || first));
 }
 
@@ -84,20 +84,20 @@ export function App() {
     </>);
 }
 
-// Whoever is known follows all sessions; whoever is not, none.
+// Follows all sessions while the user is known.
 effect(() => {
   const isKnown = me.value !== null && !loginNeeded.value;
   untracked(isKnown ? follow : unfollow);
 });
 
-// Who begins is led to what there is to do first.
+// New users are redirected to the start page.
 effect(() => {
   if (place.value.page === '' && me.value !== null && !loginNeeded.value && isFirstVisit()) {
     untracked(() => go(`${base}${start.path}`, {replace: true}));
   }
 });
 
-// What needs somebody is seen from another tab.
+// The title shows the number of sessions that need attention, so that it is visible from another tab.
 effect(() => {
   const title = 'Callslip';
   document.title = needing.value > 0 ? `(${needing.value}) ${title}` : title;
@@ -193,7 +193,7 @@ function Away({error, again}: {error: unknown; again: () => void}) {
     </main>);
 }
 
-// / goes to what filters, g and a letter to a page.
+// / focuses the filter, g and a letter open a page.
 function useKeys(): void {
   useEffect(() => {
     let before = '';

@@ -1,2 +1,2 @@
-// What esbuild takes besides scripts.
+// Other file types that esbuild imports.
 declare module '*.css';

@@ -4,7 +4,7 @@ import {finish, goToProvider, hostOf, isBack, type LoginWays, loginWays} from '.
 import {base, go} from './router.ts';
 import {Failure} from './ui/failure.tsx';
 
-// Asks for a login, once: what is kept afterwards is worth nothing elsewhere (docs/access.md).
+// Requests a login, once: the key stored afterwards is useless elsewhere (docs/access.md).
 export function Login() {
   const [ways, setWays] = useState<LoginWays | null>(null);
   const [error, setError] = useState<unknown>(null);
@@ -16,7 +16,7 @@ export function Login() {
     void work.catch(setError).finally(() => setBusy(false));
   };
   useEffect(() => {
-    // A gateway of before takes tokens.
+    // Older gateways accept only tokens.
     void loginWays().then(setWays).catch(() => setWays({token: true}));
     if (isBack()) during(finish().then(to => go(to, {replace: true})));
   }, []);

@@ -1,10 +1,10 @@
 import {signal} from '@preact/signals';
 
-// Where in the page somebody is: everything worth sharing stands in the address.
+// The user's location in the page: everything worth sharing is in the address.
 export interface Place {
-  // The first word of the path below /ui/: which page. Empty: the first one there is.
+  // The first segment of the path below /ui/, which selects the page. Empty for the default page.
   page: string;
-  // The second one, such as a session's id; empty where there is none.
+  // The second segment, such as the id of a session; empty if absent.
   id: string;
   query: URLSearchParams;
 }
@@ -34,7 +34,7 @@ export function go(path: string, options: {replace?: boolean} = {}): void {
   place.value = here();
 }
 
-// This place with changes of what stands in the query; an empty value takes it out.
+// The current address with changes to the query; an empty value removes a parameter.
 export function queryWith(changes: Record<string, string>): string {
   const query = new URLSearchParams(place.value.query);
   for (const [name, value] of Object.entries(changes)) {
@@ -48,7 +48,7 @@ export function setQuery(changes: Record<string, string>): void {
   go(queryWith(changes), {replace: true});
 }
 
-// Links of the page are followed without loading it anew.
+// Follows links within the page without reloading it.
 export function followLinks(): void {
   addEventListener('popstate', () => { place.value = here(); });
   document.addEventListener('click', event => {

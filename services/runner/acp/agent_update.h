@@ -8,16 +8,16 @@
 
 #include "runner/acp/message.h"
 
-// What an agent says, whichever version of the protocol it speaks. Json members are null where the
-// agent has left them out.
+// Output of an agent, independent of the protocol version. Json members are null if the agent
+// omitted them.
 namespace callslip::runner {
 
-// A piece of what somebody says.
+// A chunk of a message or thought.
 struct MessagePiece {
   enum class Role { kUser, kAgent, kThought };
   Role role = Role::kAgent;
   Json content;            // A content block.
-  std::string message_id;  // Of the whole; may be empty.
+  std::string message_id;  // Id of the whole message; can be empty.
 };
 
 struct ToolCall {
@@ -32,7 +32,7 @@ struct ToolCall {
   Json raw_output;
 };
 
-// What is absent has not changed.
+// Absent members are unchanged.
 struct ToolCallChange {
   std::string id;
   std::optional<std::string> title;
@@ -54,7 +54,7 @@ struct Plan {
   std::vector<Entry> entries;
 };
 
-// The agent's commands, whole.
+// The complete list of the agent's commands.
 struct AvailableCommands {
   Json commands;
 };
@@ -63,7 +63,7 @@ struct CurrentMode {
   std::string mode_id;
 };
 
-// Its settings, whole.
+// The complete list of the session's settings.
 struct ConfigOptions {
   Json options;
 };
@@ -72,12 +72,12 @@ struct SessionTitle {
   std::string title;
 };
 
-// What the context holds and what it has cost.
+// Context usage and cost.
 struct Usage {
   Json usage;
 };
 
-// Of a kind that is not known here.
+// An update of an unknown kind.
 struct OtherUpdate {
   std::string kind;
   Json data;
@@ -92,32 +92,32 @@ struct PermissionOption {
   std::string kind;  // allow_once, allow_always, reject_once, reject_always, or another.
 };
 
-// What the agent may only do if somebody allows it.
+// An action for which the agent requests permission.
 struct PermissionQuestion {
-  int64_t number = 0;  // Counts those of a session.
+  int64_t number = 0;  // Counts the questions of one session.
   ToolCallChange tool_call;
-  Json details;  // The tool call as it was said.
+  Json details;  // The tool call as the agent sent it.
   std::vector<PermissionOption> options;
 };
 
-// The option that was selected, or nothing: the turn is cancelled.
+// The selected option; nullopt if the turn is cancelled.
 using PermissionChoice = std::optional<std::string>;
 
-// How a prompt has ended.
+// How a prompt ended.
 struct PromptEnd {
   std::string stop_reason;  // end_turn, max_tokens, max_turn_requests, refusal, cancelled, …
   Json usage;
 };
 
-// Why an agent does not do what it was asked to.
+// Why an agent failed to do what was requested.
 struct AgentError {
-  // For programs: command_missing, not_executable, directory_unusable, start_timeout,
-  // new_session_timeout, load_timeout, cannot_restore, initialize_refused,
-  // unsupported_version, auth_required, rate_limited, agent_silent, cancel_ignored, protocol_error,
-  // agent_crashed, agent_stopped, agent_error.
+  // Machine-readable: command_missing, not_executable, directory_unusable, start_timeout,
+  // new_session_timeout, load_timeout, cannot_restore, initialize_refused, unsupported_version,
+  // auth_required, rate_limited, agent_silent, cancel_ignored, protocol_error, agent_crashed,
+  // agent_stopped, agent_error.
   std::string reason;
-  std::string message;  // For people.
-  // Of a prompt: the agent can't have read it.
+  std::string message;  // Human-readable.
+  // For a prompt: the agent cannot have read it.
   bool prompt_unsent = false;
 };
 

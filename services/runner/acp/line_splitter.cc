@@ -25,7 +25,7 @@ bool LineSplitter::Feed(absl::string_view bytes, absl::FunctionRef<void(absl::st
     }
     line = absl::StripSuffix(line, "\r");
     if (!line.empty()) take(line);
-    // What a long line took is given back.
+    // Releases the memory of a long line.
     begun_ = std::string();
   }
   return !lost_;

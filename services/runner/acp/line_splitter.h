@@ -9,22 +9,22 @@
 
 namespace callslip::runner {
 
-// What a line of an agent may have, as the protocol's own SDK has it.
+// The longest line accepted from an agent; the same limit as in the protocol's own SDK.
 inline constexpr size_t kMaxLineBytes = 32 << 20;
 
-// Makes lines of what is read from a pipe. Holds no more than one line.
+// Splits bytes read from a pipe into lines. Buffers at most one line.
 class LineSplitter {
  public:
   explicit LineSplitter(size_t max_line_bytes = kMaxLineBytes) : limit_(max_line_bytes) {}
 
-  // Calls `take` with each line that is complete, without its "\n" or "\r\n"; never with an empty
-  // one. False once a line is longer than the limit: then there is no telling where the next
-  // begins, nothing is taken any more, and nothing is held.
+  // Calls `take` with each complete line, without its "\n" or "\r\n"; skips empty lines. Returns
+  // false once a line exceeds the limit: the start of the next line is then unknown, so the
+  // splitter discards all further input and buffers nothing.
   bool Feed(absl::string_view bytes, absl::FunctionRef<void(absl::string_view)> take);
 
  private:
   const size_t limit_;
-  std::string begun_;  // A line whose end is yet to come.
+  std::string begun_;  // An incomplete line.
   bool lost_ = false;
 };
 

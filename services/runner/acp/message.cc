@@ -8,20 +8,20 @@ namespace callslip::runner {
 namespace {
 
 constexpr int kMaxDepth = 64;
-// Values, keys, and the beginnings and ends of arrays and objects: some 40 bytes of memory each.
-// What is long of real agents are texts.
+// Values, keys, and the starts and ends of arrays and objects: about 40 bytes of memory each. Long
+// messages of real agents consist of long strings, not of many values.
 constexpr int kMaxParts = 500'000;
 struct TooManyParts {};
 
 bool IsId(const Json& id) { return id.is_number() || id.is_string() || id.is_null(); }
 
-// The member, taken out of its object; null where there is none.
+// Moves the member out of its object; null if absent.
 Json Take(Json& object, const char* name) {
   const auto found = object.find(name);
   return found == object.end() ? Json() : std::move(*found);
 }
 
-// Throws TooManyParts, and builds nothing more then.
+// Throws TooManyParts once the limits are exceeded; builds nothing after that.
 std::optional<Json> ParseObject(absl::string_view line) {
   int parts = 0;
   const auto keep = [&](int depth, Json::parse_event_t event, Json& value) {
@@ -36,8 +36,8 @@ std::optional<Json> ParseObject(absl::string_view line) {
   return json;
 }
 
-// What of a message can be read before its JSON ends or breaks: its id, and which kind it is of.
-// Builds nothing.
+// Reads the id and kind of a message, even if its JSON is truncated or invalid later on. Builds
+// nothing.
 class Outline final : public nlohmann::json_sax<Json> {
  public:
   bool null() override { return Value(nullptr); }
@@ -79,7 +79,7 @@ class Outline final : public nlohmann::json_sax<Json> {
     return true;
   }
   bool Open() {
-    if (depth_ == 1 && is_id_) id_ = Json::object();  // It is none.
+    if (depth_ == 1 && is_id_) id_ = Json::object();  // Not a valid id.
     ++depth_;
     return true;
   }
@@ -89,14 +89,14 @@ class Outline final : public nlohmann::json_sax<Json> {
   }
 
   int depth_ = 0;
-  bool is_id_ = false;  // The member whose value comes next.
+  bool is_id_ = false;  // The next value is the message's id.
   bool has_id_ = false;
   bool has_method_ = false;
   bool has_answer_ = false;
   Json id_;
 };
 
-// Of a line that can't be built.
+// For a line that cannot be parsed.
 std::optional<Message> Unreadable(absl::string_view line) {
   Outline outline;
   Json::sax_parse(line.begin(), line.end(), &outline);
@@ -110,7 +110,7 @@ std::optional<Message> Unreadable(absl::string_view line) {
                                    "levels or has more than 500,000 values"}};
 }
 
-// Of what is there and not null.
+// `from` is not null.
 RpcError ErrorFrom(const Json& from) {
   RpcError error;
   if (!from.is_object()) {
@@ -166,7 +166,8 @@ std::string Dump(const Json& json) {
 }
 
 std::optional<Message> ParseMessage(absl::string_view line) {
-  // Before anything is built: most of what agents print beside messages is no object.
+  // Rejects non-objects before building anything: most non-message output of agents is not an
+  // object.
   std::string mended;
   line = MendJson(line, mended);
   std::string replaced;
@@ -179,7 +180,7 @@ std::optional<Message> ParseMessage(absl::string_view line) {
   try {
     if (std::optional<Json> json = ParseObject(line)) return MessageFrom(*std::move(json));
   } catch (const TooManyParts&) {
-    // Nothing of it was kept.
+    // The partial result was discarded.
   }
   return Unreadable(line);
 }

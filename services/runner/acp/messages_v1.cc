@@ -15,7 +15,7 @@ std::optional<std::string> OptionalText(const Json& json, const char* name) {
 
 bool IsTrue(const Json& json, const char* name) { return MemberOf(json, name) == true; }
 
-// An empty object says that there is something, too.
+// An empty object also indicates support.
 bool IsThere(const Json& json, const char* name) {
   const Json& member = MemberOf(json, name);
   return member.is_object() || member == true;
@@ -108,7 +108,7 @@ Json InitializeParams(const Offer& offer) {
       {"clientCapabilities",
        {{"fs", {{"readTextFile", offer.files}, {"writeTextFile", offer.files}}},
         {"terminal", offer.terminals},
-        // By callslip-runner login.
+        // The login runs in callslip-runner login.
         {"auth", {{"terminal", true}}},
         {"_meta", {{kTerminalAuth, true}}}}},
       {"clientInfo", {{"name", "callslip"}, {"title", "Callslip"}, {"version", offer.version}}}};

@@ -8,8 +8,8 @@
 #include "absl/strings/string_view.h"
 #include "runner/acp/agent_update.h"
 
-// Version 1 of the Agent Client Protocol: its messages from and to what this program knows. What
-// comes is never refused for what it lacks: agents have left out nearly everything.
+// Version 1 of the Agent Client Protocol: converts its messages to and from the runner's types.
+// Parsing never fails because of missing members: agents have omitted nearly all of them.
 namespace callslip::runner::acp {
 
 inline constexpr int kProtocolVersion = 1;
@@ -17,28 +17,28 @@ inline constexpr int kProtocolVersion = 1;
 struct Offer {
   bool files = false;
   bool terminals = false;
-  std::string version;  // Of this program.
+  std::string version;  // Version of this program.
 };
 Json InitializeParams(const Offer& offer);
 
 // A way to log in to the agent.
 struct AuthMethod {
   std::string id;
-  std::string name;         // For people.
-  std::string description;  // For people; may be empty.
-  // The agent does it where it is run on a terminal; else by `authenticate`.
+  std::string name;         // Human-readable.
+  std::string description;  // Human-readable; can be empty.
+  // The agent logs in when run on a terminal; otherwise through `authenticate`.
   bool is_terminal = false;
-  // A program that does it on a terminal instead, as agents told before there was the above:
-  // `_meta.terminal-auth`. Empty: none.
+  // A separate program that logs in on a terminal: `_meta.terminal-auth`, which agents sent before
+  // `is_terminal` existed. Empty if there is none.
   std::string program;
-  // Of that program, or else behind those of the agent's own.
+  // Arguments of `program`, or else additional arguments of the agent itself.
   std::vector<std::string> arguments;
   std::map<std::string, std::string> environment;
 
   bool has_terminal() const { return is_terminal || !program.empty(); }
 };
 
-// What the agent can do.
+// Capabilities of the agent.
 struct Capabilities {
   int64_t version = 0;
   bool load = false;
@@ -52,34 +52,35 @@ struct Capabilities {
 };
 Capabilities ParseCapabilities(const Json& result);
 
-// What an agent's session is made with.
+// Parameters of a new session.
 struct SessionSetup {
   std::string directory;                            // Absolute.
-  std::vector<std::string> additional_directories;  // Told to agents that know of them.
+  std::vector<std::string> additional_directories;  // Sent only to agents that support them.
   Json mcp_servers = Json::array();
 };
 Json NewSessionParams(const SessionSetup& setup, const Capabilities& agent);
-// Of session/load and session/resume.
+// For session/load and session/resume.
 Json RestoreParams(absl::string_view session_id, const SessionSetup& setup,
                    const Capabilities& agent);
 
-// A text as content of a prompt, and an image of base64.
+// Prompt content: a text, and a base64-encoded image.
 Json TextBlock(absl::string_view text);
 Json ImageBlock(absl::string_view mime_type, std::string base64);
-// `traceparent` is of W3C Trace Context, for the agent's own spans; it may be empty.
+// `traceparent` (W3C Trace Context) is the parent of the agent's own spans; it can be empty.
 Json PromptParams(absl::string_view session_id, Json blocks, absl::string_view traceparent = "");
 
-// `value` is of an option that is on or off where it is `true` or `false` and the option says so.
+// Sends `value` as a boolean if `options` declare the option as boolean.
 Json ConfigOptionParams(absl::string_view session_id, absl::string_view id, absl::string_view value,
                         const Json& options);
 
-// Of a session/update's `update`.
+// Parses the `update` member of session/update.
 AgentUpdate ParseUpdate(const Json& update);
 PermissionQuestion ParsePermission(const Json& params);
 Json PermissionAnswer(const PermissionChoice& choice);
 PromptEnd ParsePromptEnd(const Json& result);
 
-// Texts and objects that may be missing or of another type: empty and null.
+// TextOf() returns an empty string if the member is missing or is not a string; MemberOf() returns
+// null if the member is missing or `json` is not an object.
 std::string TextOf(const Json& json, const char* name);
 const Json& MemberOf(const Json& json, const char* name);
 

@@ -52,7 +52,7 @@ void Peer::TakeRequest(const Message& message) {
 }
 
 void Peer::TakeResponse(Message message, absl::string_view line) {
-  // As a number: an agent may write 3 as 3.0.
+  // Compares as numbers, because an agent may write 3 as 3.0.
   const auto found = absl::c_find_if(
       waiting_, [&message](const auto& request) { return message.id == Json(request.first); });
   if (found == waiting_.end()) return listener_->OnNoise(line);

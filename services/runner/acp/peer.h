@@ -14,50 +14,52 @@
 
 namespace callslip::runner {
 
-// What became of a request to the agent: its result or its error.
+// The outcome of a request to the agent: its result or its error.
 using RpcAnswer = std::variant<Json, RpcError>;
 
-// One end of a conversation in JSON-RPC over two pipes, without the pipes: what comes is fed to it,
-// what is to go is handed to a function. Not thread-safe.
+// One end of a JSON-RPC conversation over two pipes, without the pipes: input is passed to Feed(),
+// output is passed to a function. Not thread-safe.
 class Peer {
  public:
-  // Answers one request of the other side; once. What comes later, or after the Peer has gone, has
-  // no effect.
+  // Answers one request of the agent. Further calls, and calls after the Peer is destroyed, have no
+  // effect.
   using Respond = std::function<void(RpcAnswer)>;
 
   class Listener {
    public:
     virtual ~Listener() = default;
-    // Must see to an answer; at most kMaxOpenRequests are open. `id` is the other side's.
+    // The listener must ensure that `respond` is called; at most kMaxOpenRequests requests are
+    // open. `id` is the agent's id.
     virtual void OnRequest(const Json& id, const std::string& method, const Json& params,
                            Respond respond) = 0;
     virtual void OnNotification(const std::string& method, const Json& params) = 0;
-    // A line that is no message, or answers nothing that was asked.
+    // A line that is not a message, or a response to an unknown request.
     virtual void OnNoise(absl::string_view line) = 0;
   };
 
-  // What the other side may have asked without an answer; what comes beyond that is refused.
+  // Limit of the agent's unanswered requests; further requests are rejected.
   static constexpr size_t kMaxOpenRequests = 1'000;
 
-  // `write` takes whole lines, in order. `listener` must outlive this, and may not destroy it.
+  // `write` receives complete lines, in order. `listener` must outlive this, and must not destroy
+  // it.
   Peer(Listener* listener, std::function<void(std::string)> write);
 
-  // What was read. False once a line was too long: see LineSplitter.
+  // Processes input. Returns false once a line is too long: see LineSplitter.
   bool Feed(absl::string_view bytes);
 
-  // `done` is called once: with the answer, or by Close(). Returns what Forget() takes.
+  // `done` is called once: with the answer, or by Close(). Returns an id for Forget().
   int64_t Request(absl::string_view method, Json params, std::function<void(RpcAnswer)> done);
   void Notify(absl::string_view method, Json params);
-  // Nobody waits for the answer any more: it is dropped when it comes.
+  // Drops the answer when it arrives.
   void Forget(int64_t request);
 
-  // Ends all that waits with `error`; from then on nothing is read or written.
+  // Fails all pending requests with `error`; nothing is read or written after that.
   void Close(const RpcError& error);
 
   size_t waiting() const { return waiting_.size(); }
 
  private:
-  // What answers need, which may come after the Peer has gone.
+  // State that late responses need after the Peer is destroyed.
   struct Open {
     std::function<void(std::string)> write;  // Null once closed.
     size_t requests = 0;
@@ -71,7 +73,7 @@ class Peer {
   LineSplitter lines_;
   const std::shared_ptr<Open> open_;
   int64_t last_id_ = 0;
-  std::map<int64_t, std::function<void(RpcAnswer)>> waiting_;  // Null for what was forgotten.
+  std::map<int64_t, std::function<void(RpcAnswer)>> waiting_;  // Null for forgotten requests.
 };
 
 }  // namespace callslip::runner

@@ -41,7 +41,7 @@ AgentError EndOf(const AgentSettings& settings, const AgentExit& exit) {
   return {"agent_crashed", "the agent has ended"};
 }
 
-// `text` has it as a number of its own.
+// Whether `text` contains `number` as a separate number.
 bool HasNumber(absl::string_view text, absl::string_view number) {
   const auto is_digit = [&](size_t at) {
     return at < text.size() && absl::ascii_isdigit(static_cast<unsigned char>(text[at]));
@@ -112,7 +112,7 @@ void Agent::TakeInitialized(RpcAnswer answer) {
   if (over_ || why_.has_value()) return;
   if (const auto* error = std::get_if<RpcError>(&answer)) {
     AgentError why = ErrorFrom(*error);
-    // It is asked the same each time.
+    // A retry would give the same answer.
     if (why.reason == "agent_error") why.reason = "initialize_refused";
     return KillFor(std::move(why));
   }
@@ -161,7 +161,7 @@ AgentError Agent::ErrorFrom(const RpcError& error) const {
                          ". On the runner's machine, as its user: ", settings_.login)};
   }
   std::string all = error.message;
-  // Agents that are made with the protocol's SDK say there what has happened.
+  // The protocol's SDK puts the cause there.
   const std::string details = acp::TextOf(error.data, "details");
   if (!details.empty()) absl::StrAppend(&all, ": ", details);
   const std::string said = WithoutBadUtf8(CutText(all, kToldBytes));
@@ -266,7 +266,7 @@ void Agent::EndOpening(const std::shared_ptr<Opening>& opening) {
   opening->timer.reset();
   std::erase(openings_, opening);
   if (!openings_.empty()) return;
-  // What came before is of no session.
+  // The remaining early updates belong to no session.
   early_.clear();
   early_updates_ = early_bytes_ = 0;
 }
@@ -278,7 +278,7 @@ void Agent::KillFor(AgentError error, const AgentSession* session) {
   }
   if (process_ == nullptr) return;
   process_->Kill();
-  // Whatever it still says.
+  // Ignores further output.
   is_killed_ = true;
   HoldOutput();
 }
@@ -306,7 +306,7 @@ void Agent::HoldOutput() {
 
 void Agent::Stop() {
   if (!why_.has_value()) why_ = AgentError{"agent_stopped", "the agent was stopped"};
-  // Where there is no process, the timer tells of the end.
+  // Without a process, the timer set by Start() calls OnEnd().
   if (process_ == nullptr) return;
   start_timer_.reset();
   process_->Stop();
@@ -315,7 +315,7 @@ void Agent::Stop() {
 void Agent::Kill() { KillFor({"agent_stopped", "the agent was stopped"}); }
 
 void Agent::OnPipeEnd(absl::string_view which) {
-  // One that is ending closes them as well.
+  // An agent that is exiting closes its pipes, too.
   pipe_timer_ = timers_->After(settings_.patience.pipe_end, [this, which = std::string(which)] {
     KillFor({"protocol_error", absl::StrCat("the agent has closed its ", which, " and runs on")});
   });
@@ -377,7 +377,7 @@ AgentError Agent::WhyOver(const AgentSession* session) const {
 void Agent::OnRequest(const Json& id, const std::string& method, const Json& params,
                       Peer::Respond respond) {
   if (method == "session/update" || method == "$/cancel_request") {
-    // With an id, if only null, for which no answer is meant.
+    // Sent with an id, possibly null, although no answer is expected.
     OnNotification(method, params);
     return respond(Json());
   }
@@ -395,7 +395,7 @@ void Agent::OnRequest(const Json& id, const std::string& method, const Json& par
 
 void Agent::OnNotification(const std::string& method, const Json& params) {
   if (method == "$/cancel_request") {
-    // It names no session.
+    // The notification names no session.
     const Json& request = acp::MemberOf(params, "requestId");
     for (const auto& [id, session] : sessions_) session->TakeWithdrawal(request);
     for (const auto& opening : openings_) opening->session->TakeWithdrawal(request);

@@ -19,84 +19,85 @@ namespace callslip::runner {
 
 class Agent;
 
-// How long an agent may take. It is told and ended for silence, never for the length of its work.
+// Timeouts of an agent. In a turn they limit silence, never the duration of the work.
 struct AgentPatience {
   absl::Duration initialize = absl::Seconds(60);
-  // Without any line, while it makes a session: it may install much first.
+  // Without any output while it creates a session: it may have to install a lot first.
   absl::Duration new_session = absl::Seconds(120);
-  // Without an update, while it restores one.
+  // Without any output while it restores a session; also the limit of the replay that follows.
   absl::Duration restore = absl::Seconds(120);
-  // From its start until its session is ready, whatever it says meanwhile. The part that takes its
-  // mode and settings back has `initialize`.
+  // To open a session, whatever the agent sends meanwhile; starts once the process is ready.
+  // Restoring the mode and settings then has `initialize`.
   absl::Duration start = absl::Minutes(10);
-  // For its end once it has closed stdin or stdout: nobody can speak with it any more.
+  // To exit after closing stdin or stdout: communication is no longer possible.
   absl::Duration pipe_end = absl::Seconds(2);
-  // Until it has ended a turn that was cancelled.
+  // To end a cancelled turn.
   absl::Duration cancel = absl::Seconds(10);
-  // Of a turn without a word of it, until that is told.
+  // Silence in a turn until it is reported.
   absl::Duration silence = absl::Minutes(2);
-  // And until the turn is ended for it.
+  // Silence in a turn until the agent is killed.
   absl::Duration turn_idle = absl::InfiniteDuration();
-  // What still belongs to a turn, or to a load, comes within this of the last before it, and of a
-  // turn within this in all.
+  // Late updates of a turn, or of a load, arrive within `late` of the previous one; those of a turn
+  // arrive within `latest` in total.
   absl::Duration late = absl::Milliseconds(100);
   absl::Duration latest = absl::Seconds(1);
 };
 
 struct AgentSettings {
-  std::string name;  // As it is configured.
+  std::string name;  // The configured name.
   AgentCommand command;
   std::string auth_method;  // Empty: none.
-  std::string login;        // The command by which a person logs in to it.
+  std::string login;        // The command with which a user logs in to the agent.
   acp::Offer offer;
   AgentPatience patience;
   StopPatience stop;
 };
 
-// What the agent knows as one conversation. Ends with its Agent; may be kept longer.
+// A conversation of the agent. Ends with its Agent; may be kept longer.
 class AgentSession : public std::enable_shared_from_this<AgentSession> {
  public:
   class Listener {
    public:
     virtual ~Listener() = default;
     virtual void OnUpdate(AgentUpdate update) = 0;
-    // `answer` may be called at any time, once; later calls have no effect.
+    // `answer` can be called at any time, once; further calls have no effect.
     virtual void OnPermission(PermissionQuestion question,
                               std::function<void(PermissionChoice)> answer) = 0;
-    // The agent does not wait for the answer to that question any more. Not told once the session
-    // has ended.
+    // The agent no longer waits for an answer to that question. Not called after the session has
+    // ended.
     virtual void OnPermissionOver(int64_t number) = 0;
-    // Of fs/* and terminal/*.
+    // A call of fs/* or terminal/*.
     virtual void OnClientCall(const std::string& method, const Json& params,
                               Peer::Respond respond) = 0;
-    // Nothing was heard of a turn for so long. Told again once there was something in between.
+    // A turn has been silent for `silent`. Called again only after new activity.
     virtual void OnSilence(absl::Duration silent) = 0;
-    // Nothing will come any more.
+    // The session has ended; this is the last call.
     virtual void OnEnd(const AgentError& error) = 0;
   };
   using TurnEnd = std::variant<PromptEnd, AgentError>;
 
-  // As the agent calls it.
+  // The agent's id of the session.
   const std::string& id() const { return id_; }
-  // What it has said of its modes and settings when it began; null where nothing.
+  // The modes and settings that the agent sent when the session began; null if none.
   const Json& modes() const { return modes_; }
   const Json& config_options() const { return config_options_; }
 
-  // One at a time. `written` is told whether all of it was written; `done`, once, how it has ended.
+  // One turn at a time. `written` receives whether all of the prompt was written; `done` is called
+  // once, with the end of the turn.
   void Prompt(Json blocks, std::function<void(bool whole)> written,
               std::function<void(TurnEnd)> done, absl::string_view traceparent = "");
   bool is_prompting() const { return done_ != nullptr; }
-  // Asks the agent to end the turn, and answers what it asks for with `cancelled`. An agent that
-  // does not is killed. Harmless without a turn.
+  // Asks the agent to end the turn, and answers its open questions with `cancelled`. Kills an agent
+  // that does not end the turn. No effect without a turn.
   void Cancel();
   using Done = std::function<void(RpcAnswer)>;
   void SetMode(const std::string& mode_id, Done done);
   void SetConfigOption(const std::string& id, const std::string& value, Done done);
-  // What it says is not read for now, nor is what its agent's other sessions say.
+  // Pauses and resumes reading of the agent's output, for all of its sessions.
   void Hold();
   void GoOn();
-  // The agent may forget it. Nothing is told of it any more, but that a turn under way has ended:
-  // as cancelled. An agent that goes on with that turn is killed.
+  // Allows the agent to forget the session. Does not call the listener any more; a turn under way
+  // ends as cancelled. Kills an agent that continues that turn.
   void Close();
 
  private:
@@ -109,14 +110,14 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   void TakeUpdate(const Json& update);
   void TakeQuestion(const Json& request, const Json& params, Peer::Respond respond);
   void TakeWithdrawal(const Json& request);
-  // All that are open, with `cancelled`.
+  // Answers all open questions with `cancelled`.
   void EndQuestions();
   void TakeCall(const std::string& method, const Json& params, const Peer::Respond& respond);
   void TakeAnswer(RpcAnswer answer);
-  // The agent, unless it answers the prompt in time.
+  // Kills the agent unless it answers the prompt in time.
   void KillUnlessCancelled();
   void AwaitLate();
-  // Calls `replayed` once the agent is done with repeating what was said, or has ended.
+  // Calls `replayed` once the agent has finished replaying the history, or has ended.
   void AwaitReplay(std::function<void(std::optional<AgentError>)> replayed);
   void OnReplayed();
   void EndTurn(TurnEnd end);
@@ -124,36 +125,37 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   void OnQuiet();
   void End(const AgentError& error);
 
-  Agent* const agent_;  // There while `end_` is not.
+  Agent* const agent_;  // Valid until `end_` is set.
   Listener* const listener_;
   std::string id_;
   Json modes_;
   Json config_options_;
 
   std::optional<AgentError> end_;
-  std::function<void(TurnEnd)> done_;  // Set while there is a turn.
-  std::optional<TurnEnd> answered_;    // Its end, while late updates are awaited.
+  std::function<void(TurnEnd)> done_;  // Set during a turn.
+  std::optional<TurnEnd> answered_;    // The end of the turn, while waiting for late updates.
   absl::Time answer_time_;
-  std::function<void(std::optional<AgentError>)> replayed_;  // Set while it repeats.
-  std::vector<AgentUpdate> held_;                            // Which are no repetition.
+  std::function<void(std::optional<AgentError>)> replayed_;  // Set during a replay.
+  std::vector<AgentUpdate> held_;  // Updates that are not part of the replay.
   bool written_ = false;
   bool cancelled_ = false;
   absl::Time heard_time_;
   bool told_silence_ = false;
   bool is_held_ = false;
   struct Question {
-    Json request;  // The id that the agent has given it.
+    Json request;  // The agent's request id.
     Peer::Respond respond;
   };
-  std::map<int64_t, Question> questions_;  // Open ones, by their numbers.
+  std::map<int64_t, Question> questions_;  // Open questions by number.
   int64_t last_question_ = 0;
-  int open_calls_ = 0;  // Of this end: the agent waits for us.
+  int open_calls_ = 0;  // Client calls that this side has not answered yet.
   std::unique_ptr<Timers::Timer> cancel_timer_;
   std::unique_ptr<Timers::Timer> silence_timer_;
   std::unique_ptr<Timers::Timer> late_timer_;
 };
 
-// A running agent: its process, the conversation with it, and its sessions. Lives on one thread.
+// A running agent: its process, the conversation with it, and its sessions. Not thread-safe: use on
+// one thread.
 class Agent : public std::enable_shared_from_this<Agent>,
               private AgentProcess::Listener,
               private Peer::Listener {
@@ -161,38 +163,40 @@ class Agent : public std::enable_shared_from_this<Agent>,
   class Listener {
    public:
     virtual ~Listener() = default;
-    // It is there, and takes sessions.
+    // The agent is initialized and accepts sessions.
     virtual void OnReady() = 0;
-    // Once, after all else: nothing of it is left. Sessions have been told before.
+    // Called once, last: no process is left. OnEnd() of the sessions was called before.
     virtual void OnEnd(const AgentError& error) = 0;
-    // A line that is no message; at most one a second.
+    // A line that is not a message; called at most once per second.
     virtual void OnNoise(absl::string_view /*line*/) {}
   };
   using Opened = std::function<void(std::variant<std::shared_ptr<AgentSession>, AgentError>)>;
 
-  // It, `context`, `timers` and `listener` must live until OnEnd(). Nothing of `listener` is called
-  // before this returns.
+  // The returned agent, `context`, `timers` and `listener` must live until OnEnd(). Calls nothing
+  // of `listener` before it returns.
   static std::shared_ptr<Agent> Start(boost::asio::io_context& context, Timers* timers,
                                       const std::string& keeper, AgentSettings settings,
                                       Listener* listener);
   ~Agent() override;
 
-  // Once it is ready. What the session is told before `opened` is called is kept for it. `listener`
-  // must live until its OnEnd().
+  // Call after OnReady(). Updates that arrive before `opened` is called are delivered after it.
+  // `listener` must live until its OnEnd().
   void NewSession(const acp::SessionSetup& setup, AgentSession::Listener* listener, Opened opened);
-  // The one with that id, as it was: by session/resume or session/load, what the agent repeats of
-  // it being dropped. `cannot_restore` where it can't; never a new one instead.
+  // Restores the session with that id through session/resume or session/load; drops the history
+  // that the agent replays. `cannot_restore` if the agent cannot restore it; never opens a new
+  // session instead.
   void RestoreSession(const std::string& id, const acp::SessionSetup& setup,
                       AgentSession::Listener* listener, Opened opened);
 
-  // Ends it with all its sessions; OnEnd() tells when that is done. Kill() does not wait for it.
+  // End the agent with all its sessions; OnEnd() is called when done. Kill() does not wait for the
+  // agent to exit.
   void Stop();
   void Kill();
-  // The same, for what the session of `whose` has not come to, also while it is being opened. All
-  // its sessions are told; others, that it was for that one.
+  // Kills the agent because the session of `whose`, which may still be opening, failed. That
+  // session ends with `error`, all others with an error that blames another session.
   void GiveUp(AgentError error, const AgentSession::Listener* whose);
 
-  // What it says is not read for now: some session has said so.
+  // Whether a session has paused reading of the output.
   bool is_held() const;
 
   const acp::Capabilities& capabilities() const { return capabilities_; }
@@ -210,7 +214,7 @@ class Agent : public std::enable_shared_from_this<Agent>,
   };
   static constexpr size_t kMaxEarlyUpdates = 64;
   static constexpr size_t kMaxEarlyBytes = size_t{1} << 20;
-  // For an agent that does not read; a prompt may have many images.
+  // Limit for an agent that does not read its stdin; a prompt can contain many images.
   static constexpr size_t kMaxUnwrittenBytes = size_t{256} << 20;
 
   Agent(Timers* timers, AgentSettings settings, Listener* listener);
@@ -221,20 +225,21 @@ class Agent : public std::enable_shared_from_this<Agent>,
   void Ready();
   void Restore(const std::string& method, const std::string& id, const acp::SessionSetup& setup,
                const std::shared_ptr<AgentSession>& session, const Opened& opened);
-  // Kills it unless it is heard of for so long.
+  // Kills the agent after `silence` without output.
   void Await(Opening& opening, absl::Duration silence, const AgentError& error);
   void EndOpening(const std::shared_ptr<Opening>& opening);
-  // For what `session` has done or not done; null: the agent itself.
+  // `session` is the session at fault; null: the agent itself.
   void KillFor(AgentError error, const AgentSession* session = nullptr);
   void HoldOutput();
-  // The end of the process, as one of its sessions is told of it.
+  // Why the process ended, as reported to `session`.
   AgentError WhyOver(const AgentSession* session) const;
   AgentError ErrorFrom(const RpcError& error) const;
-  // Writes the next line with `written` told.
+  // Passes `written` to the write of this request.
   int64_t Request(absl::string_view method, Json params, std::function<void(RpcAnswer)> done,
                   std::function<void(bool)> written = nullptr);
   AgentSession* Find(const Json& params);
-  // The same, or one that is being restored: the agent may need something for that.
+  // Like Find(), but also finds a session that is being restored, because the agent may need client
+  // calls for that.
   AgentSession* FindForRequest(const Json& params);
   void KeepEarly(const std::string& id, const Json& update);
 
@@ -262,8 +267,8 @@ class Agent : public std::enable_shared_from_this<Agent>,
   std::function<void(bool)> written_;
   absl::Time heard_time_;
   absl::Time noise_time_ = absl::InfinitePast();
-  std::optional<AgentError> why_;         // It is ended.
-  const AgentSession* blamed_ = nullptr;  // The session that it is ended for.
+  std::optional<AgentError> why_;         // Why the agent is being ended.
+  const AgentSession* blamed_ = nullptr;  // The session at fault.
   bool is_killed_ = false;
   bool over_ = false;
 };

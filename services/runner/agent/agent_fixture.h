@@ -17,7 +17,7 @@
 
 namespace callslip::runner {
 
-// What a session was told.
+// Records the calls to a session's listener.
 class Told final : public AgentSession::Listener {
  public:
   void OnUpdate(AgentUpdate update) override {
@@ -41,14 +41,14 @@ class Told final : public AgentSession::Listener {
   std::vector<std::string> said;
   std::vector<AgentUpdate> updates;
   std::vector<std::pair<PermissionQuestion, std::function<void(PermissionChoice)>>> questions;
-  std::vector<int64_t> over;  // Numbers of questions.
+  std::vector<int64_t> over;  // Question numbers.
   std::vector<std::string> calls;
   std::vector<absl::Duration> silences;
   std::vector<std::string> ends;
 };
 
-// With the scripted agent (tests/support/scripted_agent), and a time that stands still but for what
-// a test moves it by.
+// Runs the scripted agent (tests/support/scripted_agent). Time stands still unless a test advances
+// it.
 class AgentFixture : public testing::Test, public Agent::Listener {
  protected:
   AgentFixture() { std::signal(SIGPIPE, SIG_IGN); }
@@ -66,7 +66,7 @@ class AgentFixture : public testing::Test, public Agent::Listener {
   void RunUntil(Done done) {
     while (!done()) context_.run_one();
   }
-  // Also while time passes.
+  // Also advances the time.
   template <typename Done>
   void PassUntil(Done done) {
     while (!done()) {
@@ -121,7 +121,7 @@ class AgentFixture : public testing::Test, public Agent::Listener {
         Json::array({acp::TextBlock(text)}), [this](bool whole) { written_ = whole; },
         [this](AgentSession::TurnEnd end) { turn_ = std::move(end); });
   }
-  // The stop reason, or why it has failed.
+  // Returns the stop reason, or the reason of the error.
   std::string Turn(const std::string& text) {
     Prompt(text);
     PassUntil([this] { return turn_.has_value(); });
@@ -133,7 +133,7 @@ class AgentFixture : public testing::Test, public Agent::Listener {
   }
 
   boost::asio::io_context context_;
-  // Between two agents there is nothing to do.
+  // Keeps the context running while there is no agent.
   const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_ =
       boost::asio::make_work_guard(context_);
   FakeTimers timers_;
@@ -141,7 +141,7 @@ class AgentFixture : public testing::Test, public Agent::Listener {
   std::shared_ptr<Agent> agent_;
   std::shared_ptr<AgentSession> session_;
   absl::Duration turn_idle_ = absl::InfiniteDuration();
-  // Longer than a process takes to end, however much time passes meanwhile.
+  // Longer than a process takes to exit, however far the time is advanced.
   absl::Duration pipe_end_ = absl::Hours(100);
   bool ready_ = false;
   int noises_ = 0;

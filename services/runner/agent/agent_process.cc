@@ -30,10 +30,10 @@ namespace {
 using boost::system::error_code;
 
 constexpr size_t kReadBytes = 64 << 10;
-// Of the keeper; see its main.cc.
+// The keeper's control descriptor; see its main.cc.
 constexpr int kControl = 3;
 
-// A pipe's or socket's ends, closed by whoever forgets them.
+// The two ends of a pipe or socket; closes those that were not released.
 struct Ends {
   std::array<int, 2> ends = {-1, -1};
 
@@ -54,10 +54,10 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// A descriptor that can be read once the process has ended; -1 with errno.
+// Returns a descriptor that becomes readable when the process ends; -1 with errno set on failure.
 int EndOf(pid_t process) { return static_cast<int>(syscall(SYS_pidfd_open, process, 0)); }
 
-// Bytes that can be read at once.
+// The number of bytes that can be read immediately.
 size_t Readable(int descriptor) {
   int bytes = 0;
   return ioctl(descriptor, FIONREAD, &bytes) == 0 ? static_cast<size_t>(bytes) : 0;
@@ -121,7 +121,7 @@ absl::Status AgentProcess::Spawn(const std::string& keeper, const AgentCommand& 
   if (const int error = children.Spawn(&keeper_, keeper.c_str(), &actions,
                                        Pointers(arguments).data(), Pointers(environment).data());
       error != 0) {
-    // The spawned process changes to it, and fails as a program does that is not there.
+    // The child changes to the directory, and a failure looks like that of a missing program.
     if (access(command.directory.c_str(), X_OK) != 0) {
       return absl::ErrnoToStatus(errno, absl::StrCat("cannot work in ", command.directory));
     }
@@ -130,7 +130,7 @@ absl::Status AgentProcess::Spawn(const std::string& keeper, const AgentCommand& 
   const int keeper_end = EndOf(keeper_);
   if (keeper_end < 0) {
     const int error = errno;
-    // The keeper ends as its socket does.
+    // Closing its socket ends the keeper.
     close(control.Release(0));
     children.Wait(keeper_);
     return absl::ErrnoToStatus(error, "cannot watch a process");
@@ -152,13 +152,14 @@ void AgentProcess::Begin() {
   AwaitEnd(&AgentProcess::OnKeeperEnd);
 }
 
-// Both read where it is taken, so that nothing is on its way when the rest is drained.
+// Both wait for readability and then read synchronously, so that no read is in flight when the rest
+// is drained.
 
 void AgentProcess::ReadOutput() {
   if (is_held_ || out_ended_ || !out_.is_open() || std::exchange(reads_output_, true)) return;
   out_.async_wait(Stream::wait_read, [self = shared_from_this()](error_code error) {
     self->reads_output_ = false;
-    // It may have been held back meanwhile.
+    // Reading may have been paused meanwhile.
     if (error || self->is_held_) return;
     if (self->ReadSome(self->out_, &AgentProcess::TakeOutput)) return self->ReadOutput();
     self->out_ended_ = true;
@@ -181,8 +182,8 @@ void AgentProcess::ReadControl() {
           if (says_more) self->ReadControl();
           return;
         }
-        // All that the command has put out is in the pipe: no more than that is read here, since
-        // what it has left behind may go on writing.
+        // All output of the command is in the pipe. Reads only that much, because processes that
+        // the command left behind may continue to write.
         size_t left = self->out_.is_open() ? Readable(self->out_.native_handle()) : 0;
         while (left > 0 && self->out_.is_open()) {
           self->ReadSome(self->out_, &AgentProcess::TakeOutput);
@@ -260,7 +261,7 @@ void AgentProcess::TellPipeEnd(absl::string_view which) {
 }
 
 void AgentProcess::FailWrites() {
-  // Whether the one that is under way was written is known when it comes back.
+  // The outcome of a write in progress is known only when it completes.
   while (!writing_ && !outgoing_.empty()) EndFirst(false);
 }
 
@@ -325,7 +326,7 @@ void AgentProcess::EndStrays() {
   if (left == 0) return Finish();
   const int left_end = EndOf(left);
   if (left_end < 0) {
-    // No descriptor for it. It has been killed: it does not take long.
+    // No descriptor available. The process was killed, so this blocks only briefly.
     siginfo_t ended;
     waitid(P_PID, static_cast<id_t>(left), &ended, WEXITED | WNOWAIT);
     return EndStrays();
@@ -338,12 +339,12 @@ void AgentProcess::Finish() {
   error_code ignored;
   end_.close(ignored);
   timer_.cancel();
-  // Whoever wrote to them is gone: what there is is all.
+  // All writers have ended, so this is all the remaining output.
   Drain(out_, &AgentProcess::TakeOutput);
   Drain(err_, &AgentProcess::TakeWords);
   exit_.last_words = std::move(last_words_);
   control_.close(ignored);
-  // After the write that was under way.
+  // After the completion of a write in progress.
   boost::asio::post(timer_.get_executor(),
                     [self = shared_from_this()] { self->listener_->OnEnd(self->exit_); });
 }
@@ -356,7 +357,7 @@ bool AgentProcess::ReadSaid() {
     said_.append(buffer.data(), bytes);
   }
   std::vector<absl::string_view> lines = absl::StrSplit(said_, '\n');
-  lines.pop_back();  // Not whole yet.
+  lines.pop_back();  // Incomplete.
   for (const absl::string_view line : lines) {
     const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(line, ' ');
     const auto is = [&](absl::string_view word) {

@@ -22,58 +22,58 @@ namespace callslip::runner {
 struct AgentCommand {
   std::vector<std::string> arguments;    // The first is looked up in PATH of `environment`.
   std::vector<std::string> environment;  // "NAME=value". Nothing else is inherited.
-  std::string directory;                 // Where it begins.
-  // What it leaves behind lives on until Kill().
+  std::string directory;                 // The initial working directory.
+  // Processes that the command leaves behind live until Kill().
   bool lingers = false;
 };
 
-// How an agent has ended.
+// How an agent ended.
 struct AgentExit {
   enum class Kind {
     kNotStarted,  // `code` is errno.
-    kExited,      // `code` is what it returned.
+    kExited,      // `code` is the exit code.
     kSignalled,   // `code` is the signal.
-    kLost,        // Its keeper was killed, and it with that, and all that came of it.
+    kLost,        // The keeper was killed, and with it the agent and all its descendants.
   };
   Kind kind = Kind::kLost;
   int code = 0;
-  std::string last_words;  // The end of its stderr, up to kLastWords bytes.
+  std::string last_words;  // The end of its stderr, at most kLastWords bytes.
 };
 
-// How long an agent that is to end may take, once its stdin is closed and once it has had SIGTERM.
-// Of real agents the slowest takes 7 s to end by the end of its stdin (codex-acp 2.6).
+// How long an agent can take to exit after its stdin is closed, and after SIGTERM. The slowest real
+// agent takes 7 s after the end of its stdin (codex-acp 2.6).
 struct StopPatience {
   absl::Duration end_of_input = absl::Seconds(10);
   absl::Duration terminate = absl::Seconds(2);
-  // For its keeper to kill it with all that came of it: an agent may have stopped that (SIGSTOP).
-  // The keeper is killed then, and what it leaves is this process's to kill.
+  // For the keeper to kill the agent and all its descendants: the agent may have stopped the keeper
+  // (SIGSTOP). After that the keeper is killed, and this process kills what is left.
   absl::Duration keeper = absl::Seconds(5);
 };
 
-// One agent and its keeper (services/keeper): bytes in, bytes out, and an end behind which nothing
-// of it is left. Lives on one thread, that of its io_context.
+// An agent and its keeper (services/keeper): input, output, and an end after which no descendant is
+// left. Not thread-safe: use on one thread, that of its io_context.
 class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
  public:
   class Listener {
    public:
     virtual ~Listener() = default;
-    // From its stdout, as it comes.
+    // Output on stdout, as it arrives.
     virtual void OnOutput(absl::string_view bytes) = 0;
-    // The command itself has ended, and what it left behind may live on. Told only where that
-    // lingers, once, after what the command has put out, and never after OnEnd().
+    // The command itself has ended; processes that it left behind may live on. Called only if the
+    // command `lingers`, once, after the command's output, and never after OnEnd().
     virtual void OnExit(const AgentExit& /*exit*/) {}
-    // It has closed its `stdout`, or its `stdin`, which is known once something is written to it;
-    // and nobody has asked it to end. Each is told once at most.
+    // The agent closed its `stdout` or `stdin` without having been asked to end. A closed `stdin`
+    // is detected at the next write. Called at most once for each.
     virtual void OnPipeEnd(absl::string_view /*which*/) {}
-    // Once, after all output: nothing is left.
+    // Called once, after all output: no process is left.
     virtual void OnEnd(const AgentExit& exit) = 0;
   };
 
   static constexpr size_t kLastWords = 64 << 10;
 
-  // `keeper` is the path of callslip-keeper. `listener` must live until OnEnd(). Whether the
-  // command can be executed is told by that, too. An error where the system has no room for a
-  // process.
+  // `keeper` is the path of callslip-keeper. `listener` must live until OnEnd(), which also reports
+  // a command that cannot be executed. Returns an error if the directory is unusable or the system
+  // lacks the resources for a process.
   static absl::StatusOr<std::shared_ptr<AgentProcess>> Start(boost::asio::io_context& context,
                                                              const std::string& keeper,
                                                              const AgentCommand& command,
@@ -81,21 +81,21 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
                                                              StopPatience patience = {});
   ~AgentProcess();
 
-  // To its stdin, in order. `done` is told whether all of it was written: where it was not, the
-  // agent can't have read a line that this ends with.
+  // Writes to stdin, in order. `done` receives whether all bytes were written: if not, the agent
+  // cannot have read a line that these bytes complete.
   void Write(std::string bytes, std::function<void(bool whole)> done = nullptr);
 
-  // Closes its stdin. What is not written by now never is.
+  // Closes stdin. Drops pending writes.
   void CloseInput();
-  // Closes its stdin; asks it to end with SIGTERM, and kills it with all that came of it, as
-  // `patience` has it. Harmless when repeated.
+  // Closes stdin, then sends SIGTERM, then kills the agent and all its descendants, with the
+  // timeouts in `patience`. Idempotent.
   void Stop();
-  // The last step at once.
+  // Takes the last step of Stop() immediately.
   void Kill();
 
   size_t unwritten_bytes() const { return unwritten_; }
 
-  // Whether its stdout is left unread: once the pipe is full, the agent waits.
+  // Pauses or resumes reading of stdout; the agent blocks once the pipe is full.
   void HoldOutput(bool hold);
 
  private:
@@ -113,16 +113,16 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
   void Begin();
   void ReadOutput();
   void ReadWords();
-  // What the keeper says, where the command's own end is to be told.
+  // Reads the keeper's reports, if the command's own end must be reported.
   void ReadControl();
-  // False at the end.
+  // Returns false at the end of the stream.
   bool ReadSome(Stream& from, Take take);
   void Drain(Stream& from, Take take);
   void TakeOutput(absl::string_view bytes) { listener_->OnOutput(bytes); }
   void TakeWords(absl::string_view bytes);
   void WriteNext();
   void EndFirst(bool whole);
-  // Unless it was asked to end.
+  // Calls OnPipeEnd() unless the agent was asked to end.
   void TellPipeEnd(absl::string_view which);
   void FailWrites();
   void Order(char what);
@@ -131,12 +131,13 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
   void KillKeeper();
   void AwaitEnd(void (AgentProcess::*step)());
   void OnKeeperEnd();
-  // Of a keeper that was killed before it could do so itself.
+  // Kills what is left by a keeper that was killed before it could do so itself.
   void EndStrays();
   void Finish();
-  // Reads all that the keeper has said. False where it did not say that nothing is left.
+  // Reads all of the keeper's reports. Returns false unless the keeper reported that nothing is
+  // left.
   bool ReadExit();
-  // Takes what it has said so far. False where it says no more.
+  // Parses the keeper's reports so far. Returns false at the end of the stream.
   bool ReadSaid();
 
   Listener* listener_;
@@ -144,7 +145,7 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
   Stream in_;
   Stream out_;
   Stream err_;
-  Stream end_;  // A pidfd: of the keeper, then of what it has left, until nothing is.
+  Stream end_;  // A pidfd: of the keeper, then of each process that is left.
   boost::asio::local::stream_protocol::socket control_;
   boost::asio::steady_timer timer_;
   pid_t keeper_ = -1;
@@ -154,11 +155,11 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
   bool reads_output_ = false;
   bool out_ended_ = false;
   std::deque<Outgoing> outgoing_;
-  bool writing_ = false;  // The first of them.
-  size_t written_ = 0;    // Of the first.
+  bool writing_ = false;  // The first entry is being written.
+  size_t written_ = 0;    // Bytes of the first entry.
   size_t unwritten_ = 0;
   std::string last_words_;
-  std::string said_;  // By the keeper.
+  std::string said_;  // The keeper's reports.
   AgentExit exit_;
   std::vector<char> buffer_;
 };

@@ -7,7 +7,7 @@
 namespace callslip::runner {
 namespace {
 
-// Part of the conversation, rather than of how the agent is.
+// Whether the update is part of the conversation rather than of the agent's state.
 bool IsSaid(const AgentUpdate& update) {
   return std::holds_alternative<MessagePiece>(update) || std::holds_alternative<ToolCall>(update) ||
          std::holds_alternative<ToolCallChange>(update) || std::holds_alternative<Plan>(update);
@@ -184,7 +184,7 @@ void AgentSession::TakeAnswer(RpcAnswer answer) {
       why.prompt_unsent = !written_;
       return EndTurn(std::move(why));
     }
-    // Agents have ended a turn that was cancelled with many an error.
+    // Agents answer cancelled prompts with all kinds of errors.
     end = cancelled_ ? TurnEnd(PromptEnd{.stop_reason = "cancelled"})
                      : TurnEnd(agent_->ErrorFrom(*error));
   } else {
@@ -237,7 +237,7 @@ void AgentSession::WatchSilence(absl::Duration wait) {
 
 void AgentSession::OnQuiet() {
   const AgentPatience& patience = agent_->settings_.patience;
-  // Who waits for us is not silent.
+  // An agent that waits for this side is not silent.
   if (!questions_.empty() || open_calls_ > 0 || is_held_) heard_time_ = agent_->timers_->Now();
   const absl::Duration silent = agent_->timers_->Now() - heard_time_;
   if (silent >= patience.turn_idle) {

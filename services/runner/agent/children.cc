@@ -15,7 +15,7 @@
 namespace callslip::runner {
 namespace {
 
-// An orphan is given to any thread of its reaper.
+// An orphan can become a child of any thread of its reaper.
 std::vector<pid_t> ChildrenOfAllThreads() {
   std::vector<pid_t> children;
   std::error_code ignored;
@@ -37,7 +37,7 @@ Children::Children() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 int Children::Spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                     char* const* arguments, char* const* environment) {
-  // Until it is known as one that was started, nobody may look for strays.
+  // No other thread may look for strays before the child is registered.
   const absl::MutexLock lock(&mutex_);
   const int error = posix_spawn(child, path, actions, nullptr, arguments, environment);
   if (error == 0) own_.insert(*child);
@@ -64,7 +64,7 @@ pid_t Children::KillStrays() {
         reaped = true;
       }
     }
-    // What has ended has left its own children, which this look may not have seen.
+    // A reaped process may have left children that this scan missed.
     if (!reaped) return left;
   }
 }

@@ -11,25 +11,25 @@
 
 namespace callslip::runner {
 
-// The children of this process: keepers, which it has started and waits for, and strays. From the
-// first keeper on, this process is the reaper of whatever a keeper leaves that is killed, so that
-// each child which it has not started in here is a stray.
+// The children of this process: keepers, which it starts and waits for, and strays. From the first
+// keeper on, this process is the reaper of everything that a killed keeper leaves, so each child
+// not started through this class is a stray.
 class Children {
  public:
   static Children& OfThisProcess();
 
-  // As posix_spawn(): 0, or errno.
+  // Like posix_spawn(): returns 0 or errno.
   int Spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
             char* const* arguments, char* const* environment);
-  // Waits for one that it has spawned, and that has ended or is about to.
+  // Waits for a spawned child that has ended or is about to end.
   void Wait(pid_t child);
 
-  // Kills all strays, and reaps those that have ended. Returns one that has not ended yet, which
-  // may leave further ones, or 0 where none is left.
+  // Kills all strays and reaps those that have ended. Returns one that has not ended yet, which can
+  // leave further strays, or 0 if none is left.
   pid_t KillStrays();
 
-  // Kills all keepers that there still are, with all that came of them. Waits for their end, for
-  // some seconds at most. For the end of this process.
+  // Kills all remaining keepers and all their descendants. Waits for their end, a few seconds at
+  // most. For the end of this process.
   void KillAll();
 
  private:

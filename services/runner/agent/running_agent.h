@@ -15,11 +15,11 @@
 
 namespace callslip::runner {
 
-// An agent and the sessions that share it: it is ended with the last of them.
+// An agent process and the sessions that share it; it ends with the last session.
 class RunningAgent final : public Agent::Listener,
                            public std::enable_shared_from_this<RunningAgent> {
  public:
-  // Told once it is ready, or why it never was.
+  // Called once the agent is ready, with nullopt, or with the reason why it never was.
   using Ready = std::function<void(const std::optional<AgentError>&)>;
 
   static std::shared_ptr<RunningAgent> Start(boost::asio::io_context& context, Timers* timers,
@@ -31,7 +31,7 @@ class RunningAgent final : public Agent::Listener,
     return running;
   }
 
-  // The session is in it from now on.
+  // Adds the session.
   void Enter(const std::string& session, Ready ready) {
     sessions_.insert(session);
     if (end_.has_value()) return ready(end_);
@@ -41,7 +41,7 @@ class RunningAgent final : public Agent::Listener,
   bool IsAlone(const std::string& session) const {
     return sessions_.size() == 1 && sessions_.contains(session);
   }
-  // It is no more: the agent ends unless there are others.
+  // Removes the session; stops the agent if no session is left.
   void Leave(const std::string& session) {
     if (sessions_.erase(session) > 0 && sessions_.empty()) Stop();
   }
@@ -49,15 +49,15 @@ class RunningAgent final : public Agent::Listener,
     if (!end_.has_value()) agent_->Stop();
   }
 
-  // Calls it once nothing is left of the agent. Not for one that is over.
+  // Calls `over` once nothing is left of the agent. Call only while is_over() is false.
   void WhenOver(std::function<void()> over) { over_.push_back(std::move(over)); }
 
-  // Some session is in it: it does not end by itself.
+  // Whether it still serves a session: then it does not end by itself.
   bool has_sessions() const { return !sessions_.empty() && !end_.has_value(); }
 
   Agent& agent() { return *agent_; }
   bool is_over() const { return end_.has_value(); }
-  // How it has ended.
+  // Why it ended; nullopt while it runs.
   const std::optional<AgentError>& end() const { return end_; }
 
  private:
@@ -80,7 +80,7 @@ class RunningAgent final : public Agent::Listener,
 
   std::string name_;
   std::shared_ptr<Agent> agent_;
-  std::shared_ptr<RunningAgent> self_;  // Until its end.
+  std::shared_ptr<RunningAgent> self_;  // Set until OnEnd().
   std::set<std::string> sessions_;
   std::vector<Ready> waiting_;
   std::vector<std::function<void()>> over_;

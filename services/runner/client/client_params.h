@@ -11,19 +11,18 @@
 #include "runner/acp/message.h"
 #include "runner/acp/peer.h"
 
-// What agents send with a call to the runner, and how they are told that it failed.
+// Parameters of the agents' calls to the runner, and error answers to these calls.
 namespace callslip::runner {
 
-// INVALID_ARGUMENT where it is missing or no text.
+// INVALID_ARGUMENT if missing or not a string.
 absl::StatusOr<std::string> TextParam(const Json& params, absl::string_view name);
 
-// Nothing where it is missing or null. INVALID_ARGUMENT where it is no whole number from `least`
-// on.
+// Returns nullopt if missing or null. INVALID_ARGUMENT if it is not an integer of at least `least`.
 absl::StatusOr<std::optional<int64_t>> NumberParam(const Json& params, absl::string_view name,
                                                    int64_t least);
 
-// -32002 for what is not there, -32602 for what could not be done as it was asked for, -32603 for
-// all else; always with the status' message.
+// -32002 for NOT_FOUND, -32602 for a call that cannot be done as requested, -32603 otherwise;
+// always with the message of `status`.
 RpcAnswer ErrorAnswer(const absl::Status& status);
 
 }  // namespace callslip::runner

@@ -12,12 +12,13 @@
 namespace callslip::runner {
 namespace {
 
-// One word for a shell, whatever is in it.
+// Quotes a text as one shell word.
 std::string Quoted(absl::string_view text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
 }
 
-// As many words, or a shell and the line that one alone is.
+// The words as given, or a shell and its command line if there is only one element that is not a
+// plain word.
 std::vector<std::string> WordsOf(const Command& command) {
   const std::vector<std::string>& words = command.words;
   const bool is_word =
@@ -26,9 +27,9 @@ std::vector<std::string> WordsOf(const Command& command) {
   return {"sh", "-c", words[0]};
 }
 
-// A shell gives the command no input and one place for its output, and becomes the command. Where
-// there are variables for it, the shell is told so on its stdin: no keeper and no wrapper has them
-// in its environment, and nobody else sees them in a list of processes.
+// Wraps the command in a shell, which closes its input, merges its output, and then executes it.
+// With `is_told`, the shell reads the variables for the command from stdin: neither the keeper nor
+// a wrapper has them in its environment, and they do not appear in process lists.
 std::vector<std::string> BehindShell(const std::vector<std::string>& words, bool is_told) {
   std::vector<std::string> all = {
       "sh", "-c", is_told ? "eval \"$(cat)\"; exit 126" : "exec \"$@\" </dev/null 2>&1", "sh"};
@@ -36,8 +37,8 @@ std::vector<std::string> BehindShell(const std::vector<std::string>& words, bool
   return all;
 }
 
-// What such a shell is told. `env` takes variables of all names, which shells do not; but a command
-// with `=` in it for one of them, where another shell stands in between.
+// The script for such a shell. `env` accepts variables of all names, unlike shells; but it would
+// take a command with `=` in it for a variable, so another shell stands in between.
 std::string Telling(const std::vector<std::string>& words, const Environment& environment) {
   std::string script = "exec </dev/null 2>&1\nexec env --";
   for (const auto& [name, value] : environment) {
@@ -47,7 +48,7 @@ std::string Telling(const std::vector<std::string>& words, const Environment& en
   return absl::StrCat(script, " \"$@\"\n");
 }
 
-// The last `limit` bytes at most, from the beginning of a character.
+// At most the last `limit` bytes, starting at a character boundary.
 absl::string_view End(absl::string_view text, size_t limit) {
   if (text.size() <= limit) return text;
   text.remove_prefix(text.size() - limit);
@@ -118,7 +119,7 @@ void CommandProcess::OnOutput(absl::string_view bytes) {
 
 void CommandProcess::OnExit(const AgentExit& exit) {
   exit_ = exit;
-  // Of what could not even become a shell, such as a wrapper that is not there.
+  // Not even the shell could be started, for example because the wrapper is missing.
   if (exit.kind == AgentExit::Kind::kNotStarted) OnOutput("callslip-runner: cannot be started\n");
   if (const auto on_end = std::move(on_end_); on_end != nullptr) on_end();
 }
@@ -135,7 +136,7 @@ absl::StatusOr<std::shared_ptr<CommandProcess>> RunCommand(
   struct Run {
     explicit Run(boost::asio::io_context& context) : timer(context) {}
     boost::asio::steady_timer timer;
-    std::weak_ptr<CommandProcess> process;  // It is there while it runs.
+    std::weak_ptr<CommandProcess> process;  // Valid while it runs.
     bool timed_out = false;
   };
   const auto run = std::make_shared<Run>(*host.context);

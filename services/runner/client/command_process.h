@@ -16,57 +16,58 @@
 
 namespace callslip::runner {
 
-// How commands are run for an agent: as it is itself.
+// The environment in which commands are run for an agent: that of the agent itself.
 struct CommandHost {
   boost::asio::io_context* context = nullptr;
-  std::string keeper;                // The path of callslip-keeper.
-  Environment environment;           // As configured for the agent.
-  std::vector<std::string> wrapper;  // The agent's.
+  std::string keeper;                // Path of callslip-keeper.
+  Environment environment;           // The agent's configured environment.
+  std::vector<std::string> wrapper;  // The agent's wrapper.
 };
 
 struct Command {
-  // The first is looked up in PATH. One alone is a line for `sh -c` where it is no single word.
+  // The first is looked up in PATH. A single element that is not a plain word is a command line for
+  // `sh -c`.
   std::vector<std::string> words;
-  // Besides the agent's. Whoever has asked for the command may have chosen it: only the command
-  // sees it, behind the wrapper.
+  // In addition to the agent's. The agent can choose it freely, so only the command sees it, behind
+  // the wrapper.
   Environment environment;
-  std::string directory;  // Any that can be changed to.
+  std::string directory;  // Any directory accessible to this process.
   size_t output_limit = 1 << 20;
-  // What it leaves behind lives on, and may put out more, until Kill().
+  // Processes that the command leaves behind live until Kill(), and can produce more output.
   bool lingers = false;
 };
 
-// What a command has printed, on stdout and stderr in the order in which it came.
+// The output of a command: stdout and stderr, in order of arrival.
 struct CommandOutput {
-  std::string text;        // The end of it, from the beginning of a character.
-  bool truncated = false;  // There was more before.
+  std::string text;        // The end of the output, starting at a character boundary.
+  bool truncated = false;  // Earlier output was dropped.
 };
 
-// One command, with no input, in a session of its own behind a keeper: nothing that came of it
-// outlives this. Lives until nothing of it is left, whoever holds it: the io_context has to run
-// until then. What can't be executed ends with 127 or 126, as in a shell, and says why in its
+// A command without input, in a session of its own behind a keeper: no descendant outlives this.
+// Keeps itself alive until nothing of the command is left; the io_context must run until then. A
+// command that cannot be executed ends with 127 or 126, as in a shell, with the reason in its
 // output.
 class CommandProcess : private AgentProcess::Listener,
                        public std::enable_shared_from_this<CommandProcess> {
  public:
-  static constexpr size_t kMostOutput = 1 << 20;  // Bytes.
+  static constexpr size_t kMostOutput = 1 << 20;  // In bytes.
 
-  // `on_end` is called once, later: when the command itself has ended. An error where the directory
-  // is not there, or the system has no room for a process.
+  // `on_end` is called once, after Start() has returned, when the command itself has ended. Returns
+  // an error if the directory does not exist, or the system lacks the resources for a process.
   static absl::StatusOr<std::shared_ptr<CommandProcess>> Start(const CommandHost& host,
                                                                const Command& command,
                                                                std::function<void()> on_end);
 
-  // So far.
+  // The output so far.
   CommandOutput output() const;
-  // Nothing while it runs.
+  // Nullopt while it runs.
   const std::optional<AgentExit>& exit() const { return exit_; }
-  // As shells have it: what it returned, or 128 and the signal. -1 while it runs.
+  // As in shells: the exit code, or 128 plus the signal. -1 while it runs.
   int exit_code() const;
 
-  // With all that came of it. Harmless when repeated.
+  // Kills the command and all its descendants. Idempotent.
   void Kill();
-  // Nobody is told of its end any more.
+  // Cancels the call of `on_end`.
   void Forget() { on_end_ = nullptr; }
 
  private:
@@ -80,26 +81,26 @@ class CommandProcess : private AgentProcess::Listener,
   const size_t limit_;
   std::function<void()> on_end_;
   std::shared_ptr<AgentProcess> process_;
-  std::shared_ptr<CommandProcess> self_;  // Until OnEnd().
+  std::shared_ptr<CommandProcess> self_;  // Set until OnEnd().
   std::string output_;                    // Up to twice the limit, so that little is moved.
   bool truncated_ = false;
   std::optional<AgentExit> exit_;
 };
 
-// How a command has ended that was waited for.
+// The result of RunCommand().
 struct CommandResult {
   CommandOutput output;
-  int exit_code = 0;       // As CommandProcess has it.
-  bool timed_out = false;  // It was killed for that.
+  int exit_code = 0;       // See CommandProcess::exit_code().
+  bool timed_out = false;  // The command was killed because of the timeout.
 };
 
-// Runs a command for `timeout` at most; `done` is told once, later. Whoever wants it to end sooner
-// calls Kill() of what is returned.
+// Runs a command for at most `timeout`; calls `done` once, after RunCommand() has returned. Call
+// Kill() of the result to end the command earlier.
 absl::StatusOr<std::shared_ptr<CommandProcess>> RunCommand(
     const CommandHost& host, const Command& command, absl::Duration timeout,
     std::function<void(const CommandResult&)> done);
 
-// A line for `sh -c`, whatever is in it.
+// A command line for `sh -c`.
 Command ShellLine(absl::string_view line, std::string directory);
 
 }  // namespace callslip::runner

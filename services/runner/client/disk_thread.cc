@@ -20,7 +20,7 @@ std::atomic<int>& Threads() {
 
 }  // namespace
 
-// What the thread keeps where it is left behind.
+// State that the thread keeps after its owner is destroyed.
 struct DiskThread::Shared : std::enable_shared_from_this<Shared> {
   struct Call {
     int64_t id = 0;
@@ -52,7 +52,7 @@ struct DiskThread::Shared : std::enable_shared_from_this<Shared> {
     return absl::OkStatus();
   }
 
-  // On the thread, until there is nothing to do.
+  // Runs on the thread until the queue is empty.
   void Run() {
     mutex.Lock();
     while (!calls.empty()) {
@@ -68,7 +68,7 @@ struct DiskThread::Shared : std::enable_shared_from_this<Shared> {
     has_thread = false;
     mutex.Unlock();
   }
-  // On the thread of its owner, which goes there and nowhere else.
+  // Runs on the owner's thread, where the owner is also destroyed.
   void Ended(int64_t id) {
     DiskThread* to = nullptr;
     {
@@ -82,7 +82,7 @@ struct DiskThread::Shared : std::enable_shared_from_this<Shared> {
   Mutex mutex;
   std::deque<Call> calls ABSL_GUARDED_BY(mutex);
   bool has_thread ABSL_GUARDED_BY(mutex) = false;
-  DiskThread* owner ABSL_GUARDED_BY(mutex) = nullptr;  // Null once it has gone.
+  DiskThread* owner ABSL_GUARDED_BY(mutex) = nullptr;  // Null after the owner is destroyed.
 };
 
 DiskThread::DiskThread(boost::asio::any_io_executor executor, Timers* timers)

@@ -15,32 +15,33 @@
 
 namespace callslip::runner {
 
-// A thread for what a disk may take any time for, so that a file system that hangs holds up nobody
-// but who uses it. Does one call after the other. There is a thread as long as there are calls; one
-// that hangs when this goes is left behind.
+// A thread for disk operations of unknown duration, so that a file system that hangs blocks only
+// its own users. Runs one call after the other. The thread exists only while there are calls; it is
+// abandoned if it hangs when this is destroyed.
 class DiskThread {
  public:
   // How long a caller waits for its call.
   static constexpr absl::Duration kMaxWait = absl::Seconds(30);
-  // What may wait or be under way.
+  // Limit for the calls that wait or run.
   static constexpr size_t kMaxBytes = size_t{32} << 20;
-  // Of this process, at a time.
+  // Concurrent threads in this process.
   static constexpr int kMaxThreads = 256;
 
-  // Does what is to be done, and looks whether that is still wanted before it changes anything.
+  // Does the work; checks `is_wanted` before it changes anything.
   using Work = std::function<void(const std::atomic<bool>& is_wanted)>;
   using Done = std::function<void(const absl::Status&)>;
 
-  // `executor` is that of the caller's thread, and `timers` are its timers. Both must outlive this.
+  // `executor` is that of the caller's thread, and `timers` belong to that thread. Both must
+  // outlive this.
   DiskThread(boost::asio::any_io_executor executor, Timers* timers);
-  // Ends all calls with CANCELLED. What has not begun is not done.
+  // Ends all calls with CANCELLED. Calls that have not begun are dropped.
   ~DiskThread();
   DiskThread(const DiskThread&) = delete;
   DiskThread& operator=(const DiskThread&) = delete;
 
-  // Calls `work` on the thread, which must hold what it needs: `bytes` of it. Then calls `done`,
-  // once, on the caller's thread, maybe before this returns. Errors: DEADLINE_EXCEEDED after
-  // kMaxWait; UNAVAILABLE where too much waits, or there is no thread.
+  // Calls `work`, which must own the data it needs, `bytes` in total, on the thread. Then calls
+  // `done` once, on the caller's thread, possibly before this returns. DEADLINE_EXCEEDED after
+  // kMaxWait; UNAVAILABLE if too much waits or no thread is available.
   void Do(size_t bytes, Work work, Done done);
 
  private:
@@ -57,7 +58,7 @@ class DiskThread {
   Timers* const timers_;
   const std::shared_ptr<Shared> shared_;
   std::map<int64_t, Waiting> waiting_;
-  size_t bytes_ = 0;  // Of these.
+  size_t bytes_ = 0;  // Of the waiting calls.
   int64_t last_call_ = 0;
 };
 

@@ -31,7 +31,7 @@ std::string RealPath(int folder, const std::string& otherwise) {
   return size > 0 ? std::string(real.data(), static_cast<size_t>(size)) : otherwise;
 }
 
-// Beneath a folder that is open, and whose path is `above`.
+// Opens `path` beneath an open folder with the path `above`.
 absl::StatusOr<OpenFile> OpenBelow(const OpenFile& folder, const std::string& above,
                                    const std::string& path) {
   const std::optional<std::string> inside = RelativeTo(path, above);
@@ -40,7 +40,7 @@ absl::StatusOr<OpenFile> OpenBelow(const OpenFile& folder, const std::string& ab
   }
   absl::StatusOr<OpenFile> opened = OpenFolderBeneath(folder.get(), *inside);
   if (!absl::IsPermissionDenied(opened.status())) return opened;
-  // A link that names all of its way may lead to a place inside, too, which has a way without
+  // A link with an absolute target can also lead to a place inside, which then has a path without
   // links.
   std::error_code error;
   const std::string real = std::filesystem::canonical(path, error);
@@ -75,7 +75,7 @@ absl::Status TooLarge(absl::string_view path) {
       absl::StrCat(path, " is too large: a file may have ", FileAccess::kMostBytes >> 20, " MiB"));
 }
 
-// From line `first`, `limit` lines at most, with their ends.
+// At most `limit` lines from line `first` on, with their line ends.
 absl::string_view Lines(absl::string_view text, int64_t first, std::optional<int64_t> limit) {
   const auto behind_line = [&](size_t at) {
     const size_t end = text.find('\n', at);

@@ -15,67 +15,67 @@
 
 namespace callslip::runner {
 
-// How a folder is reached: the first by its path, each of the others, which is inside of the one
-// before it, beneath that: no link leads out of it, whoever has made that link, and whenever. All
-// absolute.
+// How a folder is reached: the first element by its path, each of the others, which is inside the
+// one before it, beneath that one: no link leads out of it, whenever and by whom it was created.
+// All paths are absolute.
 using FolderWay = std::vector<std::string>;
 
-// What an agent reads and writes through the runner: text files in the folders of its session, and
-// nothing else. The kernel sees to that (openat2, RESOLVE_BENEATH, from a descriptor of the
-// folder): whatever is swapped meanwhile, no path leads out, be it by `..`, a symbolic link or a
-// mount of /proc. A hard link to a file elsewhere is a file here: who may make one is the kernel's
-// affair, and a file that is written is a new one, so that the other stays as it is. Only regular
-// files are opened at all. Not a guard against the agent, which may open files by itself: for that
-// there is `wrapper` in the configuration.
+// File access of an agent through the runner: text files in the folders of its session, and nothing
+// else. The kernel enforces this (openat2, RESOLVE_BENEATH, from a descriptor of the folder):
+// whatever is swapped meanwhile, no path leads out, be it through `..`, a symbolic link or a mount
+// of /proc. A hard link to a file elsewhere counts as a file inside: the kernel decides who can
+// create one, and writing replaces the file, so that the other one is unchanged. Opens only regular
+// files. Not a protection against the agent, which may be able to open files itself: see `wrapper`
+// in the configuration.
 //
-// Reads and writes where it is called, as long as the file system takes for it: see DiskThread.
-// Never changes, and may be used on any thread.
+// Reads and writes synchronously, for as long as the file system takes: see DiskThread. Immutable
+// and thread-safe.
 class FileAccess {
  public:
   static constexpr int64_t kMostBytes = 10 << 20;
   static inline const std::atomic<bool> kAlways = true;
 
-  // `folders`: the session's working directory and its additional ones; one at least. They are
-  // opened here, once: what is renamed or replaced later is not followed. An error where the first
-  // can't be; others that can't be are left out.
+  // `folders`: the session's working directory and the additional ones; at least one. They are
+  // opened here, once: later renames and replacements have no effect. Returns an error if the first
+  // cannot be opened; omits others that cannot be opened.
   static absl::StatusOr<FileAccess> Of(const std::vector<FolderWay>& folders);
 
-  // What was done, for the log of the session.
+  // The result of a call, for the session's log.
   struct Done {
     RpcAnswer answer;
-    std::string path;   // As the agent has it; empty where it failed.
-    int64_t bytes = 0;  // Of the file.
+    std::string path;   // As sent by the agent; empty if the call failed.
+    int64_t bytes = 0;  // Size of the file.
   };
 
-  // `fs/read_text_file`: {path, line?, limit?} → {content}. Lines count from 1; there is no error
-  // where there are none so far down.
+  // `fs/read_text_file`: {path, line?, limit?} → {content}. Lines count from 1; a line past the end
+  // is not an error.
   Done ReadTextFile(const Json& params) const;
-  // `fs/write_text_file`: {path, content} → null. The file is as it was or as it shall be, never in
-  // between, for whoever opens it; it keeps its mode. Folders on the way to it are made.
-  // It stays as it is, too, where the call is not `is_wanted` any more.
+  // `fs/write_text_file`: {path, content} → null. Replaces the file atomically: readers see the old
+  // or the new content; the mode is kept. Creates missing folders. Leaves the file unchanged if the
+  // call is not `is_wanted` any more.
   Done WriteTextFile(const Json& params, const std::atomic<bool>& is_wanted = kAlways) const;
 
-  // A descriptor of a folder inside, for a command to begin in. An error as agents are told it.
+  // Opens a folder as the working directory of a command. Errors are meant for agents.
   absl::StatusOr<OpenFile> OpenFolder(absl::string_view path) const;
 
-  // Why some of the additional ones were left out.
+  // Why additional folders were omitted.
   const std::vector<std::string>& left_out() const { return left_out_; }
 
-  // Where the session works: the first of them.
+  // The session's working directory: the first folder.
   const std::string& working_directory() const { return roots_.front().path; }
-  // The same for a process to begin in, as long as this is there.
+  // The working directory as a path for new processes; valid as long as this exists.
   std::string PathForProcesses() const { return roots_.front().folder.PathForOthers(); }
 
  private:
   struct Root {
-    std::string path;  // As configured,
-    std::string real;  // and as the kernel has it, which is what agents get from getcwd().
+    std::string path;  // The configured path.
+    std::string real;  // The kernel's path, which agents get from getcwd().
     OpenFile folder;
   };
-  // A path inside one of them.
+  // A path inside one of the folders.
   struct Inside {
     int folder = -1;
-    std::string path;  // Relative to it; "." for itself.
+    std::string path;  // Relative to `folder`; "." for the folder itself.
   };
 
   absl::StatusOr<Inside> Find(absl::string_view path) const;

@@ -59,7 +59,7 @@ absl::StatusOr<Environment> EnvironmentIn(const Json& params) {
   return environment;
 }
 
-// {exitCode, signal}, of which one is null; null while it runs.
+// {exitCode, signal}, one of them null; null while the command runs.
 Json ExitStatus(const CommandProcess& process) {
   const std::optional<AgentExit>& exit = process.exit();
   if (!exit.has_value()) return nullptr;
@@ -71,7 +71,7 @@ Json ExitStatus(const CommandProcess& process) {
   return {{"exitCode", nullptr}, {"signal", absl::StrCat("SIG", name == nullptr ? "?" : name)}};
 }
 
-// `exitStatus` is left out while it runs.
+// Omits `exitStatus` while the command runs.
 Json OutputOf(const CommandProcess& process) {
   CommandOutput output = process.output();
   Json shown = {{"output", std::move(output.text)}, {"truncated", output.truncated}};
@@ -131,7 +131,7 @@ absl::StatusOr<Command> Terminals::CommandIn(const Json& params) const {
                  .environment = std::move(environment),
                  .directory = std::move(cwd),
                  .output_limit = static_cast<size_t>(limit.value_or(CommandProcess::kMostOutput)),
-                 // A server that it starts in the background is there for the commands after it.
+                 // A server started in the background stays available to later commands.
                  .lingers = true};
 }
 

@@ -16,30 +16,30 @@
 
 namespace callslip::runner {
 
-// The commands that an agent has the runner run for one session: `terminal/create`, `output`,
-// `wait_for_exit`, `kill` and `release`. What a command leaves behind lives until its terminal is
-// killed or released. All of them end with this.
+// The commands that an agent runs through the runner in one session: `terminal/create`, `output`,
+// `wait_for_exit`, `kill` and `release`. Processes that a command leaves behind live until its
+// terminal is killed or released. All of them end with this.
 class Terminals {
  public:
   static constexpr size_t kMost = 16;
 
-  // `files` says where the session works; its folders are looked up on `disk`, which is to go
+  // `files` has the session's folders, which are looked up on `disk`; `disk` must be destroyed
   // before this.
   Terminals(CommandHost host, std::shared_ptr<const FileAccess> files, DiskThread* disk)
       : host_(std::move(host)), files_(std::move(files)), disk_(disk) {}
-  // The session or the agent has ended: what runs is killed, who waits is told nothing.
+  // Kills all commands; pending calls are not answered.
   ~Terminals();
   Terminals(const Terminals&) = delete;
   Terminals& operator=(const Terminals&) = delete;
 
-  // True for the methods above.
+  // Whether `method` is one of the methods above.
   static bool Has(absl::string_view method);
-  // Answers one of them, `create` once its folder is found, and `wait_for_exit` once the command
-  // has ended or was released.
+  // Answers one of them: `create` once its folder is found, `wait_for_exit` once the command has
+  // ended or was released.
   void Call(absl::string_view method, const Json& params, Peer::Respond respond);
 
-  // What a terminal shows, as `terminal/output` has it: {output, truncated, exitStatus}; null where
-  // there is no such terminal. For the log of the session, and for whoever looks at it.
+  // The output of a terminal in the form of `terminal/output`: {output, truncated, exitStatus};
+  // null if there is no such terminal. For the session's log and its viewers.
   Json Output(absl::string_view id) const;
 
   size_t size() const { return terminals_.size(); }
@@ -52,7 +52,7 @@ class Terminals {
 
   absl::StatusOr<Command> CommandIn(const Json& params) const;
   void Create(const Json& params, Peer::Respond respond);
-  // In this folder, whatever has its name by then.
+  // Starts the command in this folder, even if the folder's path has been replaced meanwhile.
   absl::StatusOr<std::string> Start(Command command, const OpenFile& folder);
   // INVALID_ARGUMENT or NOT_FOUND.
   absl::StatusOr<Terminal*> Find(const Json& params);
@@ -63,7 +63,7 @@ class Terminals {
   const std::shared_ptr<const FileAccess> files_;
   DiskThread* const disk_;
   std::map<std::string, Terminal, std::less<>> terminals_;
-  size_t starting_ = 0;  // More of them.
+  size_t starting_ = 0;  // Terminals that are being created.
   int64_t last_id_ = 0;
 };
 

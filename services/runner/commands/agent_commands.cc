@@ -13,7 +13,7 @@ namespace {
 
 using Of = ConfigProblem::Of;
 
-// A line of a list; the names of one list are as wide as the widest.
+// A line of a list; pads the name to the width of the longest one.
 template <typename Entries>
 std::string Line(const Entries& entries, absl::string_view name, absl::string_view verdict,
                  absl::string_view text) {

@@ -9,19 +9,19 @@
 #include "runner/agent/agent_environment.h"
 #include "runner/config.h"
 
-// What `callslip-runner COMMAND` does for a person. Each returns what the program exits with.
+// The commands for users: `callslip-runner COMMAND`. Each returns the exit code of the program.
 namespace callslip::runner {
 
-// `check`: what is wrong with the file's text, then each agent and workspace with `ok` or what to
-// do. 1 where there is a problem.
+// `check`: prints the problems of the file's text, then each agent and workspace with `ok` or what
+// to do. Returns 1 if there is a problem.
 int RunCheck(const LoadedConfig& loaded, const Environment& environment, std::ostream& out);
 
-// Asks an agent who it is: its name and version, or why it does not answer.
+// Returns an agent's name and version, or why it does not answer.
 using AgentProbe =
     std::function<absl::StatusOr<std::string>(const std::string& name, const AgentConfig& agent)>;
 
-// `agents`: which of them are installed, where, and what `probe` says of those. 1 where one is
-// missing or does not answer.
+// `agents`: prints which agents are installed, where, and the result of `probe` for those. Returns
+// 1 if an agent is missing or does not answer.
 int RunAgents(const RunnerConfig& config, const Environment& environment, const AgentProbe& probe,
               std::ostream& out);
 

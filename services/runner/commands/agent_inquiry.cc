@@ -13,7 +13,7 @@
 namespace callslip::runner {
 namespace {
 
-// It has begun nothing that it could lose.
+// Short, because the agent has begun nothing that it could lose.
 constexpr absl::Duration kEndOfInput = absl::Seconds(2);
 
 class Inquiry final : public Agent::Listener {
@@ -47,7 +47,7 @@ std::variant<acp::Capabilities, AgentError> Inquire(const std::string& name,
                                                     const AgentConfig& agent,
                                                     const InquiryPlace& place) {
   if (agent.command.empty()) return AgentError{"command_missing", "it has no `command`"};
-  // An agent that ends while it is spoken to is an answer, too.
+  // If the agent exits while this process writes to it, that is a valid result.
   std::signal(SIGPIPE, SIG_IGN);
   const Environment environment = AgentEnvironment(
       place.environment,

@@ -12,21 +12,21 @@
 
 namespace callslip::runner {
 
-// Where agents are started for a person.
+// The environment of agents that are started for a user's command.
 struct InquiryPlace {
   Environment environment;  // The runner's own.
-  std::string directory;    // Where agents begin.
-  std::string keeper;       // The path of callslip-keeper.
+  std::string directory;    // The initial directory of agents.
+  std::string keeper;       // Path of callslip-keeper.
 };
 
-// Starts an agent as it is configured, hears what it says of itself, and ends it. Takes as long as
-// its `start_timeout` and some seconds at most.
+// Starts an agent as configured, reads its capabilities, and ends it. Takes at most its
+// `start_timeout` and a few seconds.
 std::variant<acp::Capabilities, AgentError> Inquire(const std::string& name,
                                                     const AgentConfig& agent,
                                                     const InquiryPlace& place);
 
-// Name and version of an agent that answers, such as "OpenCode 1.18.33"; or why it does not. What
-// RunAgents() asks.
+// Returns the name and version of an agent that answers, such as "OpenCode 1.18.33"; or why it does
+// not answer. The probe for RunAgents().
 absl::StatusOr<std::string> WhoIs(const std::string& name, const AgentConfig& agent,
                                   const InquiryPlace& place);
 

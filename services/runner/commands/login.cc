@@ -28,7 +28,7 @@ Environment EnvironmentOf(const AgentConfig& agent, const LoginRequest& login) {
   Environment environment = AgentEnvironment(
       login.place.environment,
       {.env = agent.env, .env_from = agent.env_from, .session_id = "", .agent_id = login.agent});
-  // It gets a terminal, other than when it works.
+  // Unlike at work, the agent gets a terminal.
   const auto term = login.place.environment.find("TERM");
   if (term != login.place.environment.end() && !agent.env.contains("TERM")) {
     environment["TERM"] = term->second;
@@ -36,14 +36,15 @@ Environment EnvironmentOf(const AgentConfig& agent, const LoginRequest& login) {
   return environment;
 }
 
-// Agents name themselves without their path.
+// Agents report their own program without its path.
 std::string PathOf(const std::string& program, const AgentConfig& agent) {
   const std::string& own = agent.command.front();
   return std::filesystem::path(own).filename() == program ? own : program;
 }
 
-// What a method runs, and what it has in its environment then. Where the agent is confined, what it
-// has said itself comes behind the wrapper, and no option or variable of that is among it.
+// Returns the command of a method, and adds the method's variables to `environment`. If the agent
+// is confined, everything that the agent sent comes behind the wrapper, so that none of it becomes
+// an option or a variable of the wrapper.
 std::vector<std::string> CommandOf(const AuthMethod& method, const AgentConfig& agent,
                                    Environment& environment) {
   std::vector<std::string> words = agent.command;
@@ -68,8 +69,8 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Runs a command on this process's terminal, which gets the signals of the keyboard for that time.
-// Empty where it has ended with 0, else what became of it.
+// Runs a command on this process's terminal; keyboard signals affect only the command. Returns an
+// empty string if it exited with 0, else how it ended.
 std::string RunOnTerminal(std::vector<std::string> command, const Environment& environment,
                           const std::string& directory) {
   const std::optional<std::string> program = FindProgram(command.front(), environment, directory);
@@ -127,7 +128,8 @@ int Refuse(std::ostream& out, const std::string& why) {
   return 1;
 }
 
-// What is to be run; nothing where that has been told to be impossible, by `code`.
+// Returns the method to run; nullopt if none fits, after printing why and setting the exit code in
+// `code`.
 std::optional<AuthMethod> Choose(const std::vector<AuthMethod>& methods, const LoginRequest& login,
                                  std::ostream& out, int& code) {
   std::vector<AuthMethod> fit;

@@ -9,18 +9,18 @@
 
 namespace callslip::runner {
 
-// Who is to log in where.
+// Which agent to log in to, and how.
 struct LoginRequest {
   std::string agent;   // Its name in the configuration.
-  std::string method;  // One of the agent's; empty: the only one that a terminal is for.
+  std::string method;  // One of the agent's methods; empty: the only one for a terminal.
   InquiryPlace place;
 };
 
-// `callslip-runner login AGENT [METHOD]`: asks the agent how one logs in to it, then runs it as it
-// wants that done, on the terminal of this process, until it ends. It is the agent that may open a
-// browser; this program does not, nor does it call `authenticate` where `auth_method` is not
-// configured. Returns what the program exits with: 0 where somebody is logged in, 1 where not, 2
-// where METHOD has to be given.
+// `callslip-runner login AGENT [METHOD]`: asks the agent for its login methods, then runs the
+// method's command on the terminal of this process until it exits. Only the agent opens a browser,
+// if necessary; this program does not, nor does it call `authenticate` unless `auth_method` is
+// configured. Returns the exit code of the program: 0 if a user is logged in, 1 if not, 2 if METHOD
+// is required.
 int RunLogin(const RunnerConfig& config, const LoginRequest& login, std::ostream& out);
 
 }  // namespace callslip::runner

@@ -26,7 +26,7 @@ namespace {
 constexpr int kGoOn = -1;
 constexpr int kStopped = 130;
 constexpr size_t kMaxLine = 1024;
-// How long it may take until the agent starts, or waits for a place.
+// How long it can take until the agent starts or is queued.
 constexpr std::chrono::seconds kGivenWithin{10};
 
 const char* StatusText(v1::AgentStatus status) {
@@ -42,7 +42,7 @@ const char* StatusText(v1::AgentStatus status) {
   }
 }
 
-// No question that is answered so is to be asked again: it, or the session, is no more.
+// Whether the question must not be asked again after this error: it, or the session, is over.
 bool IsOver(const absl::Status& refusal) {
   return absl::IsNotFound(refusal) || absl::IsFailedPrecondition(refusal);
 }
@@ -50,7 +50,7 @@ bool IsOver(const absl::Status& refusal) {
 }  // namespace
 
 Prompt::~Prompt() {
-  // Others have it too, and after this.
+  // The descriptor is shared and stays in use.
   boost::system::error_code ignored;
   input_.native_non_blocking(false, ignored);
   input_.release();
@@ -82,7 +82,8 @@ boost::asio::awaitable<int> Prompt::Run(Question question) {
   v1::EndSessionRequest end;
   end.set_session_id(session_id_);
   end.set_reason("prompt_ended");
-  // It may have been lost meanwhile, and resumed: then it is another one's.
+  // If the session was lost and resumed meanwhile, another runner has it: the lease prevents its
+  // end.
   end.set_lease(lease_);
   const auto ended = co_await tracker_->Call(std::move(end));
   if (!ended.ok()) Say(absl::StrCat("not ended: ", std::string(ended.status().message())));
@@ -142,13 +143,13 @@ int Prompt::Take(const v1::SessionUpdate& update) {
     in_turn_ = update.turn().outcome().empty();
     is_given_ = true;
   }
-  // Without a turn there is none whose end would be told.
+  // Without a turn, no end of a turn will be reported.
   if (stopped_ && !in_turn_ && !update.has_turn()) return kStopped;
   if (!update.has_turn() || in_turn_) return kGoOn;
   const v1::SessionUpdate::TurnChange& turn = update.turn();
   if (turn.outcome() == "completed") {
     Say("");
-    // What an agent says that was not answered is no success.
+    // A turn with an unanswered question is not a success.
     return input_ended_ ? 1 : 0;
   }
   Say(absl::StrCat(turn.outcome(), ": ", turn.reason(), turn.message().empty() ? "" : ": ",
@@ -203,7 +204,7 @@ void Prompt::Drop(const v1::Permission& permission) {
   const bool is_asked = IsAsked(id);
   std::erase_if(questions_,
                 [&id](const v1::Permission& each) { return each.permission_id() == id; });
-  // Which may be by what was typed here.
+  // The answer may be the one typed here.
   if (!is_asked || is_answering_) return;
   Say(absl::StrCat(
       permission.cancelled() ? "no answer is wanted any more: " : "answered elsewhere: ",
@@ -225,7 +226,7 @@ boost::asio::awaitable<void> Prompt::Answer(v1::Permission permission) {
   for (int i = 0; i < permission.options_size(); ++i) {
     Say(absl::StrCat("  ", i + 1, " ", permission.options(i).name()));
   }
-  // What was typed at a terminal before the question could be read answers another one.
+  // Discards what was typed at a terminal before the question was visible.
   tcflush(input_.native_handle(), TCIFLUSH);
   while (IsAsked(permission.permission_id())) {
     Say(absl::StrCat("1 to ", permission.options_size(), "?"));
@@ -256,7 +257,7 @@ boost::asio::awaitable<std::optional<std::string>> Prompt::ReadLine() {
   };
   auto [error, bytes] = co_await read();
   while (error == boost::asio::error::not_found) {
-    // Longer than any answer: no part of it is one.
+    // Too long for an answer: skips the whole line.
     skips_line_ = true;
     read_.clear();
     std::tie(error, bytes) = co_await read();
@@ -266,7 +267,7 @@ boost::asio::awaitable<std::optional<std::string>> Prompt::ReadLine() {
     read_.erase(0, error ? read_.size() : bytes);
     co_return "";
   }
-  // The last line may have no end.
+  // The last line may lack a line end.
   if (error && !read_.empty()) co_return std::exchange(read_, "");
   if (error) {
     Say("nobody can answer here: the turn is stopped. `permissions` of a workspace can answer "

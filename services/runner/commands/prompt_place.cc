@@ -12,7 +12,7 @@ namespace {
 
 using Of = ConfigProblem::Of;
 
-// The first problem of an agent or a workspace; empty where it has none.
+// Returns the first problem of an agent or a workspace; empty if it has none.
 std::string ProblemOf(const std::vector<ConfigProblem>& problems, Of of, const std::string& name) {
   const auto found = absl::c_find_if(problems, [&](const ConfigProblem& each) {
     return each.of == of && each.name == name && !each.is_note;

@@ -9,14 +9,15 @@
 
 namespace callslip::runner {
 
-// Which agent is asked, and where it works.
+// The agent of a prompt, and its directory.
 struct PromptPlace {
   std::string agent;
   std::string directory;
 };
 
-// What the command line names, and beside that the first of the file, by their names, that go
-// together and can be started. FAILED_PRECONDITION with what to do where there is none.
+// Returns the agent and the workspace named on the command line; for one that is not named, the
+// first in the file, by name, such that both fit together and can be started. FAILED_PRECONDITION
+// with what to do if there is none.
 absl::StatusOr<PromptPlace> PlaceOfPrompt(const LoadedConfig& loaded,
                                           const Environment& environment);
 

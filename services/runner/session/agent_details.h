@@ -10,38 +10,38 @@
 
 namespace callslip::runner {
 
-// What an agent has told of itself, for whoever looks at the session later: AgentState.details.
+// The state that an agent has reported, for later viewers of the session: AgentState.details.
 class AgentDetails {
  public:
-  // What the tracker takes of it; what does not fit is left out, the commands first.
+  // The tracker's limit. ToText() omits members that do not fit, the commands first.
   static constexpr size_t kMaxBytes = size_t{64} << 10;
 
-  // As they were told before; empty where that is no object.
+  // Parses details reported earlier; empty if `text` is not an object.
   static AgentDetails Parse(absl::string_view text);
 
   void SetAgentInfo(Json info) { Set("agent_info", std::move(info)); }
   void SetModes(Json modes) { Set("modes", std::move(modes)); }
   void SetConfigOptions(Json options) { Set("config_options", std::move(options)); }
-  // Why it has none of the gateway's.
+  // Why the agent has no Callslip tools.
   void SetNoTools(std::string why) { Set("no_tools", std::move(why)); }
-  // Somebody wants a new context, and no agent has begun one yet: whichever runner starts the next
-  // one has to know.
+  // A new context was requested, and no agent has begun one yet: the runner that starts the next
+  // agent must know.
   void SetFreshWanted(bool wanted) { Set("fresh_wanted", wanted ? Json(true) : Json()); }
   bool fresh_wanted() const;
-  // Whether the update was about it.
+  // Returns whether the update belonged to the details.
   bool Take(const AgentUpdate& update);
 
   Json usage() const;
   std::string ToText() const;
 
-  // What was chosen before and is chosen no longer, to be chosen again: the mode, or nothing, and
-  // settings by their ids and values, `true` and `false` for those that are on or off.
+  // Earlier choices that differ from the current ones and must be set again: the mode, or empty,
+  // and the settings by id with their values; `true` and `false` for booleans.
   std::string ModeToRestore(const AgentDetails& before) const;
   std::vector<std::pair<std::string, std::string>> OptionsToRestore(
       const AgentDetails& before) const;
 
  private:
-  // Null removes it.
+  // Null removes the member.
   void Set(const char* name, Json value);
 
   Json details_ = Json::object();

@@ -80,7 +80,7 @@ void AgentLife::MoveWhenDue(LifeEvent event, absl::Time now) {
 
 void AgentLife::Need(absl::Time now) {
   stays_stopped_ = false;
-  // Somebody has looked.
+  // A person has acted since the failure.
   if (phase_ == AgentPhase::kFailed) restarts_.Clear();
   MoveWhenDue(LifeEvent::kNeed, now);
 }

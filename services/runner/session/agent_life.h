@@ -10,78 +10,79 @@
 
 namespace callslip::runner {
 
-// How the agent of a session stands:
+// The phases of a session's agent:
 //
 //   ASLEEP ──need──▶ PAUSING ──due──▶ WAITING ──begin──▶ STARTING ──ready──▶ RUNNING
 //      ▲ ▲               │               │                   │                  │
 //      │ └──────stop─────┴───────────────┘                   └───────stop───────┴──▶ STOPPING
 //      └──end────────────────────────────────────────────────────────────────────────────┘
 //
-// An agent that ends by itself leads from RUNNING to ASLEEP, and from STARTING to PAUSING; either
-// to FAILED where no other one is tried. A restart leads to RESTARTING, and that to PAUSING. The
-// table in agent_life.cc is the only place that knows it.
+// An agent that ends by itself leads from RUNNING to ASLEEP and from STARTING to PAUSING, or from
+// either to FAILED if no other agent is tried. A restart leads to RESTARTING, and from there to
+// PAUSING. Only the table in agent_life.cc defines the transitions.
 enum class AgentPhase : uint8_t {
-  kAsleep,      // There is none until one is needed.
-  kFailed,      // There is none until somebody asks for one: the last ones have failed.
-  kPausing,     // The next one is started a while after the last one has failed.
-  kWaiting,     // The runner has no room for it yet.
-  kStarting,    // It takes no prompt yet.
-  kRunning,     // It takes prompts.
-  kStopping,    // It was told to end.
-  kRestarting,  // The same, and the next one is started then.
+  kAsleep,      // No agent until one is needed.
+  kFailed,      // No agent until one is requested: the last ones failed.
+  kPausing,     // The next agent starts some time after the last failure.
+  kWaiting,     // The runner has no room for the agent yet.
+  kStarting,    // The agent does not accept prompts yet.
+  kRunning,     // The agent accepts prompts.
+  kStopping,    // The agent was told to end.
+  kRestarting,  // The same; the next agent starts after that.
 };
 
 enum class LifeEvent : uint8_t {
-  kNeed,     // There is something to do for an agent.
+  kNeed,     // There is work for an agent.
   kDue,      // The pause is over.
-  kBegin,    // The runner has room, and starts it.
-  kReady,    // It takes prompts.
-  kStop,     // It is to end, and no other one to be started.
-  kYield,    // It is to end, as the runner wants its room, or has no use for it.
-  kRestart,  // It is to end, and the next one to be started.
-  kEnd,      // Nothing is left of it.
-  kGiveUp,   // The same, and no other one is tried.
+  kBegin,    // The runner has room and starts the agent.
+  kReady,    // The agent accepts prompts.
+  kStop,     // The agent must end, and no other must start.
+  kYield,    // The agent must end, because the runner needs the room or has no use for the agent.
+  kRestart,  // The agent must end, and the next one must start.
+  kEnd,      // Nothing is left of the agent.
+  kGiveUp,   // The same, and no other agent is tried.
 };
 
 inline constexpr int kAgentPhaseCount = 8;
 inline constexpr int kLifeEventCount = 9;
 
-// Where `event` leads from `phase`, or nullopt where it changes nothing.
+// The phase after `event` in `phase`; nullopt if the event has no effect.
 std::optional<AgentPhase> NextPhase(AgentPhase phase, LifeEvent event);
 
-// The life of a session's agents, one after the other: what stands in the table, when the next one
-// may be started, and why the last one has ended. Pure: times are told.
+// The life of a session's agents, one after the other: the phase, when the next agent can start,
+// and why the last one ended. Pure logic: times are arguments.
 class AgentLife {
  public:
   AgentPhase phase() const { return phase_; }
-  // There is none, and none is to be started.
+  // No agent, and none is about to start.
   bool is_at_rest() const { return phase_ == AgentPhase::kAsleep || phase_ == AgentPhase::kFailed; }
-  // Why the last agent has ended, where nobody had asked for it; until one is ready.
+  // Why the last agent ended without a request; reset when one is ready.
   const AgentError& last_end() const { return last_end_; }
-  // When the pause is over.
+  // When the pause ends.
   absl::Time start_time() const { return start_time_; }
-  // Somebody has stopped it, and nothing has needed it since.
+  // A user stopped the agent, and nothing has needed it since.
   bool stays_stopped() const { return stays_stopped_; }
-  // Of ends that count when the next one is started.
+  // Whether recorded ends still affect the next start.
   bool Remembers(absl::Time now) const { return restarts_.Remembers(now); }
 
   void Need(absl::Time now);
-  // Somebody has asked for it: without a pause.
+  // At a user's request: without a pause.
   void Start(absl::Time now);
   void Restart(absl::Time now);
-  // At start_time().
+  // Call at start_time().
   void PauseIsOver() { Move(LifeEvent::kDue); }
   void Begin() { Move(LifeEvent::kBegin); }
   void Ready();
-  // The session is no more, or is not the runner's any more; or the runner ends.
+  // The session has ended or has another runner, or the runner is stopping.
   void Stop() { Move(LifeEvent::kStop); }
-  // The runner wants its room, or has no use for it.
+  // The runner needs the room, or has no use for the agent.
   void Yield() { Move(LifeEvent::kYield); }
-  // Somebody has asked for it.
+  // At a user's request.
   void StayStopped();
-  // Nothing is left of it. `why`: where nobody had asked for it. `chance`: see AgentRestarts.
+  // Nothing is left of the agent. `why` is the reason if the end was not requested. `chance`: see
+  // AgentRestarts.
   void End(const AgentError& why, absl::Time now, double chance);
-  // It has ended a turn as it should.
+  // The agent completed a turn.
   void EndedTurn() { restarts_.Clear(); }
 
  private:

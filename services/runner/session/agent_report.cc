@@ -20,7 +20,7 @@ AgentReport::AgentReport(boost::asio::any_io_executor executor, TrackerCalls* tr
       told_(std::move(told)),
       said_(RequestAbout<v1::SetAgentStateRequest>(session_)) {}
 
-// It is held until the coroutine ends.
+// Keeps this alive until the coroutine ends.
 template <typename Coroutine>
 void AgentReport::Spawn(Coroutine coroutine) {
   boost::asio::co_spawn(executor_, std::move(coroutine),

@@ -18,9 +18,9 @@
 
 namespace callslip::runner {
 
-// Tells the tracker how the agent of a session is, and what came of what somebody wants of it.
-// Where the tracker is slower than the agent, only the newest state is told, and details that
-// change all the time are told kEvery. Lives on the runner's one thread.
+// Reports the state of a session's agent and the results of controls to the tracker. If the tracker
+// is slower than the agent, only the newest state is sent; details that change constantly are sent
+// every kEvery. Use on the runner's thread.
 class AgentReport : public std::enable_shared_from_this<AgentReport> {
  public:
   // Well below the 8 s that the tracker waits for the answer to a control.
@@ -29,32 +29,32 @@ class AgentReport : public std::enable_shared_from_this<AgentReport> {
   // Between two calls, unless the status or its reason has changed.
   static constexpr absl::Duration kEvery = absl::Milliseconds(250);
 
-  // Adds what is to be told besides the status, as it is then.
+  // Adds the current details to a request.
   using Details = std::function<void(v1::SetAgentStateRequest&)>;
 
-  // `tracker` and `timers` must outlive its coroutines. `details` and `told` are called as long as
-  // is_telling().
+  // `tracker` and `timers` must outlive its coroutines. `details` is called while is_telling(),
+  // `told` at its end.
   AgentReport(boost::asio::any_io_executor executor, TrackerCalls* tracker, Timers* timers,
               SessionName session, Details details, std::function<void()> told);
 
-  // `why` is empty where nothing is wrong.
+  // Reports a status. `why` is empty if nothing is wrong.
   void Say(v1::AgentStatus status, const AgentError& why = {});
-  // The same again, if anything was said: its details are others, or the tracker may not know it.
+  // Repeats the last report, if any: the details have changed, or the tracker may not know it.
   void SayAgain();
-  // The same, at once: it is to be known before anything else happens.
+  // Like SayAgain(), but immediately: the tracker must know before anything else happens.
   void SayAgainAtOnce();
   v1::AgentStatus status() const { return said_.status(); }
   const std::string& reason() const { return said_.reason(); }
   bool is_telling() const { return is_telling_; }
 
-  // What somebody wants was done, or not: `error` is empty, or says why.
+  // Reports the result of a control: `error` is empty on success.
   void Answer(const std::string& control_id, const AgentError& error = {});
-  // The same once AnswerWaiting() is called, or after kControlTime as done: how the agent stands is
-  // told in any case.
+  // Answers the control when AnswerWaiting() is called, or as successful after kControlTime: the
+  // agent's state is reported in any case.
   void AnswerLater(std::string control_id);
   void AnswerWaiting(const AgentError& error = {});
 
-  // The session is not this runner's any more: nothing is told.
+  // The session has another runner: reports nothing more.
   void Release() {
     is_released_ = true;
     Hurry();
@@ -63,7 +63,7 @@ class AgentReport : public std::enable_shared_from_this<AgentReport> {
  private:
   void TellSaid();
   boost::asio::awaitable<void> Tell();
-  // Until kEvery has passed since the last call, or there is something that does not wait.
+  // Waits until kEvery has passed since the last call, or until something urgent must be sent.
   boost::asio::awaitable<void> AwaitNext();
   void Hurry();
   boost::asio::awaitable<void> Send(v1::AnswerControlRequest answer);
@@ -78,8 +78,8 @@ class AgentReport : public std::enable_shared_from_this<AgentReport> {
   const std::function<void()> told_;
   v1::SetAgentStateRequest said_;
   bool is_telling_ = false;
-  bool is_changed_ = false;  // Since the call that is under way.
-  bool is_urgent_ = false;   // And more than details.
+  bool is_changed_ = false;  // Since the call in progress began.
+  bool is_urgent_ = false;   // More than the details has changed.
   absl::Time next_time_ = absl::InfinitePast();
   std::optional<Later<bool>> pause_;
   std::vector<std::string> waiting_;

@@ -34,7 +34,7 @@ bool Fits(const Json& json, size_t bytes, size_t max_values) {
   return bytes <= kMaxJsonBytes && (bytes <= 2 * max_values || ValuesIn(json) <= max_values);
 }
 
-// Takes its values from `room`.
+// Subtracts the number of values from `room`.
 std::string Text(const Json& json, size_t& room) {
   std::string text = Dump(json);
   if (Fits(json, text.size(), room)) {
@@ -104,7 +104,7 @@ struct Recorded {
     Add("plan").Set("entries", entries);
   }
   void operator()(const OtherUpdate& other) {
-    // The tracker accepts types of 64 bytes. Those of messages are the protocol's own.
+    // The tracker accepts types of up to 64 bytes. The types of messages are reserved for messages.
     std::string type = Cut(absl::StrCat("agent_", other.kind), kMaxWordBytes);
     const bool is_taken = other.kind.empty() || type == kAgentMessage || type == kAgentThought;
     events.push_back(OtherEvent(is_taken ? "agent_update" : std::move(type), other.data));
@@ -128,14 +128,14 @@ struct Recorded {
   }
 };
 
-// Whether the pieces are of one message, and of one answer.
+// Whether the chunks belong to one message and one answer.
 bool Continues(const NewEvent& piece, const NewEvent& before) {
   return piece.Find("message_id") == before.Find("message_id") &&
          piece.Find("iteration") == before.Find("iteration") &&
          before.bytes() + piece.bytes() <= EventBatch::kMaxMergedBytes;
 }
 
-// Each status of a tool call stays visible.
+// Whether the updates can be merged: each status of a tool call stays visible.
 bool Continues(const NewEvent& change, const NewEvent& before, absl::string_view status) {
   return change.Find("tool_call_id") == before.Find("tool_call_id") &&
          (status.empty() || before.Find("status").empty() || status == before.Find("status")) &&

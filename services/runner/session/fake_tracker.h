@@ -19,8 +19,8 @@
 
 namespace callslip::runner {
 
-// A tracker that has the log of one session, answers each append to it as the test says, and keeps
-// what else it is told.
+// A tracker with the log of one session. Answers each append as the test specifies, and stores the
+// other requests.
 class FakeTracker final : public TrackerCalls, private CallAnswers {
  public:
   enum class How { kRecord, kLoseCall, kLoseAnswer, kRefuse, kBreak };
@@ -81,28 +81,28 @@ class FakeTracker final : public TrackerCalls, private CallAnswers {
     return texts;
   }
 
-  // To whoever receives messages.
+  // Sends a message to the receiver of messages.
   void Send(v1::ReceivedMessage message) {
     messages_.push_back(std::move(message));
     if (more_.has_value()) more_->Set(true);
   }
 
   std::deque<How> next;
-  std::string refused = "bad";  // What has it in it is no event.
+  std::string refused = "bad";  // Rejects events whose text contains this.
   std::vector<v1::SessionEvent> log;
-  std::deque<absl::StatusOr<v1::Permission>> answers;  // To what is asked.
+  std::deque<absl::StatusOr<v1::Permission>> answers;  // For AskPermission.
   std::vector<v1::AskPermissionRequest> asked;
-  std::vector<std::string> withdrawn;  // The ids of questions.
+  std::vector<std::string> withdrawn;  // Permission ids of withdrawn questions.
   std::vector<v1::SetAgentStateRequest> states;
   std::vector<v1::AnswerControlRequest> controls;
   std::vector<v1::StartTurnRequest> starts;
   std::vector<v1::FinishTurnRequest> ends;
-  std::vector<std::string> pauses;            // Why the queue was paused, as an agent has failed.
-  std::optional<v1::GetImageResponse> image;  // That is there, whichever is asked for.
-  int tokens = 0;                             // That were asked for.
-  bool is_away = false;  // For those, for who tells how an agent is, and who starts a turn.
+  std::vector<std::string> pauses;            // Reasons of agent failures that paused the queue.
+  std::optional<v1::GetImageResponse> image;  // Returned for every image id.
+  int tokens = 0;                             // Number of requested tokens.
+  bool is_away = false;                       // Fails token requests, agent states and turn starts.
   int appends = 0;
-  int64_t lease = 0;  // Of the last call.
+  int64_t lease = 0;  // Of the last append.
 
  protected:
   boost::asio::awaitable<absl::Status> Send(const google::protobuf::MethodDescriptor&,
@@ -110,7 +110,7 @@ class FakeTracker final : public TrackerCalls, private CallAnswers {
                                             google::protobuf::Message* response) override {
     co_return Answer(request, response);
   }
-  // Only messages are received here.
+  // Only messages can be received.
   std::unique_ptr<MessageSource> Begin(const google::protobuf::MethodDescriptor&,
                                        const google::protobuf::Message&) override {
     return std::make_unique<Messages>(this);

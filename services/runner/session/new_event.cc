@@ -5,7 +5,7 @@
 namespace callslip::runner {
 namespace {
 
-// Of a member: quotes, a colon and a comma.
+// The quotes, colon and comma of a member.
 constexpr size_t kAround = 4;
 
 }  // namespace
@@ -48,7 +48,7 @@ void NewEvent::Append(absl::string_view name, const NewEvent& next) {
   std::string* text = FindMutable(name);
   const bool are_texts = text != nullptr && text->front() == '"' && !more.empty() && more[0] == '"';
   if (!are_texts) return;
-  // Within the quotes of both.
+  // Joins the contents of the two quoted strings.
   text->pop_back();
   absl::StrAppend(text, more.substr(1));
   bytes_ += more.size() - 2;

@@ -12,12 +12,12 @@
 
 namespace callslip::runner {
 
-// An event that is to be recorded: its type, and the members of its data as JSON text, in the order
-// in which they were set. docs/sessions.md lists them.
+// An event to record: its type, and the members of its data as JSON text, in the order in which
+// they were set. docs/sessions.md lists the types and members.
 class NewEvent {
  public:
   explicit NewEvent(std::string type) : type_(std::move(type)), bytes_(type_.size()) {}
-  // With the members of an object.
+  // Copies the members of an object.
   NewEvent(std::string type, const Json& object);
 
   // Each replaces a member of the same name.
@@ -26,15 +26,15 @@ class NewEvent {
   NewEvent& SetUnlessEmpty(const char* name, const std::string& text) {
     return text.empty() ? *this : Set(name, text);
   }
-  // Continues the string member `name` with that of `next`.
+  // Appends the string member `name` of `next` to that of this event.
   void Append(absl::string_view name, const NewEvent& next);
-  // Takes over all members of `next`.
+  // Sets all members of `next`.
   void Merge(const NewEvent& next);
 
   const std::string& type() const { return type_; }
   // The JSON text of a member; empty if it is absent.
   absl::string_view Find(absl::string_view name) const;
-  // Of its type and data, about.
+  // Approximate size of the type and data.
   size_t bytes() const { return bytes_; }
   callslip::tracker::v1::SessionEvent ToProto() const;
 
@@ -46,7 +46,7 @@ class NewEvent {
   size_t bytes_;
 };
 
-// What has gone wrong, for people.
+// An error message for users.
 NewEvent ErrorEvent(const std::string& message);
 
 }  // namespace callslip::runner

@@ -7,7 +7,7 @@ namespace {
 
 absl::string_view Name(PermissionRule rule) { return kPermissionRules[static_cast<size_t>(rule)]; }
 
-// The kinds of options that satisfy a rule, the better one first.
+// The kinds of options that satisfy a rule, in order of preference.
 std::vector<absl::string_view> Wanted(PermissionRule rule) {
   switch (rule) {
     case PermissionRule::kAsk:
@@ -53,11 +53,11 @@ std::optional<std::string> PermissionPolicy::Decide(
     const PermissionOption* only = nullptr;
     for (const PermissionOption& offered : options) {
       if (offered.kind != wanted) continue;
-      // Of several it is a choice, which no rule makes.
+      // A rule does not choose among several options.
       if (only != nullptr) return std::nullopt;
       only = &offered;
     }
-    // An id that says nothing, or that another option has too, may be taken for something else.
+    // An empty or ambiguous id could be taken for another option.
     if (only != nullptr && IsClear(*only, options)) return only->id;
     if (only != nullptr) return std::nullopt;
   }

@@ -13,30 +13,31 @@
 
 namespace callslip::runner {
 
-// What is done when an agent asks: a person is asked, or an option of this kind is picked.
+// What happens when an agent requests permission: a person is asked, or an option of this kind is
+// picked.
 enum class PermissionRule { kAsk, kAllowOnce, kAllowAlways, kRejectOnce, kRejectAlways };
 
-// By PermissionRule, as they are written.
+// The configuration's names of PermissionRule, in its order.
 inline constexpr std::array<absl::string_view, 5> kPermissionRules = {
     "ask", "allow_once", "allow_always", "reject_once", "reject_always"};
 
-// The kinds of tools that there may be a rule for. A switch of the mode is none of them: it changes
-// what the agent asks for from then on, so nobody but a person allows it.
+// The kinds of tools that can have a rule. A mode switch is not among them: it changes what the
+// agent asks for from then on, so only a person can allow it.
 inline constexpr std::array<absl::string_view, 9> kToolKinds = {
     "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other"};
 
 std::optional<PermissionRule> ParsePermissionRule(absl::string_view text);
 
-// What a workspace has decided beforehand.
+// What a workspace has decided in advance.
 struct PermissionPolicy {
   PermissionRule otherwise = PermissionRule::kAsk;             // `default`
-  std::map<std::string, PermissionRule, std::less<>> by_kind;  // Of kToolKinds.
+  std::map<std::string, PermissionRule, std::less<>> by_kind;  // Keys from kToolKinds.
 
-  // The id of the option to pick, or nothing where a person has to be asked. `kind` is that of the
-  // tool; one that there is no rule for is subject to `otherwise`. Nothing is allowed of a kind
-  // that is none of kToolKinds, since nobody knows what that is. A denial picks the kind of
-  // rejection that is asked for, or else the other one; an allowance never picks more than was
-  // asked for. Where several options are of the kind to pick, a person chooses.
+  // Returns the id of the option to pick; nullopt if a person must be asked. `kind` is the kind of
+  // the tool; `otherwise` applies if it has no rule. Never allows a kind outside of kToolKinds,
+  // because its effect is unknown. A denial picks the configured kind of rejection, or else the
+  // other one; an allowance never picks more than configured. If several options have the kind to
+  // pick, a person chooses.
   std::optional<std::string> Decide(absl::string_view kind,
                                     const std::vector<PermissionOption>& options) const;
 };

@@ -11,16 +11,16 @@
 namespace callslip::runner {
 namespace {
 
-// What is appended is not given up while a slow disk may still be at it: whoever looked for it then
-// would not find it, and append it once more.
+// Long enough for a slow disk to finish: otherwise the search for the events could miss them, and
+// they would be appended twice.
 constexpr absl::Duration kAppendDeadline = absl::Seconds(30);
 
-// As they are compared: the tracker sets the rest.
+// The compared part of an event; the tracker sets the rest.
 std::string Content(const v1::SessionEvent& event) {
   return absl::StrCat(event.type(), " ", event.data());
 }
 
-// Because of what they say, whoever may be to blame for that.
+// Because of their content, whatever the cause of that.
 bool AreRefused(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsInternal(status);
 }
@@ -101,7 +101,7 @@ boost::asio::awaitable<absl::Status> Recorder::Append(std::vector<v1::SessionEve
     }
     if (!again.MayPass(answer.status()) || !status_.ok()) co_return answer.status();
     co_await Pause(*timers_, again.Next());
-    // Its answer may have been lost, and it may not have been done at all.
+    // The answer may have been lost, or the call may never have been executed.
     const absl::StatusOr<bool> recorded = co_await WereRecorded(events);
     if (recorded.ok() && *recorded) co_return absl::OkStatus();
     if (!recorded.ok() && !IsPassing(recorded.status())) co_return recorded.status();
@@ -128,8 +128,8 @@ boost::asio::awaitable<absl::StatusOr<bool>> Recorder::WereRecorded(
   int64_t after = last_seq_;
   std::vector<std::string> wanted;
   for (const v1::SessionEvent& event : events) wanted.push_back(Content(event));
-  // How many of them what was read ends with: they were recorded together, but others' events may
-  // be the same, so that there may be several beginnings.
+  // The number of matching events of each possible beginning. The events were recorded together,
+  // but others can have recorded equal ones, so there can be several beginnings.
   std::vector<size_t> found;
   while (true) {
     request.set_after_seq(after);

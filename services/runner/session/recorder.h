@@ -16,19 +16,19 @@
 
 namespace callslip::runner {
 
-// Records what an agent says, in its order and once, however often the tracker is away meanwhile.
-// The first piece at once, what comes while a call is under way or within kEvery with the next one:
-// at most 40 events of a text a second.
+// Records the output of an agent, in order and exactly once, however often the tracker is
+// unavailable meanwhile. Sends the first event at once, and events that arrive during a call or
+// within kEvery with the next one: at most 40 events of a text per second.
 class Recorder : public std::enable_shared_from_this<Recorder> {
  public:
   static constexpr absl::Duration kEvery = absl::Milliseconds(25);
-  // Above this the tracker does not keep up: Add() is refused.
+  // Above this backlog the tracker does not keep up, and Add() fails.
   static constexpr size_t kMostWaiting = size_t{32} << 20;
-  // Above this the agent is to be held back: see WaitForRoom().
+  // Above this backlog the agent must be paused: see WaitForRoom().
   static constexpr size_t kManyWaiting = size_t{8} << 20;
 
-  // `tracker` and `timers` must outlive its coroutines. `last_seq`: of the session, at least as it
-  // was before anything is recorded here.
+  // `tracker` and `timers` must outlive its coroutines. `last_seq` is the session's last sequence
+  // number before anything is recorded here.
   Recorder(boost::asio::any_io_executor executor, TrackerCalls* tracker, Timers* timers,
            SessionName session, int64_t last_seq)
       : executor_(std::move(executor)),
@@ -37,28 +37,28 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
         session_(std::move(session)),
         last_seq_(last_seq) {}
 
-  // Where a turn begins: what has kept something of the one before from being recorded may be over.
+  // Call when a turn begins: the cause of an earlier recording failure may be gone.
   void Begin();
-  // False where nothing is recorded any more: see status(). An event that the tracker refuses is
-  // none of these: that it was left out is recorded in its place.
+  // Returns false if recording has failed: see status(). An event that the tracker rejects is not
+  // such a failure: a note about it is recorded in its place.
   bool Add(NewEvent event);
-  // Waits until all that was added is recorded.
+  // Waits until all added events are recorded.
   boost::asio::awaitable<absl::Status> Flush();
   bool has_room() const { return batch_.bytes() <= kManyWaiting; }
-  // Until there is, or nothing is recorded any more.
+  // Waits until has_room(), or until recording has failed.
   boost::asio::awaitable<void> WaitForRoom();
-  // Why nothing is recorded any more, until the next turn: the session has ended, its client has no
-  // room, or the tracker was away for too long.
+  // Why recording has failed, until the next turn: the session has ended, the logs of its client
+  // are full, or the tracker was unavailable for too long.
   const absl::Status& status() const { return status_; }
-  // Events up to this are known to be others'.
+  // Events up to `seq` are known to be from others.
   void Passed(int64_t seq) { last_seq_ = std::max(last_seq_, seq); }
 
  private:
   boost::asio::awaitable<void> Run();
   boost::asio::awaitable<absl::Status> Append(std::vector<v1::SessionEvent> events);
-  // One by one, without those that are refused.
+  // Appends the events one by one, without those that are rejected.
   boost::asio::awaitable<absl::Status> AppendEach(std::vector<v1::SessionEvent> events);
-  // Whether events that may have been recorded were.
+  // Whether events with an unknown outcome were recorded.
   boost::asio::awaitable<absl::StatusOr<bool>> WereRecorded(
       const std::vector<v1::SessionEvent>& events);
 

@@ -13,7 +13,7 @@
 namespace callslip::runner {
 namespace {
 
-// What of the params of a file call is looked at.
+// The parameters of a file call that are used.
 Json FileParams(const Json& params) {
   Json used = Json::object();
   for (const char* name : {"path", "line", "limit", "content"}) {
@@ -77,7 +77,7 @@ boost::asio::awaitable<void> SessionAgent::Run(Process process) {
   }
   if (is_stopping_) why.reset();
   co_await LeaveProcess();
-  // What waits for it is answered, by terminals, too.
+  // Answers the waiting calls, including those of terminals.
   disk_.reset();
   terminals_.reset();
   owner_->OnOver(why.value_or(AgentError{}));
@@ -100,7 +100,7 @@ SessionAgent::Result SessionAgent::Open(Process process) {
   co_return error;
 }
 
-// Before there is an agent that could replace its folders.
+// Runs before there is an agent that could replace the folders.
 SessionAgent::Result SessionAgent::OpenWorkplace() {
   struct Found {
     Workplace place;
@@ -170,7 +170,7 @@ SessionAgent::Result SessionAgent::OpenSession() {
   co_return std::nullopt;
 }
 
-// What it says at once comes before the coroutine that waits goes on.
+// Sets the details at once, because updates can arrive before the waiting coroutine resumes.
 Agent::Opened SessionAgent::TakeOpened(const Later<Opened>& later) {
   return [self = shared_from_this(), later](Opened result) {
     if (const auto* session = std::get_if<std::shared_ptr<AgentSession>>(&result)) {
@@ -198,7 +198,7 @@ SessionAgent::Result SessionAgent::RestoreChoices() {
   co_return process_->end();
 }
 
-// Whether it was taken.
+// Returns whether the agent accepted the choice.
 boost::asio::awaitable<bool> SessionAgent::Choose(std::function<void(AgentSession::Done)> set) {
   choice_.emplace(host_->executor);
   set([choice = *choice_](const RpcAnswer& answer) {
@@ -223,7 +223,8 @@ boost::asio::awaitable<acp::SessionSetup> SessionAgent::Setup() {
   if (!issued.ok()) co_return setup;
   Json headers = Json::array(
       {{{"name", "Authorization"}, {"value", absl::StrCat("Bearer ", issued->token())}}});
-  // Few agents hand on the trace of a prompt: what they call is a part of the session's at least.
+  // Few agents propagate the trace of a prompt: this way their calls at least belong to the
+  // session's trace.
   if (!before_.traceparent.empty()) {
     headers.push_back({{"name", "traceparent"}, {"value", before_.traceparent}});
   }
@@ -236,7 +237,7 @@ boost::asio::awaitable<acp::SessionSetup> SessionAgent::Setup() {
 
 void SessionAgent::StartWithin(absl::Duration wait) {
   deadline_ = host_->timers->After(wait, [this, wait] {
-    // Its answer may be there, unread.
+    // The agent's answer may be there, but unread.
     if (process_->agent().is_held()) return StartWithin(wait);
     process_->agent().GiveUp({"start_timeout", absl::StrCat("the agent was not ready within ",
                                                             absl::FormatDuration(wait))},
@@ -246,12 +247,13 @@ void SessionAgent::StartWithin(absl::Duration wait) {
 
 void SessionAgent::Stop() {
   if (std::exchange(is_stopping_, true)) return;
-  if (files_ == nullptr) disk_.reset();  // That opens the folders.
+  if (files_ == nullptr) disk_.reset();  // Cancels the opening of the folders.
   if (process_ == nullptr) return;
   const bool is_alone = process_->IsAlone(id());
   process_->Leave(id());
   if (is_alone) return deadline_.reset();
-  // The process goes on with others, for now. A session that it is still opening has its deadline.
+  // The process continues with its other sessions for now. A session that is still being opened
+  // keeps its deadline.
   if (session_ == nullptr) return;
   deadline_.reset();
   if (choice_.has_value()) choice_->Set(false);

@@ -22,75 +22,75 @@
 
 namespace callslip::runner {
 
-// The agent of a session from one start to its end: the folders that it works in, its process, its
-// session there, and what it calls the runner for. Never started a second time. Lives on the
-// runner's one thread; it is there until OnOver() has been called.
+// The agent of a session from one start to its end: its folders, its process, its session there,
+// and its calls to the runner. Cannot be started a second time. Use on the runner's thread; exists
+// until OnOver() has been called.
 class SessionAgent : public std::enable_shared_from_this<SessionAgent>,
                      private AgentSession::Listener {
  public:
   class Owner {
    public:
     virtual ~Owner() = default;
-    // It takes prompts. Not called once it was stopped.
+    // The agent accepts prompts. Not called after Stop().
     virtual void OnReady() = 0;
-    // Once, after all else: nothing is left of it, and there is room for another one. `why` is
-    // empty where it was stopped before it ended.
+    // Called once, last: nothing is left of the agent, and there is room for another one. `why` is
+    // empty if it was stopped before it ended.
     virtual void OnOver(const AgentError& why) = 0;
-    // See AgentSession::Listener. What it says of itself before it is ready is in its details.
+    // See AgentSession::Listener. State that the agent reports before it is ready is in details().
     virtual void OnUpdate(AgentUpdate update) = 0;
     virtual void OnPermission(PermissionQuestion question,
                               std::function<void(PermissionChoice)> answer) = 0;
     virtual void OnPermissionOver(int64_t number) = 0;
     virtual void OnSilence(absl::Duration silent) = 0;
   };
-  // What the session knows of its agents before this one.
+  // The session's state from its earlier agents.
   struct Before {
-    std::string agent_session_id;  // That is to be restored; empty: it begins a new one.
-    AgentDetails details;          // What was chosen is chosen again.
-    std::string traceparent;       // Of the session's trace; empty: it has none.
+    std::string agent_session_id;  // To restore; if empty, a new session is begun.
+    AgentDetails details;          // Earlier choices, which are set again.
+    std::string traceparent;       // Of the session's trace; empty if none.
   };
   using StartProcess = std::function<std::shared_ptr<RunningAgent>(AgentSettings)>;
-  // One that runs, or how one is started once the folders are open.
+  // A running process, or how to start one once the folders are open.
   using Process = std::variant<std::shared_ptr<RunningAgent>, StartProcess>;
 
-  // All that is pointed to must outlive it.
+  // All pointers must outlive this.
   SessionAgent(SessionHost* host, Owner* owner, SessionName session, SessionPlan plan,
                std::shared_ptr<Recorder> recorder, Before before);
 
-  // Once.
+  // Call once.
   void Begin(Process process);
-  // It is to end: OnOver() tells when it has. The process goes on where other sessions are in it.
+  // Ends the agent; OnOver() reports the end. The process continues if it has other sessions.
   void Stop();
 
-  // These two are there from OnReady() on.
+  // The next two are valid from OnReady() on.
   const acp::Capabilities& capabilities() const { return process_->agent().capabilities(); }
   AgentSession& session() { return *session_; }
   const std::shared_ptr<const FileAccess>& files() const { return files_; }
-  // How commands run for it.
+  // How commands run for the agent.
   const CommandHost& commands() const { return commands_; }
-  // What it has told of itself by OnReady().
+  // The state that the agent reported before OnReady().
   const AgentDetails& details() const { return details_; }
-  // It has something of the session to forget: it was restored, or asked something since.
+  // Whether the agent has context to lose: it was restored, or prompted since.
   bool has_context() const { return has_context_; }
   void WasAsked() { has_context_ = true; }
-  // The same, and it could not be given that back.
+  // Whether it has such context and could not restore it.
   bool would_forget() const {
     return has_context_ && !capabilities().resume && !capabilities().load;
   }
-  // OnReady() was called.
+  // Whether OnReady() was called.
   bool was_ready() const { return is_ready_; }
-  // Its start has failed, and what is left of it ends.
+  // Its start has failed, and the rest of it is ending.
   bool has_failed() const { return has_failed_; }
-  // Why it could not restore the session, and has begun a new one.
+  // Why it could not restore the session and began a new one.
   const std::optional<AgentError>& context_lost() const { return context_lost_; }
 
  private:
   using Opened = std::variant<std::shared_ptr<AgentSession>, AgentError>;
   using Result = boost::asio::awaitable<std::optional<AgentError>>;
 
-  // Its life.
+  // The whole life of the agent.
   boost::asio::awaitable<void> Run(Process process);
-  // These return why it could not be started, and return early where it was stopped.
+  // These return why the agent could not be started, and return early after Stop().
   Result Open(Process process);
   Result OpenWorkplace();
   Result OpenSession();
@@ -100,9 +100,9 @@ class SessionAgent : public std::enable_shared_from_this<SessionAgent>,
   Agent::Opened TakeOpened(const Later<Opened>& later);
   void Enter(std::shared_ptr<RunningAgent> process);
   boost::asio::awaitable<void> LeaveProcess();
-  // Ends the process where the session is not ready by then.
+  // Kills the process if the session is not ready in time.
   void StartWithin(absl::Duration wait);
-  // Until what it has said is recorded.
+  // Pauses the agent's output until the recorder has room.
   void Hold();
 
   void OnUpdate(AgentUpdate update) override;
@@ -125,13 +125,13 @@ class SessionAgent : public std::enable_shared_from_this<SessionAgent>,
   CommandHost commands_;
   std::shared_ptr<const FileAccess> files_;
   std::unique_ptr<Terminals> terminals_;
-  std::unique_ptr<DiskThread> disk_;  // Goes before these.
+  std::unique_ptr<DiskThread> disk_;  // Destroyed before the members above.
   std::shared_ptr<RunningAgent> process_;
   std::shared_ptr<AgentSession> session_;
   AgentDetails details_;
   std::optional<AgentError> context_lost_;
-  const Later<std::optional<AgentError>> entered_;  // The process is ready, or why it never was.
-  std::optional<Later<bool>> choice_;               // That it is to take.
+  const Later<std::optional<AgentError>> entered_;  // Nullopt: the process is ready.
+  std::optional<Later<bool>> choice_;               // The choice being set.
   const Later<AgentError> end_;                     // Of its session.
   std::unique_ptr<Timers::Timer> deadline_;
   bool is_stopping_ = false;

@@ -11,17 +11,17 @@
 
 namespace callslip::runner {
 
-// What all sessions of a runner share.
+// The data shared by all sessions of a runner.
 struct SessionHost {
   boost::asio::any_io_executor executor;
   Timers* timers = nullptr;
   TrackerCalls* tracker = nullptr;
-  // From 0 to 1: so that agents that ended together don't all start together.
+  // Returns a number from 0 to 1; spreads the starts of agents that ended together.
   std::function<double()> chance;
-  bool is_stopping = false;  // The runner: no agent is started any more.
+  bool is_stopping = false;  // The runner is stopping: no agent is started any more.
 };
 
-// Who decides which sessions have an agent: see RunningAgents.
+// Decides which sessions have an agent: see RunningAgents.
 class AgentScheduler {
  public:
   virtual ~AgentScheduler() = default;

@@ -6,14 +6,14 @@
 
 namespace callslip::runner {
 
-// Which session, whose, and by what lease this runner has it.
+// Identifies a session, its owner, and the lease by which this runner has it.
 struct SessionName {
   std::string client_id;
   std::string session_id;
   int64_t lease = 0;
 };
 
-// A request about the session, by its lease where the request has one.
+// A request about the session, with its lease if the request type has that field.
 template <typename Request>
 Request RequestAbout(const SessionName& session) {
   Request request;

@@ -16,36 +16,36 @@
 
 namespace callslip::runner {
 
-// Where the agent of a session works, as the file system has it when that is looked up.
+// The workplace of a session's agent, as found in the file system at the time of lookup.
 struct Workplace {
   // Why no agent can be started there.
   std::optional<AgentError> problem;
-  // What stands before its command and those of its terminals; the first is a whole path.
+  // Prefix of its command and of the commands of its terminals; the first element is an absolute
+  // path.
   std::vector<std::string> wrapper;
-  std::string path;  // PATH of all that is started, if it is not that of its environment.
-  // The session's directory, then the additional ones. Each is reached beneath the workspaces that
-  // it is in.
+  std::string path;  // PATH of all started programs, if different from that in their environment.
+  // The session's directory, then the additional ones. Each is opened beneath the workspaces that
+  // contain it.
   std::vector<FolderWay> folders;
-  std::vector<std::string> left_out;  // Why some additional ones are.
+  std::vector<std::string> left_out;  // Why additional directories were omitted.
 };
 
-// How the agent of one session is run: what the configuration says of its agent and workspace.
+// How the agent of one session is run: the configuration of its agent and workspace.
 struct SessionPlan {
   AgentWant want;
-  AgentSettings settings;  // Its command without a wrapper.
+  AgentSettings settings;  // Its command has no wrapper.
   acp::SessionSetup setup;
-  // Where its agent finds Callslip's tools, which a token of the session is made for; empty: it is
-  // not told.
+  // URL of Callslip's tools, for which a session token is issued; empty: the agent gets none.
   std::string mcp_url;
   CommandHost commands;  // How its terminals run, without a wrapper.
-  // Before each start, on any thread: may take as long as a file system does.
+  // Called before each start, on any thread; can block as long as a file system does.
   std::function<Workplace()> find_workplace;
   PermissionPolicy permissions;
-  // Its parent may allow what it asks for.
+  // Its parent can allow what it asks for.
   bool parents_allow = false;
-  // What stands between <shell> and </shell> in its answers is run.
+  // Text between <shell> and </shell> in its answers is run.
   bool shell_commands = false;
-  // Where the agent has lost what it knew of the session, a new one is begun by itself.
+  // If the agent has lost the context of the session, a new one is begun automatically.
   bool allow_fresh = false;
 };
 

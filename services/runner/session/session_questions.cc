@@ -15,18 +15,18 @@
 namespace callslip::runner {
 namespace {
 
-// What the tracker takes of a question.
+// The tracker's limits for a question.
 constexpr size_t kMaxDetails = size_t{64} << 10;
 constexpr size_t kMostOptions = 16;
 constexpr size_t kOptionNameBytes = size_t{1} << 10;
-// Of an option's id at the agent: one that is longer can't be picked.
+// Limit of the agent's option ids: a longer one cannot be picked.
 constexpr size_t kOptionIdBytes = size_t{4} << 10;
 constexpr size_t kWordBytes = 64;
-// Of a question that is told of in an error.
+// Limit of a title in an error message.
 constexpr size_t kToldTitleBytes = 256;
 
-// What the agent has said of what it asks for, within what a question may show: the largest members
-// are left out of more, and named.
+// What the agent has sent about the request, within the limit for questions: omits members that can
+// be large, and names them.
 std::string DetailsOf(const PermissionQuestion& question) {
   if (!question.details.is_object()) return "";
   Json details = question.details;
@@ -44,7 +44,7 @@ bool IsRejection(const PermissionOption& option) {
   return option.kind == "reject_once" || option.kind == "reject_always";
 }
 
-// The options that are shown, 16 at most. One to reject with is among them, where there is one.
+// The options to show, at most 16, with at least one that rejects if there is any.
 std::vector<const PermissionOption*> ShownOptions(const PermissionQuestion& question) {
   std::vector<const PermissionOption*> shown;
   for (const PermissionOption& option : question.options) {
@@ -59,8 +59,8 @@ std::vector<const PermissionOption*> ShownOptions(const PermissionQuestion& ques
   return shown;
 }
 
-// Adds the options that are shown, each with an id that means this one alone: as the agent has it,
-// if that does. Returns the agent's own by these.
+// Adds the options to show, each with a unique id: the agent's own id if that is unique. Returns
+// the agent's ids by these ids.
 std::map<std::string, std::string> AddOptions(const PermissionQuestion& question,
                                               v1::AskPermissionRequest& request) {
   std::map<std::string, std::string> own_ids;
@@ -78,7 +78,7 @@ std::map<std::string, std::string> AddOptions(const PermissionQuestion& question
   return own_ids;
 }
 
-// What is picked where nobody could be asked: `cancelled` would end the whole turn.
+// Picked if no person could be asked: `cancelled` would end the whole turn.
 PermissionChoice Rejection(const PermissionQuestion& question) {
   for (const char* kind : {"reject_once", "reject_always"}) {
     const auto option = absl::c_find_if(question.options, [&](const PermissionOption& offered) {
@@ -101,7 +101,7 @@ std::string TitleOf(const PermissionQuestion& question) {
   return std::string(CutText(question.tool_call.title.value_or(""), kMaxTitleBytes));
 }
 
-// They hold it until they have ended.
+// Keeps this alive until the coroutine ends.
 template <typename Coroutine>
 void SessionQuestions::Spawn(Coroutine coroutine) {
   boost::asio::co_spawn(executor_, std::move(coroutine),
@@ -152,7 +152,7 @@ void SessionQuestions::Release() {
 boost::asio::awaitable<void> SessionQuestions::WithdrawAtTracker(std::string permission_id) {
   auto request = RequestAbout<v1::CancelPermissionsRequest>(session_);
   request.set_permission_id(std::move(permission_id));
-  // Refused, the session has ended, and the question with it.
+  // If the tracker rejects this, the session has ended, and the question with it.
   co_await Persist(*tracker_, *timers_, std::move(request), [this] { return is_released_; });
 }
 
@@ -162,7 +162,7 @@ boost::asio::awaitable<void> SessionQuestions::AskTracker(
     const auto open = open_.find(question.number);
     return open != open_.end() && open->second == question.request.permission_id();
   };
-  // What the agent has said before is seen before.
+  // What the agent sent earlier must be visible first.
   co_await recorder_->Flush();
   PermissionChoice choice;
   TryAgain again;
@@ -179,7 +179,7 @@ boost::asio::awaitable<void> SessionQuestions::AskTracker(
       continue;
     }
     const std::string reason = callslip::DetailsOf(asked.status()).reason;
-    // Those that there are too many of end some time.
+    // A limit that was reached is temporary.
     const bool may_pass = again.MayPass(asked.status()) || reason == "too_many_waits" ||
                           reason == "too_many_permissions" || reason == "too_many_askers";
     if (!may_pass) {

@@ -18,8 +18,8 @@
 
 namespace callslip::runner {
 
-// The permissions that the agent of a session waits for: asked of people through the tracker, until
-// somebody has answered or the agent wants no answer any more. Lives on the runner's one thread.
+// The open permission requests of a session's agent: asks users through the tracker, until one has
+// answered or the agent does not need the answer any more. Use on the runner's thread.
 class SessionQuestions : public std::enable_shared_from_this<SessionQuestions> {
  public:
   // `tracker` and `timers` must outlive its coroutines.
@@ -31,29 +31,29 @@ class SessionQuestions : public std::enable_shared_from_this<SessionQuestions> {
         session_(std::move(session)),
         recorder_(std::move(recorder)) {}
 
-  // As many as the tracker takes of a session. What is asked beyond that is rejected.
+  // The tracker's limit per session. Further questions are rejected.
   static constexpr size_t kMostOpen = 32;
 
-  // Calls `answer`, once; never where the question is withdrawn before. Lets the session's parent
-  // answer what it may allow itself, where `parent_may_allow`. `span` ends with it. Of the question
-  // no more is kept than is shown.
+  // Calls `answer` once, unless the question is withdrawn before. The session's parent can allow
+  // the request if `parent_may_allow`. `span` ends with the question. Keeps no more of the question
+  // than is shown.
   void Ask(const PermissionQuestion& question, const std::string& permission_id,
            bool parent_may_allow, ActiveSpan span, std::function<void(PermissionChoice)> answer);
-  // Nobody waits for an answer to that one any more; see PermissionQuestion::number.
+  // No answer to that question is needed any more; see PermissionQuestion::number.
   void Withdraw(int64_t number);
   void WithdrawAll();
-  // The session is not this runner's any more: neither are its questions to withdraw.
+  // The session has another runner, which also has its questions: withdraws none.
   void Release();
 
   bool empty() const { return open_.empty(); }
 
  private:
-  // What is kept of a question.
+  // The stored part of a question.
   struct Asked {
     int64_t number = 0;
     v1::AskPermissionRequest request;
-    std::map<std::string, std::string> own_ids;  // The agent's, by the tracker's ids of options.
-    PermissionChoice rejection;                  // Where nobody can be asked.
+    std::map<std::string, std::string> own_ids;  // The agent's option ids, by the tracker's.
+    PermissionChoice rejection;                  // Picked if no person can be asked.
   };
 
   boost::asio::awaitable<void> AskTracker(Asked question, ActiveSpan span,
@@ -67,11 +67,11 @@ class SessionQuestions : public std::enable_shared_from_this<SessionQuestions> {
   Timers* const timers_;
   const SessionName session_;
   const std::shared_ptr<Recorder> recorder_;
-  std::map<int64_t, std::string> open_;  // The tracker's ids, by their numbers.
+  std::map<int64_t, std::string> open_;  // The tracker's ids by question number.
   bool is_released_ = false;
 };
 
-// What a question is called, within what is recorded of a title.
+// The title of a question, truncated to the limit for recorded titles.
 std::string TitleOf(const PermissionQuestion& question);
 
 }  // namespace callslip::runner

@@ -12,9 +12,9 @@
 namespace callslip::runner {
 namespace {
 
-// What the tracker takes of a name.
+// The tracker's limit for a name.
 constexpr size_t kNameBytes = 256;
-// How long a message may take to come to a session that was started for one.
+// How long the first message can take to arrive after a start.
 constexpr absl::Duration kFirstMessage = absl::Seconds(2);
 
 NewEvent DecidedByPolicy(const PermissionQuestion& question, const std::string& id,
@@ -56,7 +56,7 @@ SessionRunner::SessionRunner(SessionHost* host, AgentScheduler* scheduler, Sessi
             state.set_title(std::exchange(title_, ""));
           },
           [this] {
-            // It may be forgotten now, and another lease may wait for that.
+            // The session can be forgotten now, and another lease may wait for that.
             if (life_.is_at_rest()) NoteBusy();
           })),
       turns_(std::make_shared<SessionTurns>(
@@ -78,7 +78,7 @@ void SessionRunner::Entered(AgentPhase before) {
   start_timer_.reset();
   switch (life_.phase()) {
     case AgentPhase::kAsleep: {
-      // It has ended by itself: who needs it, starts it.
+      // After an end by itself, the agent is started again when it is needed.
       const AgentError why = before == AgentPhase::kRunning ? life_.last_end() : AgentError{};
       if (before == AgentPhase::kWaiting) scheduler_->Drop(id());
       report_->Say(v1::AGENT_STATUS_STOPPED, why);
@@ -86,7 +86,7 @@ void SessionRunner::Entered(AgentPhase before) {
     }
     case AgentPhase::kFailed:
       report_->Say(v1::AGENT_STATUS_FAILED, life_.last_end());
-      // With that the tracker pauses the queue: it waits for a person.
+      // The tracker pauses the queue for this status, until a person acts.
       return report_->AnswerWaiting(life_.last_end());
     case AgentPhase::kPausing:
       TellNextStart(before);
@@ -99,7 +99,7 @@ void SessionRunner::Entered(AgentPhase before) {
       TellNextStart(before);
       return scheduler_->Want(plan_.want);
     case AgentPhase::kStarting:
-      // Why the one before it has ended, until this one is ready.
+      // Why the previous agent ended, until this one is ready.
       return report_->Say(v1::AGENT_STATUS_STARTING, life_.last_end());
     case AgentPhase::kRunning:
       report_->Say(v1::AGENT_STATUS_IDLE);
@@ -112,13 +112,13 @@ void SessionRunner::Entered(AgentPhase before) {
       if (before == AgentPhase::kStopping || before == AgentPhase::kRestarting) return;
       turns_->EndReceiving();
       report_->Say(v1::AGENT_STATUS_STOPPING);
-      // Its process takes no other session.
+      // Its process accepts no further session.
       scheduler_->Drop(id());
       return agent_->Stop();
   }
 }
 
-// Where it is not the first: with why the last agent has ended.
+// Unless it is the first start: reports why the last agent ended.
 void SessionRunner::TellNextStart(AgentPhase before) {
   if (life_.last_end().reason.empty()) return;
   report_->Say(v1::AGENT_STATUS_STARTING, life_.last_end());
@@ -127,8 +127,8 @@ void SessionRunner::TellNextStart(AgentPhase before) {
 
 void SessionRunner::Need(v1::AgentStatus known) {
   if (host_->is_stopping) return;
-  // Of a message that came before it was known that the agent has failed, by which the queue is
-  // paused: it waits for a person.
+  // The message is older than the report of the failure, which pauses the queue until a person
+  // acts.
   if (life_.phase() == AgentPhase::kFailed && known != v1::AGENT_STATUS_FAILED) return;
   Live([this] { life_.Need(Now()); });
 }
@@ -169,7 +169,7 @@ void SessionRunner::OnReady() {
 void SessionRunner::OnOver(const AgentError& why) {
   const auto self = shared_from_this();
   if (why.reason == "cannot_restore" && !std::exchange(told_lost_, true)) {
-    // However often it is tried.
+    // Records it once, however often a restore is tried.
     RecordContextLost(why);
   }
   if (!why.reason.empty()) LogEnd(why);
@@ -212,12 +212,12 @@ void SessionRunner::Release() {
 
 void SessionRunner::NoteBusy() {
   idle_timer_.reset();
-  // Who would forget everything is stopped for nobody.
+  // An agent that would lose its context is not stopped for another one.
   const bool would_forget = agent_ != nullptr && agent_->would_forget() && !plan_.allow_fresh;
   scheduler_->Busy(id(), turns_->has_turn() || !questions_->empty() || would_forget);
 }
 
-// What it was started for comes with the first answer of the tracker, if at all.
+// The message for which the agent was started arrives with the tracker's first answer, if at all.
 void SessionRunner::NoteIdleLater() {
   idle_timer_ = host_->timers->After(kFirstMessage, [this] { NoteBusy(); });
 }
@@ -232,14 +232,15 @@ std::optional<AgentError> SessionRunner::AskForOne() {
   if (host_->is_stopping || life_.stays_stopped()) {
     return AgentError{"agent_stopped", "the agent was stopped before it could be asked"};
   }
-  // One that ends is followed by another.
+  // An agent that is ending is followed by another.
   if (life_.phase() == AgentPhase::kAsleep || life_.phase() == AgentPhase::kStopping) Need();
   return std::nullopt;
 }
 
 void SessionRunner::OnAsked() {
   agent_session_id_ = agent_->session().id();
-  // Whatever becomes of the runner: the agent knows something of the session from now on.
+  // The tracker must know even if this runner fails: from now on the agent has context of the
+  // session.
   report_->SayAgainAtOnce();
 }
 
@@ -255,7 +256,7 @@ void SessionRunner::OnUpdate(AgentUpdate update) {
 
 void SessionRunner::OnPermission(PermissionQuestion question,
                                  std::function<void(PermissionChoice)> answer) {
-  // Nobody can answer it before it is asked.
+  // Unpredictable, so that no client can answer the question before it is asked.
   const std::string permission_id = absl::StrCat("acp-", RandomHex128());
   turns_->Complete(question);
   const std::optional<std::string> decided =
@@ -292,7 +293,7 @@ void SessionRunner::Control(const v1::AgentControl& control) {
       break;
     case v1::AGENT_ACTION_FRESH:
       details_.SetFreshWanted(true);
-      // Where nothing was said yet: whoever has the session next has to know.
+      // Even without an earlier report: the next runner of the session must know.
       if (report_->status() == v1::AGENT_STATUS_UNSPECIFIED) {
         report_->Say(v1::AGENT_STATUS_STOPPED);
       } else {
@@ -304,7 +305,7 @@ void SessionRunner::Control(const v1::AgentControl& control) {
       break;
     default:
       if (host_->is_stopping) break;
-      // Whoever has put right what one failed for does not want to hear of that again.
+      // A person who has fixed the cause of a failure must not get the same error again.
       if (agent_ != nullptr && agent_->has_failed()) {
         Live([this] { life_.Restart(Now()); });
       } else {

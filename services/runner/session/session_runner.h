@@ -21,50 +21,50 @@
 
 namespace callslip::runner {
 
-// A session of the tracker at its runner: has an agent where one is needed, says how that is, and
-// asks people for what it asks for. AgentLife says when there is one, SessionAgent is one of them,
-// and SessionTurns are what they do. Lives on one thread; its coroutines hold it.
+// A session of the tracker at its runner: provides an agent when one is needed, reports its state,
+// and asks users for permissions. AgentLife decides when there is an agent, SessionAgent is one
+// agent, and SessionTurns are the turns. Use on one thread; its coroutines keep it alive.
 class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
                       private SessionAgent::Owner,
                       private SessionTurns::Agents {
  public:
-  // `host` and `scheduler` must outlive it and its coroutines.
+  // `host` and `scheduler` must outlive this and its coroutines.
   SessionRunner(SessionHost* host, AgentScheduler* scheduler, SessionPlan plan,
                 const v1::Assignment& assignment);
 
   const std::string& id() const { return name_.session_id; }
-  // By which the tracker knows that it has the session still.
+  // The lease by which the tracker recognizes that this runner still has the session.
   int64_t lease() const { return name_.lease; }
   bool is_released() const { return released_; }
-  // Nothing of it runs, nothing is to, and nothing is to be remembered.
+  // Nothing runs, nothing is due, and nothing must be remembered.
   bool is_asleep() const {
     return life_.is_at_rest() && turns_->is_idle() && !report_->is_telling() &&
            (released_ || (!told_lost_ && !life_.Remembers(host_->timers->Now())));
   }
   bool has_turn() const { return turns_->has_turn(); }
 
-  // There is something to do for its agent, which was `known` to be so when that was told.
+  // There is work for the agent; `known` is the agent's status as the tracker knew it then.
   void Need(v1::AgentStatus known = v1::AGENT_STATUS_UNSPECIFIED);
-  // The same, where a turn is under way that another process has begun, and that is lost with it.
+  // The same, with a turn under way that another process began and lost.
   void NeedAfter(const std::string& turn_id) { turns_->FailLost(turn_id); }
-  // The scheduler has made room: its agent is started in this process.
+  // The scheduler has made room: starts the agent in this process.
   void Begin(SessionAgent::Process process);
-  // The scheduler has none yet.
+  // The scheduler has no room yet.
   void TellWaiting();
-  // The runner ends.
+  // The runner is stopping.
   void Stop();
-  // The scheduler wants the room, or nobody needs the agent.
+  // The scheduler needs the room, or no agent is needed.
   void Yield();
-  // Does what somebody wants of the agent, and answers.
+  // Executes a control and answers it.
   void Control(const v1::AgentControl& control);
-  // The tracker may have forgotten how the agent is.
+  // The tracker may have forgotten the agent's state.
   void TellAgain() { report_->SayAgain(); }
-  // The session is not this runner's any more: ends the agent and tells nobody.
+  // The session has another runner: ends the agent and reports nothing more.
   void Release();
 
  private:
   absl::Time Now() const { return host_->timers->Now(); }
-  // Lets something happen in the life of its agents, and does what that means.
+  // Applies an event to the life of the agents, and acts on the result.
   template <typename Happens>
   void Live(Happens happens);
   void Entered(AgentPhase before);
@@ -76,7 +76,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   void Choose(const v1::AgentControl& control);
   void RecordContextLost(const AgentError& why);
 
-  // Tells the scheduler whether the agent may be stopped for another one.
+  // Reports to the scheduler whether the agent can be stopped in favor of another one.
   void NoteBusy();
   void NoteIdleLater();
 
@@ -104,15 +104,15 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   const std::shared_ptr<SessionTurns> turns_;
 
   AgentLife life_;
-  std::shared_ptr<SessionAgent> agent_;         // From its start to its end.
-  std::unique_ptr<Timers::Timer> start_timer_;  // While it pauses.
+  std::shared_ptr<SessionAgent> agent_;         // Set from its start to its end.
+  std::unique_ptr<Timers::Timer> start_timer_;  // Set during a pause.
   std::unique_ptr<Timers::Timer> idle_timer_;
-  // Of the session at its last agent, as the tracker has it; of an agent that was never asked
-  // anything there is none.
+  // The last agent's id of the session, as the tracker has it; empty for an agent that was never
+  // prompted.
   std::string agent_session_id_;
-  AgentDetails details_;    // What it has told of itself.
-  std::string title_;       // That the tracker was not told yet.
-  bool told_lost_ = false;  // That the context is lost: once until there is another.
+  AgentDetails details_;    // The state that the agent has reported.
+  std::string title_;       // Not reported to the tracker yet.
+  bool told_lost_ = false;  // The lost context was recorded; reset by a new context.
   bool released_ = false;
 };
 

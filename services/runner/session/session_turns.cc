@@ -17,17 +17,17 @@
 namespace callslip::runner {
 namespace {
 
-// Of the protocol, besides `end_turn` and `cancelled`.
+// The protocol's stop reasons other than `end_turn` and `cancelled`.
 constexpr absl::string_view kStopReasons[] = {"max_tokens", "max_turn_requests", "refusal"};
-// Of what is said of the end of a turn.
+// Limits for texts about the end of a turn.
 constexpr size_t kReasonBytes = 64;
 constexpr size_t kReasonTextBytes = size_t{4} << 10;
-// Answers in a row that may each have commands.
+// Limit of consecutive answers with commands.
 constexpr int kMostRounds = 50;
-// An image has up to 10 MiB, and comes over any network.
+// An image has up to 10 MiB, and the network can be slow.
 constexpr absl::Duration kImageDeadline = absl::Seconds(30);
 
-// What an agent calls its own is no shell command.
+// Keeps the agent's own tool call ids distinct from those of shell commands.
 void KeepOffShellIds(std::string& id) {
   if (absl::StartsWith(id, kShellCommandIdPrefix)) id = absl::StrCat("agent-", id);
 }
@@ -37,7 +37,7 @@ void KeepOffShellIds(AgentUpdate& update) {
   if (auto* change = std::get_if<ToolCallChange>(&update)) KeepOffShellIds(change->id);
 }
 
-// How a turn has ended; `is_stopped`: as somebody wants it.
+// Sets how a turn ended; `is_stopped`: a user stopped it.
 void SetEnd(const AgentSession::TurnEnd& end, bool is_stopped, v1::FinishTurnRequest& request) {
   if (const auto* error = std::get_if<AgentError>(&end)) {
     request.set_outcome(is_stopped ? v1::FinishTurnRequest::OUTCOME_CANCELLED
@@ -80,7 +80,7 @@ auto SessionTurns::Persistently(Request request, CallOptions options) {
       [self = shared_from_this()] { return self->is_released_; }, options);
 }
 
-// It is held until the coroutine ends.
+// Keeps this alive until the coroutine ends.
 template <typename Coroutine>
 void SessionTurns::Spawn(Coroutine coroutine) {
   boost::asio::co_spawn(host_->executor, std::move(coroutine),
@@ -89,7 +89,7 @@ void SessionTurns::Spawn(Coroutine coroutine) {
 
 void SessionTurns::BeginReceiving() {
   is_to_receive_ = true;
-  if (receiving_ != nullptr) return;  // In a turn that the agent before this one has begun.
+  if (receiving_ != nullptr) return;  // During a turn that the previous agent began.
   receiving_ = std::make_shared<boost::asio::cancellation_signal>();
   boost::asio::co_spawn(host_->executor, Receive(receiving_),
                         boost::asio::bind_cancellation_slot(
@@ -151,7 +151,7 @@ void SessionTurns::TakeMessage(const v1::ReceivedMessage& received) {
   }
   Turn turn{.id = received.turn_id(), .message = received.message()};
   if (turn_.has_value()) {
-    // The same one comes twice where this call was lost meanwhile.
+    // The same turn arrives again if this call was interrupted meanwhile.
     if (turn.id != turn_->id) next_turn_ = std::move(turn);
     return;
   }
@@ -186,7 +186,7 @@ boost::asio::awaitable<void> SessionTurns::Run() {
 boost::asio::awaitable<std::string> SessionTurns::RunCommands(AgentSession::TurnEnd& end) {
   std::string results;
   const auto* done = std::get_if<PromptEnd>(&end);
-  // What was cut off may be half of what was meant.
+  // The commands of a truncated answer may be incomplete.
   const bool is_whole = done != nullptr && done->stop_reason == "end_turn";
   if (commands_.has_value() && is_whole && !turn_->is_stopped && !is_released_) {
     results = co_await commands_->Run();
@@ -213,20 +213,22 @@ boost::asio::awaitable<void> SessionTurns::Fail(std::string turn_id) {
   request.set_message("the session's runner came back without the turn that it had begun");
   const auto failed = co_await Persistently(std::move(request));
   is_failing_ = false;
-  // It has ended otherwise; where it has failed, the queue waits for a person.
+  // If the call is rejected, the turn ended otherwise. If the turn has failed, the queue waits for
+  // a person.
   const bool is_lost = callslip::DetailsOf(failed.status()).reason == "not_assigned";
   if (!failed.ok() && !is_released_ && !is_lost) agents_->AskForOne();
   agents_->OnTurn();
 }
 
 boost::asio::awaitable<bool> SessionTurns::StartTurn() {
-  // What has not begun waits for the next runner, once this one receives no messages any more.
+  // A turn that has not begun waits for the next runner, once this one receives no messages any
+  // more.
   if (host_->is_stopping) co_return false;
   auto request = For<v1::StartTurnRequest>();
   request.set_turn_id(turn_->id);
   const auto started = co_await Persist(*host_->tracker, *host_->timers, std::move(request),
                                         [this] { return is_released_ || host_->is_stopping; });
-  if (!started.ok()) co_return false;  // Its message waits again, or is gone.
+  if (!started.ok()) co_return false;  // Its message is queued again, or gone.
   recorder_->Passed(started->seq());
   recorder_->Begin();
   turn_->iteration = started->next_iteration();
@@ -262,7 +264,7 @@ boost::asio::awaitable<AgentSession::TurnEnd> SessionTurns::PromptAgent() {
     const bool is_unsent = error != nullptr && error->prompt_unsent &&
                            error->reason != "agent_stopped" && !turn_->is_stopped;
     if (!is_unsent) co_return end;
-    // Its end is told after that of the turn. Then another one is asked.
+    // The agent's end is reported after the end of the turn. Then the next agent is prompted.
     while (agents_->Running() == agent) co_await NextChange();
   }
 }
@@ -308,7 +310,7 @@ boost::asio::awaitable<Json> SessionTurns::PromptBlocks(const acp::Capabilities&
         "the image ", has_name ? image->image().name() : image_id,
         " was left out: ", image.ok() ? "the agent takes none" : "it is not there any more")));
   }
-  // However often it is sent.
+  // Only once, however often the prompt is sent.
   turn_->has_told_images = true;
   co_return blocks;
 }
@@ -356,7 +358,7 @@ void SessionTurns::Record(AgentUpdate update) {
   if (commands_.has_value() && text.has_value()) commands_->Read(*text);
   for (NewEvent& event : EventsOf(update)) {
     if (commands_.has_value() && text.has_value()) event.Set("iteration", commands_->iteration());
-    // What can't be recorded is not to be done either.
+    // What cannot be recorded must not be done either.
     if (!recorder_->Add(std::move(event)) && prompted_ != nullptr) prompted_->session().Cancel();
   }
 }
@@ -372,7 +374,7 @@ boost::asio::awaitable<void> SessionTurns::PromptWith(std::string results) {
   request.mutable_prompt()->set_prompt_id(absl::StrCat("shell-", turn_->iteration, "-", turn_->id));
   const auto started = co_await Persistently(std::move(request));
   if (!started.ok()) {
-    // Where somebody's message came first, the agent is told with that.
+    // If a user's message came first, the agent gets the results with that message.
     if (callslip::DetailsOf(started.status()).reason != "turn_in_progress") {
       recorder_->Add(
           ErrorEvent(absl::StrCat("the agent could not be told what became of its commands: ",

@@ -20,75 +20,75 @@
 
 namespace callslip::runner {
 
-// The turns of a session, one at a time: takes its messages from the tracker, asks its agent,
-// records what that says, runs the commands of its answers, and tells how each turn has ended.
+// The turns of a session, one at a time: receives its messages from the tracker, prompts its agent,
+// records the output, runs the commands in its answers, and reports how each turn ended.
 //
-// A turn begins when the tracker has recorded its prompt, and a prompt is written once: again only
-// where it can't have been read. Lives on the runner's one thread; its coroutines hold it.
+// A turn begins when the tracker has recorded its prompt. A prompt is written once, and again only
+// if the agent cannot have read it. Use on the runner's thread; its coroutines keep it alive.
 class SessionTurns : public std::enable_shared_from_this<SessionTurns> {
  public:
   // The agents of the session, one after the other.
   class Agents {
    public:
     virtual ~Agents() = default;
-    // The one that takes prompts now, or null.
+    // The agent that accepts prompts now; null if none.
     virtual std::shared_ptr<SessionAgent> Running() = 0;
-    // Sees to it that there will be one, or says why there will be none.
+    // Ensures that there will be one, or returns why there will be none.
     virtual std::optional<AgentError> AskForOne() = 0;
-    // The running one is asked for the first time.
+    // The running agent is about to be prompted for the first time.
     virtual void OnAsked() = 0;
-    // It has ended a turn as it should.
+    // The agent completed a turn.
     virtual void OnAnswered() = 0;
-    // A turn has begun, or there is none any more.
+    // A turn has begun, or the last one has ended.
     virtual void OnTurn() = 0;
-    // There will be no message any more: the session has ended, or others receive them.
+    // No further message will arrive: the session has ended, or another receiver gets them.
     virtual void OnNoMessages() = 0;
-    // The newest it has said of what it has used; null where nothing.
+    // The newest usage that the agent reported; null if none.
     virtual Json Usage() const = 0;
   };
 
-  // All that is pointed to must outlive it; `agents` while it is not idle, or receives messages.
+  // All pointers must outlive this; `agents` as long as it is not idle or receives messages.
   SessionTurns(SessionHost* host, Agents* agents, const SessionPlan* plan, SessionName session,
                std::shared_ptr<Recorder> recorder, TurnSpans spans);
 
-  // Until EndReceiving(). Harmless where it does already.
+  // Receives messages until EndReceiving(). Idempotent.
   void BeginReceiving();
-  // Once the turn that is under way has ended. For the tracker, a turn that nobody receives
-  // messages in needs an agent again.
+  // Stops receiving once the current turn has ended. For the tracker, a turn without a receiver of
+  // messages needs an agent again.
   void EndReceiving();
-  // Fails the turn that another process has begun, and that is lost with it. Without an agent:
-  // there may be none that can be started.
+  // Fails a turn that another process began and lost. Works without an agent, because it may be
+  // impossible to start one.
   void FailLost(const std::string& turn_id);
-  // The session is not this runner's any more: all ends, and nothing is told.
+  // The session has another runner: ends everything and reports nothing more.
   void Release();
 
-  // Another agent runs or is to, or none is any more.
+  // Call when another agent runs or is requested, or when none is any more.
   void AgentsChanged();
-  // The commands of an answer that run or are to.
+  // Stops the commands of an answer, those that run and those that follow.
   void StopCommands(std::string why);
 
-  // What the agent says, in a turn or beside it.
+  // Records the agent's output, in a turn or outside of one.
   void Record(AgentUpdate update);
-  // Adds what the agent has said of the tool call in this turn.
+  // Adds what the agent has sent about the tool call in this turn.
   void Complete(PermissionQuestion& question) const;
 
   bool has_turn() const { return turn_.has_value(); }
-  // Nothing of a turn is to be told either.
+  // No turn, and no end of a turn left to report.
   bool is_idle() const { return !turn_.has_value() && !is_failing_; }
   const TurnSpans& spans() const { return spans_; }
 
  private:
-  // One that has begun.
+  // A turn under way.
   struct Turn {
     std::string id;
     v1::QueuedMessage message;
-    int64_t iteration = 0;         // Of the agent's answer to it.
-    bool is_begun = false;         // The tracker knows that it has.
-    bool is_stopped = false;       // Somebody wants it to end.
-    bool has_told_images = false;  // Those that were left out.
+    int64_t iteration = 0;         // Of the agent's answer.
+    bool is_begun = false;         // The tracker knows that the turn has begun.
+    bool is_stopped = false;       // A user has stopped the turn.
+    bool has_told_images = false;  // The omitted images were reported.
   };
 
-  // Until `signal` is not receiving_ any more.
+  // Runs until `signal` is not receiving_ any more.
   boost::asio::awaitable<void> Receive(std::shared_ptr<boost::asio::cancellation_signal> signal);
   void TakeMessage(const v1::ReceivedMessage& received);
   void StopReceiving();
@@ -96,24 +96,24 @@ class SessionTurns : public std::enable_shared_from_this<SessionTurns> {
   boost::asio::awaitable<void> Fail(std::string turn_id);
   boost::asio::awaitable<bool> StartTurn();
   boost::asio::awaitable<AgentSession::TurnEnd> PromptAgent();
-  // Until one runs; or how the turn has ended without.
+  // Waits until an agent runs; or returns how the turn ended without one.
   boost::asio::awaitable<std::optional<AgentSession::TurnEnd>> AwaitAgent();
-  // Until what a prompt depends on is different.
+  // Waits until something that a prompt depends on changes.
   boost::asio::awaitable<void> NextChange();
   boost::asio::awaitable<Json> PromptBlocks(const acp::Capabilities& capabilities);
-  // What became of the commands of the agent's answer, for itself; empty where there were none. May
-  // change how the turn has ended.
+  // Runs the commands of the agent's answer. Returns their results for the agent; empty if there
+  // were none. Can change how the turn ended.
   boost::asio::awaitable<std::string> RunCommands(AgentSession::TurnEnd& end);
-  // True where its queue goes on by itself.
+  // Returns true if the queue continues by itself.
   boost::asio::awaitable<bool> FinishTurn(AgentSession::TurnEnd end);
-  // Begins a turn of its own with what became of the commands in its answer.
+  // Begins a turn with the results of the commands as its prompt.
   boost::asio::awaitable<void> PromptWith(std::string results);
 
   template <typename Request>
   Request For() const {
     return RequestAbout<Request>(name_);
   }
-  // Repeats the call until it is answered, or the session is not ours any more.
+  // Repeats the call until it is answered, or the session has another runner.
   template <typename Request>
   auto Persistently(Request request, CallOptions options = {});
   template <typename Coroutine>
@@ -126,18 +126,18 @@ class SessionTurns : public std::enable_shared_from_this<SessionTurns> {
   const std::shared_ptr<Recorder> recorder_;
   TurnSpans spans_;
 
-  std::shared_ptr<boost::asio::cancellation_signal> receiving_;  // While messages are received.
-  bool is_to_receive_ = false;  // After the turn that is under way, too.
+  std::shared_ptr<boost::asio::cancellation_signal> receiving_;  // Set while messages are received.
+  bool is_to_receive_ = false;                                   // Also after the current turn.
   std::optional<Turn> turn_;
-  // What came before the tracker's answer to the end of the turn before it.
+  // A turn that arrived before the tracker's answer to the end of the previous one.
   std::optional<Turn> next_turn_;
-  std::shared_ptr<SessionAgent> prompted_;  // While its prompt is under way.
-  bool is_failing_ = false;                 // A turn that another process has begun.
-  std::vector<Later<bool>> changes_;        // That are waited for.
-  std::optional<ToolCalls> tool_calls_;     // Of the prompt that is under way.
+  std::shared_ptr<SessionAgent> prompted_;  // Set during its prompt.
+  bool is_failing_ = false;                 // Set while a turn of another process is being failed.
+  std::vector<Later<bool>> changes_;        // Of waiting NextChange() calls.
+  std::optional<ToolCalls> tool_calls_;     // Of the current prompt.
   std::optional<ShellCommands> commands_;   // Of the answer to it.
-  std::string results_;  // What became of commands, that the agent was not told yet.
-  int rounds_ = 0;       // Prompts with results in a row.
+  std::string results_;                     // Results of commands not yet sent to the agent.
+  int rounds_ = 0;                          // Consecutive prompts with results.
   bool is_released_ = false;
 };
 

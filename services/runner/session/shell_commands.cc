@@ -12,14 +12,14 @@
 namespace callslip::runner {
 namespace {
 
-// As the agents' protocol calls a tool that runs something.
+// The protocol's kind for a tool that executes something.
 constexpr char kToolKind[] = "execute";
-// Below the 256 KiB that a message may have.
+// Below the limit of 256 KiB for a message.
 constexpr size_t kMaxResults = (size_t{256} << 10) - 1024;
-// More than what is said where one is cut, and a line break.
+// More than the note on a truncated result, and a line break.
 constexpr size_t kNoteBytes = 128;
 
-// The longest that each may be, so that all of them fit into `most` bytes.
+// The maximum length of each result, so that all of them fit into `most` bytes.
 size_t ShareOf(const std::vector<std::string>& results, size_t most) {
   std::vector<size_t> sizes;
   for (const std::string& result : results) sizes.push_back(result.size() + kNoteBytes);
@@ -42,7 +42,7 @@ void ShellCommands::Read(absl::string_view text) {
 }
 
 boost::asio::awaitable<std::string> ShellCommands::Run() {
-  // What the agent says after its end is no part of its answer.
+  // Text that the agent sends after the end of its answer is not part of it.
   const std::vector<ShellCommand> commands = std::exchange(found_, {});
   for (const ShellCommand& command : commands) {
     NewEvent event("tool_call");
@@ -70,7 +70,7 @@ boost::asio::awaitable<ShellResult> ShellCommands::RunOne(const ShellCommand& co
   };
   if (is_stopped()) co_return result;
   Record(command.id, "running");
-  // What is not recorded is not done: this may be another runner's session by now.
+  // A command that is not recorded is not run: the session may have another runner by now.
   if (const absl::Status recorded = co_await recorder_->Flush(); !recorded.ok()) {
     result.output = std::string(recorded.message());
     co_return result;

@@ -18,17 +18,17 @@
 
 namespace callslip::runner {
 
-// The shell commands in one answer of an agent that has no tools of its own: found as the answer
-// streams in, and run one after the other once it has come to its end. Each is recorded as a
-// `tool_call`: `queued`, `running`, then `completed` with its output as its title, or `failed`
-// where it did not run. Lives on the runner's one thread.
+// The shell commands in one answer of an agent without tools of its own: detected while the answer
+// streams in, and run one after the other once it is complete. Each is recorded as a `tool_call`:
+// `queued`, `running`, then `completed` with its output as its title, or `failed` if it did not
+// run. Use on the runner's thread.
 class ShellCommands {
  public:
-  // Of an answer; what comes after it is not looked through.
+  // Limit of the searched part of an answer.
   static constexpr size_t kMaxAnswerBytes = size_t{4} << 20;
   static constexpr absl::Duration kMaxCommandTime = absl::Minutes(4);
 
-  // They run in the working directory of `files`. `spans` must outlive this.
+  // The commands run in the working directory of `files`. `spans` must outlive this.
   ShellCommands(int64_t iteration, CommandHost host, std::shared_ptr<const FileAccess> files,
                 std::shared_ptr<Recorder> recorder, const TurnSpans* spans)
       : host_(std::move(host)),
@@ -38,14 +38,14 @@ class ShellCommands {
         detector_(iteration) {}
 
   int64_t iteration() const { return detector_.iteration(); }
-  // What the agent says next.
+  // Processes the next text of the answer.
   void Read(absl::string_view text);
-  // Returns what the agent is to be told of them; empty where there were none. This must outlive
-  // it.
+  // Runs the commands. Returns the results for the agent; empty if there were no commands. This
+  // must outlive the coroutine.
   boost::asio::awaitable<std::string> Run();
-  // Kills the one that runs. Those that follow are recorded as not run, because of `why`.
+  // Kills the running command. Records those that follow as not run, because of `why`.
   void Stop(std::string why);
-  // One was killed for that, or not run.
+  // A command was killed or not run because of Stop().
   bool was_cut_off() const { return was_cut_off_; }
 
  private:
@@ -57,15 +57,15 @@ class ShellCommands {
   const std::shared_ptr<Recorder> recorder_;
   const TurnSpans* const spans_;
   ShellCommandDetector detector_;
-  size_t read_ = 0;  // Bytes.
+  size_t read_ = 0;  // Bytes read.
   std::vector<ShellCommand> found_;
-  std::shared_ptr<CommandProcess> process_;  // While one runs.
-  std::string stopped_;                      // Why no more is run; empty: it is.
+  std::shared_ptr<CommandProcess> process_;  // Set while a command runs.
+  std::string stopped_;                      // Why no more commands are run; empty if not stopped.
   bool was_cut_off_ = false;
 };
 
-// What became of commands, one after the other, in at most `most` bytes: where all of it does not
-// fit, the longest are cut, and say so. `most` is at least 256 for each.
+// Concatenates results of commands to at most `most` bytes: if they do not fit, the longest are
+// truncated, with a note. `most` must be at least 256 per result.
 std::string JoinResults(const std::vector<std::string>& results, size_t most);
 
 }  // namespace callslip::runner

@@ -7,12 +7,12 @@
 namespace callslip::runner {
 namespace {
 
-// Whatever other words there are for its end.
+// All other statuses mean that the call has ended.
 bool IsOpen(absl::string_view status) {
   return status.empty() || status == "pending" || status == "in_progress";
 }
 
-// What is absent in `from` has not changed.
+// Absent members of `from` are unchanged.
 void Keep(const Json& from, Json& to) {
   if (from.is_null()) return;
   const size_t bytes = Dump(from).size();
@@ -44,7 +44,7 @@ void ToolCalls::Forget(const std::string& id) {
 }
 
 void ToolCalls::Take(const ToolCall& call) {
-  // Whatever had that id is over.
+  // An earlier call with that id is over.
   Forget(call.id);
   if (call.id.empty() || call.id.size() > kMostBytes || !IsOpen(call.status)) return;
   if (calls_.size() == kMostCalls) Forget(order_.front());
@@ -60,7 +60,7 @@ void ToolCalls::Take(const ToolCall& call) {
 
 void ToolCalls::Take(const ToolCallChange& change) {
   const auto found = calls_.find(change.id);
-  // What has not begun, or has ended, does not begin so.
+  // An update cannot begin a call: this one has not begun, or has ended.
   if (found == calls_.end()) return;
   if (!IsOpen(change.status.value_or(""))) return Forget(change.id);
   ToolCallChange& known = found->second;

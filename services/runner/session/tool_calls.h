@@ -10,20 +10,20 @@
 
 namespace callslip::runner {
 
-// What the agent has said of its tool calls that have not ended: where it asks for permission it
-// may name a call, and leave out all that it has said before, its kind among that. Ids may come
-// again with the next prompt or process, so there is one of these for each prompt.
+// What the agent has sent about its unfinished tool calls: a permission request can name a call and
+// omit everything sent before, including its kind. Ids can be reused in the next prompt or process,
+// so each prompt has its own instance.
 class ToolCalls {
  public:
-  // The first of more is forgotten.
+  // Beyond this, the oldest call is forgotten.
   static constexpr size_t kMostCalls = 256;
-  // Of each member of a call; a larger one is not kept. As much as a question may show.
+  // Limit of each member of a call; a larger one is not kept. The same as the limit for a question.
   static constexpr size_t kMostBytes = size_t{64} << 10;
 
   void Take(const ToolCall& call);
   void Take(const ToolCallChange& change);
-  // Adds what the question leaves out, to its details, too. Its kind stays absent where nothing was
-  // said of the call.
+  // Adds what the question omits, also to its details. Its kind stays absent if nothing is known
+  // about the call.
   void Complete(PermissionQuestion& question) const;
 
  private:

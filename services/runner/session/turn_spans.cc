@@ -14,10 +14,10 @@ namespace {
 
 namespace v1 = callslip::tracker::v1;
 
-// Of the protocol. What an agent has made up is no name for a span.
+// The protocol's kinds. A kind invented by an agent is not used as the name of a span.
 constexpr absl::string_view kKinds[] = {"delete", "edit",   "execute", "fetch",      "move",
                                         "read",   "search", "think",   "switch_mode"};
-// Tool calls at a time; more are not recorded.
+// Concurrent tool calls; more are not recorded.
 constexpr size_t kMostTools = 64;
 constexpr size_t kIdBytes = 64;
 
@@ -100,7 +100,7 @@ void TurnSpans::EndPrompt(const AgentSession::TurnEnd& end) {
   if (!prompt_) return;
   const auto* error = std::get_if<AgentError>(&end);
   const bool is_cancelled = error == nullptr && std::get<PromptEnd>(end).stop_reason == "cancelled";
-  // Agents need not tell of the end of each.
+  // Agents are not required to report the end of each call.
   for (auto& [id, tool] : tools_) {
     if (error != nullptr || is_cancelled) tool.Fail(is_cancelled ? "cancelled" : error->reason);
   }

@@ -13,34 +13,34 @@
 
 namespace callslip::runner {
 
-// The spans of a session's turns, by OpenTelemetry's conventions for agents, in the session's
-// trace:
+// The spans of a session's turns, in the session's trace, by OpenTelemetry's conventions for
+// agents:
 //
-//   turn                  of a message, until the tracker knows its end
-//     invoke_agent NAME   each prompt of it
-//       execute_tool KIND what the agent has said of a tool call, until that has ended
-//       permission        as long as the agent waits for somebody's answer
-//     execute_tool execute  a shell command of its answer
+//   turn                    of a message, until the tracker knows its end
+//     invoke_agent NAME     each prompt of the turn
+//       execute_tool KIND   the agent's reports on a tool call, until it has ended
+//       permission          while the agent waits for an answer
+//     execute_tool execute  a shell command of the answer
 //
-// Neither what is said nor the titles of tool calls are in them. Does nothing where no spans are
+// The spans contain neither messages nor the titles of tool calls. No effect if no spans are
 // recorded.
 class TurnSpans {
  public:
   TurnSpans(std::string agent, std::string session_id, absl::Time created);
 
-  // The first span of the session, for what the agent calls; empty where none are recorded.
+  // The first span of the session, as the parent of the agent's calls; empty if none are recorded.
   std::string Traceparent() const;
 
-  // The prompt or the turn that is under way, for the log; empty where neither is recorded.
+  // The current prompt or turn, for the log; empty if neither is recorded.
   std::string UnderWay() const;
 
   void BeginTurn(const std::string& turn_id);
-  // Returns what the agent is told of the trace.
+  // Returns the traceparent for the agent.
   std::string BeginPrompt();
   void Take(const ToolCall& call);
   void Take(const ToolCallChange& change);
   ActiveSpan BeginQuestion() const;
-  // Of the answer that has ended.
+  // For a command of the answer that has ended.
   ActiveSpan BeginCommand(const std::string& id) const;
   void EndPrompt(const AgentSession::TurnEnd& end);
   void EndTurn(const callslip::tracker::v1::FinishTurnRequest& end);
@@ -54,11 +54,11 @@ class TurnSpans {
   const std::string agent_;
   const std::string session_id_;
   const absl::Time created_;
-  TraceContext turn_context_;    // While there is a turn.
-  TraceContext prompt_context_;  // While there is a prompt.
+  TraceContext turn_context_;    // Set during a turn.
+  TraceContext prompt_context_;  // Set during a prompt.
   ActiveSpan turn_;
   ActiveSpan prompt_;
-  std::map<std::string, ActiveSpan> tools_;  // By the ids of their calls.
+  std::map<std::string, ActiveSpan> tools_;  // By tool call id.
 };
 
 }  // namespace callslip::runner

@@ -9,8 +9,8 @@
 
 namespace callslip::runner {
 
-// Asks the tracker, with `token` unless that is empty, whether it has the runner `runner_id` within
-// `timeout`; UNAVAILABLE where it has not. What `callslip-runner healthcheck` does.
+// Asks the tracker, with `token` unless that is empty, whether it has the runner `runner_id`,
+// within `timeout`; UNAVAILABLE if not. Implements `callslip-runner healthcheck`.
 absl::Status CheckServes(const RunnerConfig& config, const std::string& runner_id,
                          const std::string& token, absl::Duration timeout);
 

@@ -14,8 +14,8 @@
 
 namespace callslip::runner {
 
-// Whether a call that failed so may be answered otherwise in a while: the tracker is away, is being
-// restarted, or its disk is behind.
+// Whether a call that failed with this status can succeed later: the tracker is unavailable, is
+// restarting, or its disk is behind.
 inline bool IsPassing(const absl::Status& status) {
   if (status.ok()) return false;
   const std::string reason = DetailsOf(status).reason;
@@ -29,11 +29,11 @@ inline bool IsPassing(const absl::Status& status) {
                    reason == "storage_unavailable" || reason == "runner_away";
 }
 
-// When a call is to be tried again: after 0.1 s, twice as long each time, up to 2 s.
+// The retry schedule of a call: after 0.1 s, doubling each time, up to 2 s.
 class TryAgain {
  public:
-  // INTERNAL without a reason is a connection that broke in an odd moment, or a request that can't
-  // be read and never will be: after so many of them, some 8 s, it is taken for the latter.
+  // INTERNAL without a reason is a connection that broke at an odd moment, or a request that can
+  // never be parsed: after so many failures, about 8 s, the latter is assumed.
   static constexpr int kMostInternal = 8;
 
   bool MayPass(const absl::Status& status) {
@@ -48,7 +48,7 @@ class TryAgain {
   int internal_ = 0;
 };
 
-// Makes a call that may be repeated until the tracker has answered it, or `gives_up()`.
+// Repeats a call that is safe to repeat until the tracker has answered it, or `gives_up()`.
 template <typename Request, typename GivesUp>
 TrackerCalls::Result<ResponseOf<Request>> Persist(TrackerCalls& tracker, Timers& timers,
                                                   Request request, GivesUp gives_up,

@@ -2,14 +2,14 @@ import {signal} from '@preact/signals';
 import {keep, stored} from '../ui/storage.ts';
 import type {Json, Me, Role} from './types.ts';
 
-// What the API has refused, in its words.
+// An error reported by the API, in the API's words.
 export class ApiError extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
     message: string,
     readonly hint: string,
-    // Milliseconds to wait before it makes sense again; 0 where nothing was said.
+    // Milliseconds to wait before a retry makes sense; 0 if unknown.
     readonly retryAfterMs = 0,
   ) {
     super(message);
@@ -34,22 +34,22 @@ function storedLogin(): Login | null {
 }
 
 let login = storedLogin();
-// As this browser has it for all tabs.
+// The stored login, shared by all tabs of this browser.
 let kept = stored(keyName);
 let isLeaving = false;
 
-// Who is looking; null until it is known.
+// The current user; null until known.
 export const me = signal<Me | null>(null);
-// Whether somebody has to log in first, and why.
+// Why a login is required; null if it is not.
 export const loginNeeded = signal<ApiError | null>(null);
 
 export const key = () => login?.key ?? null;
 export const canAct = () => me.value !== null && me.value.role !== 'viewer';
-// Whether the gateway does not answer; whoever follows all sessions notices first.
+// Whether the gateway is not responding; the session list's connection detects this first.
 export const isAway = signal(false);
-// Whether what somebody does now can come about: what could not is off, and keeps what was written in it.
+// Whether actions can succeed now. If not, controls are disabled but keep what was typed.
 export const canActNow = () => canAct() && !isAway.value;
-// Which clients' sessions to ask for: those who may see everybody's do.
+// The client filter for sessions: `*` for users who can see the sessions of all clients.
 export const whose = () => (me.value?.role === 'admin' || me.value?.role === 'viewer' ? '*' : '');
 
 export async function call<T = Json>(
@@ -88,7 +88,7 @@ export const get = <T>(path: string, abort?: AbortSignal) =>
   call<T>('GET', path, undefined, abort ? {signal: abort} : {});
 export const post = <T>(path: string, body: unknown = {}) => call<T>('POST', path, body);
 
-// An image, which needs the key in a header and so cannot be the src of an <img>.
+// Fetches an image, which needs the key in a header and so cannot be the src of an <img>.
 export async function blob(path: string): Promise<Blob> {
   const response = await fetch(`/api${path}`, {headers: login ? {'X-Callslip-Key': login.key} : {}});
   if (!response.ok) throw new ApiError(response.status, 'http_error', `The download failed with HTTP status ${response.status}.`, '');
@@ -97,29 +97,29 @@ export async function blob(path: string): Promise<Blob> {
 
 export const logIn = (token: string): Promise<void> => enter('/login', {token});
 
-// Logs in by what is shown there.
+// Logs in with the credentials in `shown`.
 export async function enter(path: string, shown: unknown): Promise<void> {
   const before = me.peek()?.name ?? '';
   login = await post<Login>(path, shown);
   keep(keyName, JSON.stringify(login));
   kept = stored(keyName);
-  // What is in memory is somebody else's.
+  // The data in memory belongs to another user.
   if (before && before !== login.name) return leave();
   await findMe();
   loginNeeded.value = null;
 }
 
-// Milliseconds in which the gateway may take the other half back.
+// Milliseconds in which the gateway can revoke its half of the login.
 const logOutMs = 3_000;
 
-// Shows nothing any more, nor a login that would be gone at once, and begins anew.
+// Hides everything, including a login form that would disappear at once, and reloads the page.
 function leave(): void {
   isLeaving = true;
   me.value = loginNeeded.value = null;
   location.reload();
 }
 
-// In all tabs. Nothing that was shown, or is on its way, outlives the page.
+// Logs out in all tabs. Nothing that was shown, or is being loaded, outlives the page.
 export async function logOut(): Promise<void> {
   isLeaving = true;
   keep(keyName, null);
@@ -128,21 +128,21 @@ export async function logOut(): Promise<void> {
   leave();
 }
 
-// Begins anew where another tab has logged out, or in as somebody else.
+// Reloads the page if another tab has logged out, or has logged in as another user.
 export function followLogin(): void {
   const look = () => { if (stored(keyName) !== kept && !isLeaving) leave(); };
   addEventListener('storage', look);
-  // A tab that was frozen, or left and come back to, has heard of nothing.
+  // A frozen tab, or one restored from the history, has received no storage events.
   addEventListener('pageshow', look);
   document.addEventListener('visibilitychange', look);
 }
 
-// Throws where the gateway does not answer; sets loginNeeded where it wants a login.
+// Throws if the gateway does not answer; sets loginNeeded if it requires a login.
 export async function findMe(): Promise<void> {
   me.value = await get<Me>('/me');
 }
 
-// What to show a person, whatever was thrown.
+// The message and hint to show for any error.
 export function wordsOf(error: unknown): {message: string; hint: string} {
   if (error instanceof ApiError) {
     const again = error.retryAfterMs > 0 ? `Try again in ${Math.ceil(error.retryAfterMs / 1000)} s.` : '';

@@ -1,7 +1,7 @@
 import {ApiError, enter, get, post} from './http.ts';
 
-// Logging in by way of the authorization server: authorization code with PKCE (RFC 7636). The gateway
-// says where to go, and exchanges the code; no token comes here.
+// Logs in through the authorization server: authorization code with PKCE (RFC 7636). The gateway provides the URL and
+// exchanges the code; no token reaches the page.
 export interface Provider {
   issuer: string;
 }
@@ -10,12 +10,12 @@ export interface LoginWays {
   provider?: Provider;
 }
 
-// What has to be there still when somebody comes back: in this tab alone, and once.
+// State that must survive until the user comes back: in this tab only, and for one use.
 interface Journey {
   state: string;
   verifier: string;
   issuer: string;
-  // Where they wanted to go.
+  // The page that the user wanted to open.
   to: string;
 }
 const name = 'callslip-journey';
@@ -26,7 +26,7 @@ export const hostOf = ({issuer}: Provider): string => new URL(issuer).host;
 const base64Url = (bytes: Uint8Array): string =>
   btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 
-// What the server is told of the verifier (S256).
+// The code challenge for the verifier (S256).
 export async function challengeOf(verifier: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
   return base64Url(new Uint8Array(digest));
@@ -34,7 +34,7 @@ export async function challengeOf(verifier: string): Promise<string> {
 
 // Leaves the page.
 export async function goToProvider(provider: Provider): Promise<void> {
-  // Browsers have crypto.subtle only there.
+  // Browsers provide crypto.subtle only in secure contexts.
   if (!isSecureContext) {
     throw new ApiError(0, 'insecure_page', "Over plain http, signing in with an authorization server works only on the gateway's machine.",
       "Open this page over https, or on the gateway's machine.");
@@ -47,18 +47,18 @@ export async function goToProvider(provider: Provider): Promise<void> {
   location.assign(url);
 }
 
-// Whether somebody comes back from there.
+// Whether the user is coming back from the authorization server.
 export const isBack = (): boolean =>
   location.pathname === returnPath && /[?&](code|error)=/.test(location.search);
 
-// Logs them in, and tells where they wanted to go. What was brought counts once.
+// Completes the login, and returns the page that the user wanted to open. Works only once per login attempt.
 export async function finish(): Promise<string> {
   const told = new URLSearchParams(location.search);
   const journey = JSON.parse(sessionStorage.getItem(name) ?? 'null') as Journey | null;
   sessionStorage.removeItem(name);
   history.replaceState(null, '', returnPath);
   const issuer = told.get('iss');
-  // Somebody else's code would log one in as them.
+  // Another user's code would log in this user as the other one.
   if (!journey || told.get('state') !== journey.state || (issuer !== null && issuer !== journey.issuer)) {
     throw new ApiError(0, 'login_elsewhere', 'This sign-in was not started in this tab.', 'Sign in again here.');
   }

@@ -1,12 +1,12 @@
 import {ApiError} from './http.ts';
 
-// Milliseconds until what could not be read is read again, where nothing is told of it.
+// Milliseconds until a failed read is retried, unless the error states a time.
 const firstWaitMs = 500;
 const longestWaitMs = 10_000;
 
-// Reads something again whenever it may have changed, one read after the other, so that none overtakes
-// another: who asks for it while it is read has it read once more. What failed is tried again where that
-// makes sense. Nothing comes of a read once it is stopped, if `read` applies nothing after `abort`.
+// Reads data again whenever it may have changed, one read at a time, so that none overtakes another: a request during a
+// read causes one more read. Retries failed reads where that makes sense. A stopped read has no effect, provided that
+// `read` applies nothing after `abort`.
 export class Reread {
   private abort: AbortController | null = null;
   private isWanted = false;
@@ -20,7 +20,7 @@ export class Reread {
     else void this.run();
   }
 
-  // Waits for nothing that was begun before, which may hang.
+  // Reads immediately, without waiting for an earlier read, which may hang.
   anew(): void {
     this.stop();
     void this.run();

@@ -1,13 +1,13 @@
 import {key} from './http.ts';
 import type {Json, Told} from './types.ts';
 
-// How a socket stands: 'live' once `connected` has come.
+// State of a socket: 'live' once `connected` was received.
 export type SocketState = 'connecting' | 'live' | 'lost' | 'closed';
 
 export interface SocketEnds {
   onMessage: (told: Told) => void;
   onState: (state: SocketState) => void;
-  // There is nothing to come back to, such as a session that was deleted (4404).
+  // A reconnect is pointless, for example because the session was deleted (4404).
   onGone?: () => void;
 }
 
@@ -15,15 +15,15 @@ const firstWaitMs = 250;
 const longestWaitMs = 5_000;
 const keepaliveMs = 15_000;
 const ackMs = 5_000;
-// Milliseconds for which a connection stands until the next one has not to wait as long as the one before.
+// Milliseconds that a connection must last before the reconnect delay is reset.
 const stoodMs = 10_000;
 const goneCode = 4404;
-// Of one that was too slow, and of one that was not to begin with.
+// Close code for a client that reads too slowly, and for a request that fails before `connected`.
 const laterCode = 1013;
 
-// A WebSocket that connects again for as long as it is wanted: at once where it was too slow, once in a
-// while, the network is back or the page is looked at again, else after 0.25 s to 5 s, longer each time
-// that it did not stand. A peer that does not answer a keepalive for 5 s is taken for dead.
+// A WebSocket that reconnects until it is closed: immediately, but only now and then, if it was too slow, when the
+// network is back or when the page becomes visible; otherwise after 0.25 s to 5 s, increasing while connections are
+// short-lived. A peer that does not answer a keepalive within 5 s is considered dead.
 export class ReconnectingSocket {
   private socket: WebSocket | null = null;
   private waitMs = firstWaitMs;
@@ -32,9 +32,9 @@ export class ReconnectingSocket {
   private ack = 0;
   private isWanted = true;
   private lastSeen = 0;
-  // When it was connected; 0 before that.
+  // When the connection was established; 0 before that.
   private since = 0;
-  // Whether the next one may come at once.
+  // Whether the next reconnect can be immediate.
   private mayHurry = true;
   private readonly again = () => {
     if (document.visibilityState === 'visible' && this.timer) this.connect();
@@ -69,7 +69,7 @@ export class ReconnectingSocket {
     this.socket = null;
     if (!socket) return;
     socket.onopen = socket.onmessage = socket.onclose = null;
-    // A browser complains of one that is closed before it is open.
+    // Browsers log an error for a socket that is closed before it is open.
     if (socket.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close();
     else socket.close();
   }
@@ -85,7 +85,7 @@ export class ReconnectingSocket {
     this.socket = socket;
     socket.onmessage = ({data}) => this.take(String(data));
     socket.onclose = ({code}) => this.lose(code);
-    // One that never opens is no better than one that never answers.
+    // A connection that never opens is treated like one that never answers.
     this.ack = window.setTimeout(() => this.lose(0), 2 * ackMs);
   }
 
@@ -121,7 +121,7 @@ export class ReconnectingSocket {
       this.mayHurry = true;
     }
     const isAtOnce = code === laterCode && this.since > 0 && this.mayHurry;
-    // Jitter: those who lost the same gateway do not all come back at the same moment.
+    // Jitter: clients that lost the same gateway do not all reconnect at the same moment.
     const wait = isAtOnce ? 0 : this.waitMs * (0.75 + Math.random() / 2);
     if (isAtOnce) this.mayHurry = false;
     else this.waitMs = Math.min(this.waitMs * 2, longestWaitMs);

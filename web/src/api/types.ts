@@ -1,4 +1,4 @@
-// What the API tells, as docs/sessions.md has it. Members that a gateway may not have are optional.
+// Types of the API, documented in docs/sessions.md. Members that a gateway can omit are optional.
 
 export type Json = null | boolean | number | string | Json[] | {[name: string]: Json};
 export type JsonObject = {[name: string]: Json};
@@ -20,7 +20,7 @@ export interface AgentState {
   details?: AgentDetails;
 }
 
-// As the Agent Client Protocol names them.
+// Named as in the Agent Client Protocol.
 export interface AgentDetails {
   modes?: {currentModeId?: string; availableModes?: {id: string; name: string; description?: string}[]};
   config_options?: ConfigOption[];
@@ -36,7 +36,7 @@ export interface ConfigOption {
   currentValue?: string | boolean;
   options?: ConfigValue[];
 }
-// A value, or a group of them.
+// A value, or a group of values.
 export interface ConfigValue {
   value?: string;
   name?: string;
@@ -139,7 +139,7 @@ export interface Workspace {
   agents?: string[];
 }
 
-// What comes over a WebSocket; an event has its seq and timestamp beside.
+// A WebSocket message; events also have seq and timestamp.
 export interface Told {
   type: string;
   data: JsonObject;

@@ -1,7 +1,7 @@
 import {post} from '../api/http.ts';
 import type {Command} from './model.ts';
 
-// Ids of replays that were asked for: who asks twice for the same one gets the same replay.
+// Request ids by command: a repeated request returns the same replay.
 const replays = new Map<string, string>();
 
 function randomId(): string {
@@ -13,7 +13,7 @@ const path = (id: string) => `/commands/${encodeURIComponent(id)}`;
 
 export const cancel = (id: string): Promise<unknown> => post(`${path(id)}/cancel`);
 
-// The command that does it once more.
+// Returns the command that repeats this one.
 export function replay(id: string): Promise<Command> {
   let request = replays.get(id);
   if (!request) replays.set(id, request = randomId());
@@ -25,7 +25,7 @@ export interface Replayed {
   refused: {id: string; error: unknown}[];
 }
 
-// Replays one after the other, four at a time; `onDone` is told how far it is.
+// Replays the commands, four at a time; `onDone` receives the progress.
 export async function replayAll(
   ids: readonly string[], onDone: (so: Replayed) => void, one: (id: string) => Promise<unknown> = replay,
 ): Promise<Replayed> {

@@ -16,8 +16,8 @@ import {commandPath, State} from './row_parts.tsx';
 import {deadlinesOf, lasted, phasesOf, spanRows, traceIdOf} from './timeline.ts';
 import {TimelineBar} from './timeline_bar.tsx';
 
-// One command: its timeline and trace, what it was asked and what came of it. It is asked for anew
-// where a live row tells of a change.
+// The detail view of a command: its timeline and trace, its parameters and its result. Fetches it again when its live
+// row changes.
 export function CommandDetailView({id, onClose}: {id: string; onClose: () => void}) {
   const [detail, setDetail] = useState<CommandDetail | null>(null);
   const [error, setError] = useState<unknown>(null);
@@ -56,7 +56,7 @@ export function CommandDetailView({id, onClose}: {id: string; onClose: () => voi
     </section>);
 }
 
-// Of the digits that stand for an MCP session; ids of recorded ones are longer.
+// Number of digits that identify an MCP session; ids of recorded sessions are longer.
 const mcpSessionLength = 8;
 
 function Body({command}: {command: CommandDetail}) {
@@ -121,7 +121,7 @@ const Fact = ({name, children}: {name: string; children: ComponentChildren}) =>
 const Value = ({name, value, isOpen = true}: {name: string; value: Json; isOpen?: boolean}) =>
   <section class="value"><h3>{name}</h3><Boundary of={value} plain={() => pretty(value)}><JsonTree value={value} label={name} isOpen={isOpen} /></Boundary></section>;
 
-// As tools for traces draw them, with the ids by which they are found there.
+// Drawn as in tracing tools, with the span ids to find them there.
 function Spans({command: {spans}}: {command: CommandDetail}) {
   if (!spans?.length) return null;
   return (
@@ -162,7 +162,7 @@ function Trace({command: {trace}}: {command: CommandDetail}) {
     </details>);
 }
 
-// Bytes of a result that is drawn as a tree; above it can be saved only.
+// The largest result shown as a tree, in bytes; larger ones can only be saved.
 const treeBytes = 4 << 20;
 
 function Result({command}: {command: CommandDetail}) {

@@ -1,4 +1,4 @@
-// The page /ui/failed[?group=command|target]: what failed in the last ten minutes, in groups.
+// The page /ui/failed[?group=command|target]: the failures of the last ten minutes, in groups.
 import {useMemo, useState} from 'preact/hooks';
 import {canAct} from '../api/http.ts';
 import {place, setQuery} from '../router.ts';
@@ -12,7 +12,7 @@ import {endedAt, isFailed} from './model.ts';
 import {State} from './row_parts.tsx';
 import {lasted} from './timeline.ts';
 
-// Commands of a group that are shown until one asks for more.
+// Initial number of commands shown in a group.
 const shownAtFirst = 20;
 
 const titles: Record<GroupBy, string> = {error: 'error', command: 'type', target: 'target'};

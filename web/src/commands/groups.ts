@@ -3,18 +3,18 @@ import {endedAt, type Command} from './model.ts';
 export type GroupBy = 'error' | 'command' | 'target';
 export const groupings: GroupBy[] = ['error', 'command', 'target'];
 
-// Failed commands that have something in common.
+// Failed commands with a common property.
 export interface Group {
   name: string;
   commands: Command[];
   first: string;
   last: string;
-  // Different ones among them, the most frequent first.
+  // Distinct values, the most frequent first.
   kinds: string[];
   targets: string[];
-  // How many of them may have had their effect.
+  // How many of them may have taken effect.
   mayHaveRun: number;
-  // What to do about it, as most of them say. Empty where none does.
+  // The most frequent hint; empty if there is none.
   hint: string;
 }
 
@@ -26,7 +26,7 @@ function frequent(names: readonly string[]): string[] {
   return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([name]) => name);
 }
 
-// The largest group first.
+// Groups failed commands, the largest group first.
 export function groupsOf(commands: readonly Command[], by: GroupBy): Group[] {
   const found = new Map<string, Command[]>();
   for (const each of commands) {

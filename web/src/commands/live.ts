@@ -7,19 +7,19 @@ import type {Json} from '../api/types.ts';
 import type {Command} from './model.ts';
 import {CommandStore} from './store.ts';
 
-// All commands that who looks may see, live for as long as a page shows them.
+// All commands visible to the user, live while a page shows them.
 
 export const rows = signal<readonly Command[]>([]);
 export const feed = signal<SocketState>('closed');
 export const isListed = signal(false);
-// Why they could not be listed just now.
+// Why the last attempt to list them failed.
 export const failed = signal<unknown>(null);
 export const store = new CommandStore();
 
-// Rows of a page of the list, and pages of it: what is beyond comes live as soon as it changes.
+// Rows per page and maximum number of pages; further commands appear as soon as they change.
 const pageLimit = 200;
 const mostPages = 50;
-// Milliseconds that the feed goes on without a page that shows it, or with the page out of sight.
+// Milliseconds that the feed stays open while no page shows it, or while the page is hidden.
 const lingerMs = 10_000;
 const hiddenMs = 300_000;
 
@@ -36,7 +36,7 @@ let drawing = 0;
 
 const query = () => (whose() ? `client=${encodeURIComponent(whose())}` : '');
 
-// Many batches make one drawing.
+// Draws once for many batches.
 function draw(): void {
   if (drawing) return;
   drawing = window.setTimeout(() => {
@@ -67,7 +67,7 @@ async function list(abort: AbortSignal): Promise<void> {
 
 function open(): void {
   if (socket) return;
-  // What is there is shown before the feed stands; once it does, it is listed again.
+  // Lists the commands before the feed is connected, and again once it is.
   lists.ask();
   socket = new ReconnectingSocket(() => `/commands/ws?${query()}`, {
     onState: state => { feed.value = state; },
@@ -94,7 +94,7 @@ function watchVisibility(): void {
   else if (users > 0) open();
 }
 
-// For as long as the component is there.
+// Keeps the feed open while the component is mounted.
 export function useCommandFeed(): void {
   useEffect(() => {
     if (users++ === 0) {

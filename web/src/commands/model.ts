@@ -1,6 +1,6 @@
 import type {Json, JsonObject} from '../api/types.ts';
 
-// A command as the API tells it. Members that do not apply to it are not there.
+// A command as returned by the API. Members that do not apply are absent.
 export type Status = 'pending' | 'complete' | 'error' | 'timeout' | 'expired' | 'cancelled';
 
 export interface TraceEntry {
@@ -16,13 +16,13 @@ export interface Command {
   command: string;
   target: string;
   client?: string;
-  // Which session's it is: 8 digits of an MCP session, or the id of a recorded one.
+  // The session of the command: 8 digits of an MCP session, or the id of a recorded session.
   session?: string;
   status: Status;
-  // Of one that is pending.
+  // Of a pending command.
   stage?: string;
   revision?: number;
-  // The tracker has forgotten it.
+  // The tracker has forgotten the command.
   removed?: boolean;
   attempt?: number;
   progress?: {fraction?: number; message?: string};
@@ -42,19 +42,19 @@ export interface Command {
   request_id?: string;
 }
 
-// A part of what was done for a command, as a collector of traces has it, too.
+// A span of the work for a command; a trace collector has the same one.
 export interface CommandSpan {
   name: string;
   start: string;
-  // Of one that is over.
+  // Absent while the span is open.
   end?: string;
   worker?: string;
-  // Where the tracker records spans.
+  // Present if the tracker records spans.
   span_id?: string;
   parent_span_id?: string;
 }
 
-// What is told of one alone.
+// Additional members of a single command.
 export interface CommandDetail extends Command {
   spans?: CommandSpan[];
   traceparent?: string;
@@ -62,7 +62,7 @@ export interface CommandDetail extends Command {
   result?: Json;
   result_bytes?: number;
   late_result?: Json;
-  // Milliseconds by the names of the clocks.
+  // Milliseconds by clock name.
   deadlines_ms?: Record<string, number>;
   tab_id?: number;
   url?: string;
@@ -78,7 +78,7 @@ const stageOf = ({status, stage}: Command): string => stage ?? status;
 export const endedAt = (command: Command): string | undefined =>
   command.completed_at ?? command.failed_at ?? command.expired_at ?? command.cancelled_at;
 
-// Status and stage in one word, as it is shown.
+// Status and stage as one word for display.
 export function stateOf(command: Command): string {
   if (command.status === 'pending') return command.stage ?? 'pending';
   if (command.status === 'error') return 'failed';

@@ -1,7 +1,7 @@
 import {useLayoutEffect, useState} from 'preact/hooks';
 import type {RefObject} from 'preact';
 
-// Rows of one height, of which only those in sight are there.
+// Rows of equal height, of which only the visible ones are rendered.
 export interface RowWindow {
   first: number;
   end: number;

@@ -1,18 +1,18 @@
 import {isEnded, type Command} from './model.ts';
 
-// Ended commands that are kept: the tracker forgets them after a minute, failed ones after ten.
+// Limit of ended commands: the tracker forgets them after one minute, failed ones after ten.
 export const keptEnded = 1_000;
-// Others that are kept at most.
+// Limit of other commands.
 export const keptLive = 10_000;
 
-// Commands by their id, as lists and live batches tell of them, in whatever order those come.
+// Commands by id, merged from lists and live batches, in whatever order these arrive.
 export class CommandStore {
   private readonly rows = new Map<string, Command>();
-  // Ids in the order in which their ends became known.
+  // Ids in the order in which the ends became known.
   private readonly ended = new Set<string>();
-  // Not at the tracker any more, as it was told, or as a whole list has shown.
+  // No longer at the tracker, according to a batch or a complete list.
   private readonly gone = new Set<string>();
-  // What batches told of since the list under way was asked for.
+  // Ids in batches since the current list was requested.
   private touched: Set<string> | null = null;
 
   get size(): number { return this.rows.size; }
@@ -33,15 +33,15 @@ export class CommandStore {
     this.trim();
   }
 
-  // A list is asked for: what batches tell until it comes is newer than it.
+  // A list was requested: batches that arrive before it are newer.
   listing(): void { this.touched = new Set(); }
 
-  // The list that was asked for. A whole one has every command of the tracker: what is not in it has
-  // been forgotten there, and how it ended, where that was not seen, is not known.
+  // Takes the requested list. A complete list has every command of the tracker: a command missing from it was forgotten
+  // there, and its end, unless seen before, is unknown.
   listed(commands: readonly Command[], isWhole: boolean): void {
     const told = new Set(commands.map(({correlation_id}) => correlation_id));
     for (const each of commands) {
-      // What was removed meanwhile does not come back.
+      // A command removed meanwhile must not reappear.
       const id = each.correlation_id;
       if (!this.touched?.has(id) || !this.gone.has(id)) this.put(each);
     }
@@ -87,8 +87,7 @@ export class CommandStore {
   }
 }
 
-// Whether what is known comes after what is told. An end is final but for that of a complete command
-// whose result then expires.
+// Whether the known state is newer. An end is final, except that the result of a complete command can expire.
 function isNewer(known: Command, told: Command): boolean {
   if (known.revision !== undefined && told.revision !== undefined) return known.revision > told.revision;
   return isEnded(known) && !isEnded(told);

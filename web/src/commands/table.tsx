@@ -1,5 +1,5 @@
-// The page /ui/commands: all commands, live, with filters in the address (status, target, q). Beside it
-// the detail of the one whose id the address has: /ui/commands/{id}.
+// The page /ui/commands: all commands, live, with filters in the address (status, target, q), next to the detail of the
+// command with the id in the address: /ui/commands/{id}.
 import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {go, place, setQuery} from '../router.ts';
 import {now} from '../ui/clock.ts';
@@ -119,7 +119,7 @@ function Table({shown, selected}: {shown: readonly Command[]; selected: string})
     wanted.current = id;
     setActive(id);
     const element = scroller.current!;
-    // Below the head, which stays.
+    // Below the sticky header.
     if (index * rowHeight < element.scrollTop) element.scrollTop = index * rowHeight;
     else if ((index + 2) * rowHeight > element.scrollTop + element.clientHeight) {
       element.scrollTop = (index + 2) * rowHeight - element.clientHeight;

@@ -1,9 +1,9 @@
-// What the API tells of targets and of those who work for them.
+// The API's types for targets and their workers.
 
 export interface Target {
   target: string;
   queued: number;
-  // How long the oldest of the queued has waited.
+  // How long the oldest queued command has waited.
   oldest_ms?: number;
   delivered: number;
   running: number;
@@ -33,13 +33,13 @@ export interface Worker {
   doing_for_others?: number;
 }
 
-// A queue whose oldest command has waited for longer wants somebody's eye.
+// A queue whose oldest command has waited longer needs attention.
 const longWaitMs = 10_000;
 
 export const needsWorker = (target: Target): boolean => target.queued > 0 && target.workers_connected === 0;
 export const isSlow = (target: Target): boolean => (target.oldest_ms ?? 0) > longWaitMs;
 
-// Members of a target's workers: those that are connected first.
+// The workers of a target, connected ones first.
 export const orderWorkers = (workers: readonly Worker[], target: string): Worker[] =>
   workers.filter(each => !target || each.target === target).sort((a, b) =>
     Number(b.connected) - Number(a.connected) || a.last_seen_ms_ago - b.last_seen_ms_ago);

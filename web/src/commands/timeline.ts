@@ -1,11 +1,11 @@
 import {isEnded, type Command, type CommandSpan, type TraceEntry} from './model.ts';
 
-// A stretch in the life of a command; milliseconds since the epoch.
+// A phase in the life of a command; times in milliseconds since the epoch.
 export interface Phase {
   kind: 'queued' | 'delivered' | 'running';
   start: number;
   end: number;
-  // Not over yet: `end` is now.
+  // Not ended yet: `end` is now.
   isOpen: boolean;
   worker?: string;
 }
@@ -14,7 +14,7 @@ const after: Record<string, Phase['kind'] | undefined> = {
   queued: 'queued', returned: 'queued', sent: 'delivered', started: 'running',
 };
 
-// What a command did when, by its trace. One that is delivered twice is queued twice.
+// The phases of a command, derived from its trace. A command that is delivered twice has two queued phases.
 export function phasesOf(command: Pick<Command, 'status' | 'trace' | 'correlation_id' | 'command' | 'target' | 'created_at'>, now: number): Phase[] {
   const phases: Phase[] = [];
   let open: Phase | null = null;
@@ -33,7 +33,7 @@ export function phasesOf(command: Pick<Command, 'status' | 'trace' | 'correlatio
   return phases;
 }
 
-// A span where it is drawn: parts of the whole from 0 to 1, and how deep it is below the first.
+// A span as drawn: start and end as fractions of the whole from 0 to 1, and its depth below the first.
 export interface SpanRow {
   name: string;
   id?: string;
@@ -45,12 +45,12 @@ export interface SpanRow {
   isOpen: boolean;
 }
 
-// The spans of a command on one scale. Parents come before what is below them.
+// The spans of a command on one scale. Parents come before their children.
 export function spanRows(spans: CommandSpan[], now: number): SpanRow[] {
   const start = Math.min(...spans.map(span => Date.parse(span.start)));
   const endOf = ({start: from, end}: CommandSpan) => (end ? Date.parse(end) : Math.max(Date.parse(from), now));
   const whole = Math.max(1, Math.max(...spans.map(endOf)) - start);
-  // Without ids: what is executed is below the delivery, and all else below the command.
+  // Derived from names, because ids can be absent: execution is below the delivery, everything else below the command.
   const depthOf = (name: string) => (name.startsWith('command ') ? 0 : /^(execute|work) /.test(name) ? 2 : 1);
   return spans.map(span => {
     const from = Date.parse(span.start) - start;
@@ -60,16 +60,16 @@ export function spanRows(spans: CommandSpan[], now: number): SpanRow[] {
   });
 }
 
-// The id of a trace in its `traceparent`.
+// The trace id in a `traceparent`.
 export const traceIdOf = (traceparent: string): string => traceparent.split('-')[1] ?? '';
 
-// When one of its deadlines is over, in milliseconds since the epoch.
+// When a deadline expires, in milliseconds since the epoch.
 export interface Deadline {
   name: string;
   at: number;
 }
 
-// The deadlines that run for a command in the phase that it is in. `clocks` are milliseconds.
+// The deadlines that apply in the command's current phase. `clocks` are in milliseconds.
 export function deadlinesOf(command: Command, clocks: Record<string, number>): Deadline[] {
   if (isEnded(command)) return [];
   const trace = command.trace ?? [];
@@ -90,7 +90,7 @@ export function deadlinesOf(command: Command, clocks: Record<string, number>): D
   return found.sort((a, b) => a.at - b.at);
 }
 
-// Milliseconds in words: "0.02 s", "3.4 s", "2 min 5 s", "1 h 2 min".
+// Formats milliseconds: "0.02 s", "3.4 s", "2 min 5 s", "1 h 2 min".
 export function lasted(ms: number): string {
   if (ms < 0) return `−${lasted(-ms)}`;
   if (ms < 1) return '0 s';

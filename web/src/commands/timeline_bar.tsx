@@ -1,7 +1,7 @@
 import type {Command} from './model.ts';
 import {lasted, phasesOf} from './timeline.ts';
 
-// The phases of a command as a bar whose parts are as long as they lasted.
+// The phases of a command as a bar; the length of a part is its duration.
 export function TimelineBar({command, now, isLarge}: {command: Command; now: number; isLarge?: boolean}) {
   const phases = phasesOf(command, now);
   const start = phases[0]?.start ?? 0;

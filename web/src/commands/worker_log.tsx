@@ -3,19 +3,19 @@ import {JsonTree} from '../ui/json_tree.tsx';
 import {Failure} from '../ui/failure.tsx';
 import {usePolled} from '../ui/poll.ts';
 
-// One thing that a worker told besides results, such as a line of a page's console.
+// A log entry of a worker, such as a line of a page's console.
 interface LogEntry {
   kind: string;
   worker: string;
   time: string;
   entry?: Json;
-  // Where it is too large to be told.
+  // Set if the entry is too large to be returned.
   entry_bytes?: number;
 }
 
 const everyMs = () => 5_000;
 
-// What the workers of a target told last, newest first.
+// The latest log entries of a target's workers, newest first.
 export function WorkerLog({target}: {target: string}) {
   const {value, error} = usePolled<{entries: LogEntry[]}>(`/worker-log?target=${encodeURIComponent(target)}`, everyMs);
   if (!value) return error === null ? null : <Failure error={error} />;

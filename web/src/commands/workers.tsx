@@ -1,4 +1,4 @@
-// The page /ui/workers[?target=NAME][&q=TEXT]: targets with what waits for them, and who works for them.
+// The page /ui/workers[?target=NAME][&q=TEXT]: targets with their queues and workers.
 import {place, queryWith, setQuery} from '../router.ts';
 import {now} from '../ui/clock.ts';
 import {Boundary, Failure} from '../ui/failure.tsx';
@@ -8,11 +8,11 @@ import {isSlow, needsWorker, orderWorkers, type Target, type Worker} from './tar
 import {lasted} from './timeline.ts';
 import {WorkerLog} from './worker_log.tsx';
 
-// Those that want an eye first, and how many match in all.
+// Targets that need attention first, and the number of all matches.
 interface TargetList { targets: Target[]; total: number }
 interface WorkerList { workers: Worker[]; next_page_token?: string }
 
-// Targets that are shown at once.
+// Maximum number of targets shown.
 const shownTargets = 200;
 const everyMs = () => 1_000;
 

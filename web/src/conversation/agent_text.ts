@@ -1,22 +1,22 @@
 import type {AgentText} from '../api/types.ts';
 import {end} from '../ui/text.ts';
 
-// An answer as it streams in, before it is recorded. Offsets are bytes of UTF-8.
+// The text of an answer while it streams in, before it is recorded. Offsets are UTF-8 bytes.
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-// Characters that are kept of it, as the gateway keeps them: all of it is there once it is recorded.
+// Limit of the kept text in characters, the same as in the gateway: the full text is available once it is recorded.
 export const mostText = 256 << 10;
 
 export interface Streamed {
   iteration: number;
-  // Bytes before `text`: not 0 where only the end of a long answer was told, or is kept.
+  // Bytes before `text`: not 0 if only the end of a long answer was received or kept.
   start: number;
   text: string;
   bytes: number;
 }
 
-// Somewhat less than may be, so that not each piece moves all that is shown.
+// Truncates to less than the limit, so that the text does not shift with every chunk.
 function kept(all: Streamed): Streamed {
   if (all.text.length <= mostText) return all;
   const text = end(all.text, mostText * 0.75);
@@ -24,7 +24,7 @@ function kept(all: Streamed): Streamed {
   return {...all, start: all.start + all.bytes - bytes, text, bytes};
 }
 
-// What is there after `piece`.
+// The text after `piece`.
 export const append = (now: Streamed | null, piece: AgentText): Streamed => kept(joined(now, piece));
 
 function joined(now: Streamed | null, piece: AgentText): Streamed {
@@ -43,6 +43,6 @@ function joined(now: Streamed | null, piece: AgentText): Streamed {
   return {...now, text: before + piece.text, bytes: piece.offset - now.start + size};
 }
 
-// What is left of it once an answer of that iteration is recorded.
+// The remaining text once an answer of that iteration is recorded.
 export const recorded = (now: Streamed | null, iteration: number): Streamed | null =>
   now && now.iteration > iteration ? now : null;

@@ -1,7 +1,8 @@
 import type {Json, JsonObject, SessionEvent} from '../api/types.ts';
 import {begin} from '../ui/text.ts';
 
-// Characters to which strings are cut at least: below that they say nothing, and members go as a whole.
+// Minimum length of truncated strings, in characters: shorter ones are meaningless, so whole members are removed
+// instead.
 const shortest = 256;
 
 export const sizeOf = (event: SessionEvent): number => JSON.stringify(event.data).length;
@@ -17,7 +18,7 @@ function stringsIn(value: Json): number[] {
   return found.sort((a, b) => b - a);
 }
 
-// To which length strings have to be cut so that `excess` characters go.
+// The length to which strings must be truncated to remove `excess` characters.
 function lengthFor(lengths: readonly number[], excess: number): number {
   let sum = 0;
   for (const [at, length] of lengths.entries()) {
@@ -35,13 +36,13 @@ function shortened(value: Json, length: number): Json {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shortened(each, length)]));
 }
 
-// An event as the gateway cuts those that are loaded: its longest strings, all to the same length; where
-// it has too many values for that, its largest members as a whole. What fits stays the same object.
+// Truncates an event as the gateway truncates loaded ones: the longest strings, all to the same length; if it has too
+// many values for that, removes the largest members. Returns the same object if the event fits.
 export function cut(event: SessionEvent, most: number): SessionEvent {
   const size = sizeOf(event);
   if (size <= most) return event;
   let data = event.data;
-  // What is written with a backslash is longer than it is: it may take more than one cut.
+  // Escaped characters make JSON longer than the string itself, so several passes may be necessary.
   for (let tries = 0, now = size; tries < 4 && now > most; tries++) {
     data = shortened(data, lengthFor(stringsIn(data), now - most)) as JsonObject;
     now = JSON.stringify(data).length;

@@ -2,13 +2,13 @@ import {signal} from '@preact/signals';
 import {ApiError, me} from '../api/http.ts';
 import {keep, stored} from '../ui/storage.ts';
 
-// What somebody is writing to a session, and has not sent. There is one for each person and session: it
-// outlives the box in which it is written and the page, and all tabs show the same.
+// The unsent text of a user for a session. There is one draft per user and session: it outlives the input box and the
+// page, and all tabs show the same.
 export interface Picture {
   id: string;
   name: string;
 }
-// A message of the queue that is being changed, and what it was.
+// An edited message of the queue, and its original text.
 export interface Edit {
   text: string;
   of: string;
@@ -16,9 +16,9 @@ export interface Edit {
 export interface Written {
   text: string;
   images: Picture[];
-  // By the id of the message.
+  // By message id.
   edits: Record<string, Edit>;
-  // Begins the ids of what is sent of it; another one once that has arrived.
+  // Prefix of the ids of what is sent from the draft; replaced once the message has arrived.
   nonce: string;
 }
 
@@ -28,7 +28,7 @@ const isNothing = ({text, images, edits}: Written) => !text && images.length ===
 export const newId = (): string =>
   [...crypto.getRandomValues(new Uint8Array(12))].map(byte => byte.toString(16).padStart(2, '0')).join('');
 
-// 53 bits of a text (cyrb53): two of one draft that have the same are refused by the gateway.
+// A 53-bit hash (cyrb53): the gateway rejects two texts of one draft with the same hash.
 function hash(text: string): string {
   let [high, low] = [0xdeadbeef, 0x41c6ce57];
   for (let at = 0; at < text.length; at++) {
@@ -41,8 +41,8 @@ function hash(text: string): string {
   return (4294967296 * (2097151 & low) + (high >>> 0)).toString(36);
 }
 
-// The same content has the same id however often it is tried, so that it is sent once; other content has
-// another one, so that it is never taken for what was tried before.
+// The same content has the same id in every attempt, so that it is sent once; other content has another id, so that it
+// is never taken for an earlier attempt.
 export const promptId = ({text, images, nonce}: Written, isNow: boolean): string =>
   `${nonce}-${hash(JSON.stringify([text, images.map(({id}) => id), isNow]))}`;
 
@@ -51,12 +51,12 @@ function read(kept: string | null): Written {
     const {text, images, edits, nonce} = JSON.parse(kept ?? 'null') as Partial<Written>;
     if (typeof text === 'string') return {text, images: Array.isArray(images) ? images : [], edits: edits ?? {}, nonce: nonce || newId()};
   } catch {
-    // Nothing, or somebody else's.
+    // Nothing stored, or not a draft.
   }
   return nothing;
 }
 
-// Both, where neither has all that the other one has.
+// Both texts, unless one contains the other.
 function joined(one: string, other: string): string {
   if (one.includes(other)) return one;
   return other.includes(one) ? other : `${one}\n\n${other}`;
@@ -72,14 +72,14 @@ export interface Message {
 export class Draft {
   readonly written = signal<Written>(nothing);
   readonly isSending = signal(false);
-  // Pictures that are on their way.
+  // Images being uploaded.
   readonly uploads = signal(0);
   readonly error = signal<unknown>(null);
-  // Whether it outlives the page.
+  // Whether the draft outlives the page.
   readonly isKept = signal(true);
-  // As it was last read, or kept, in this browser.
+  // The state last read from or written to the browser's storage.
   private seen: string | null = null;
-  // What is under way, and where in the text it is; -1 once that was rewritten.
+  // The content being sent, and its position in the text; -1 once the text there was rewritten.
   private sending: {text: string; at: number; images: Picture[]} | null = null;
 
   constructor(private readonly name: string) {
@@ -89,7 +89,7 @@ export class Draft {
   write(text: string): void {
     this.change({text});
   }
-  // Puts a text behind what is there.
+  // Appends a text.
   add(text: string): void {
     this.change({text: joined(this.written.peek().text, text.replace(/\r\n?/g, '\n'))});
   }
@@ -97,12 +97,13 @@ export class Draft {
     this.change({images: this.written.peek().images.filter(({id}) => id !== image)});
   }
 
-  // Null ends it.
+  // Null ends the edit.
   edit(message: string, edit: Edit | null): void {
     const {[message]: _, ...others} = this.written.peek().edits;
     this.change({edits: edit ? {...others, [message]: edit} : others});
   }
-  // What was changed of messages that wait no more is left to be sent anew. Whether there was any.
+  // Moves changed texts of messages that no longer wait into the draft, to be sent again. Returns whether there were
+  // any.
   keepEdits(waiting: ReadonlySet<string>): boolean {
     const gone = Object.entries(this.written.peek().edits).filter(([id]) => !waiting.has(id));
     const changed = gone.filter(([, {text, of}]) => text.trim() && text !== of);
@@ -111,7 +112,7 @@ export class Draft {
     return changed.length > 0;
   }
 
-  // One after the other, each there as soon as it has arrived.
+  // Uploads one file at a time, and adds each as soon as it has arrived.
   async attach(files: Iterable<File>, upload: (file: File) => Promise<Picture | undefined>): Promise<void> {
     for (const file of files) {
       if (!file.type.startsWith('image/')) continue;
@@ -119,7 +120,7 @@ export class Draft {
       try {
         const added = await upload(file);
         if (!added) continue;
-        // It is meant for what is sent next, also where the same one is on its way.
+        // The image belongs to the next message, even if the same one is being sent.
         if (this.sending) this.sending.images = this.sending.images.filter(({id}) => id !== added.id);
         this.change({images: [...this.written.peek().images.filter(({id}) => id !== added.id), added]});
       } finally {
@@ -128,7 +129,7 @@ export class Draft {
     }
   }
 
-  // Sends what is there now; what comes to it meanwhile stays.
+  // Sends the current content; changes made meanwhile stay in the draft.
   async send(isNow: boolean, deliver: (message: Message) => Promise<unknown>): Promise<void> {
     const sent = this.written.peek();
     if (this.isSending.peek() || !sent.text.trim()) return;
@@ -141,7 +142,7 @@ export class Draft {
       this.takeSent();
     } catch (failure) {
       const told = failure instanceof ApiError ? failure : null;
-      // It had arrived before.
+      // An earlier attempt had arrived.
       if (told?.code === 'duplicate_prompt') this.takeSent();
       else if (told?.code === 'prompt_id_reused') {
         this.change({nonce: newId()});
@@ -173,7 +174,7 @@ export class Draft {
     this.written.value = isNothing(next) ? nothing : {...next, nonce: next.nonce || newId()};
   }
 
-  // Finds what is being sent in the text after a change of that.
+  // Tracks the position of the content being sent through a change of the text.
   private follow(before: string, after: string): void {
     const {sending} = this;
     if (!sending || sending.at < 0) return;
@@ -186,8 +187,8 @@ export class Draft {
     else if (start < sending.at + sending.text.length) sending.at = -1;
   }
 
-  // Takes what another tab has kept, and keeps what is here. Where both have something that the other one
-  // has not seen, neither is lost.
+  // Merges the state stored by another tab, and stores the own state. If both have changes that the other has not seen,
+  // keeps both.
   exchange(): void {
     const there = stored(this.name);
     if (there !== this.seen) {
@@ -211,14 +212,14 @@ export class Draft {
 
 const drafts = new Map<string, Draft>();
 
-// That of whoever looks; '' stands for a session that is not there yet.
+// The current user's draft; '' is the draft for a new session.
 export function draftOf(session: string): Draft {
   const name = `callslip-draft/${encodeURIComponent(me.peek()?.name ?? '')}/${session}`;
   let draft = drafts.get(name);
   if (!draft) {
     if (drafts.size === 0) {
       addEventListener('storage', ({key}) => { if (key) drafts.get(key)?.exchange(); });
-      // A tab that was frozen has not heard of it.
+      // A frozen tab has received no storage events.
       document.addEventListener('visibilitychange', () => { for (const each of drafts.values()) each.exchange(); });
     }
     drafts.set(name, draft = new Draft(name));

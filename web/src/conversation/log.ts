@@ -1,8 +1,8 @@
 import type {Json, JsonObject, SessionEvent} from '../api/types.ts';
 import {sizeOf} from './cut.ts';
 
-// What a conversation consists of, made of its events alone: whoever has the same events has the same
-// parts, in whatever order and however often they came.
+// The parts of a conversation, derived from its events only: the same events give the same parts, in whatever order and
+// however often they arrived.
 
 export type ToolStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
 
@@ -12,7 +12,7 @@ interface PartBase {
   lastSeq: number;
   time: string;
   lastTime: string;
-  // Bytes that were left out of what is here, and of which events.
+  // Omitted bytes, and the events they were omitted from.
   omitted?: number;
   cut?: number[];
 }
@@ -21,7 +21,7 @@ export interface TextPart extends PartBase {
   text: string;
   messageId?: string;
   iteration?: number;
-  // Not recorded yet: as it streams in.
+  // Not recorded yet: still streaming in.
   isStreaming?: boolean;
 }
 export interface PromptPart extends PartBase {
@@ -36,7 +36,7 @@ export interface ToolPart extends PartBase {
   id: string;
   title: string;
   status: ToolStatus;
-  // Its turn has ended, and its agent has not told how it has.
+  // The turn has ended without a final status from the agent.
   isAssumed?: boolean;
   tool: string;
   rawInput?: Json;
@@ -59,7 +59,7 @@ export interface OtherPart extends PartBase {
   type: string;
   data: JsonObject;
 }
-// Events that are not loaded yet, between some that are.
+// Events between loaded ones that are not loaded yet.
 export interface GapPart extends PartBase {
   kind: 'gap';
 }
@@ -71,26 +71,26 @@ export const objects = (value: Json | undefined): JsonObject[] =>
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-// What is left out of a part with one more event.
+// The omitted bytes of a part after one more event.
 const omittedOf = ({omitted = 0, cut = []}: Pick<PartBase, 'omitted' | 'cut'>, {seq, omitted_bytes: more}: SessionEvent) =>
   (more ? {omitted: omitted + more, cut: [...cut, seq]} : {});
 
-// The words of the Agent Client Protocol and those of shell commands, as one.
+// Maps the statuses of the Agent Client Protocol and of shell commands to common ones.
 const statuses: Record<string, ToolStatus> = {
   pending: 'queued', queued: 'queued', in_progress: 'running', running: 'running',
   completed: 'completed', failed: 'failed', cancelled: 'cancelled',
 };
 const isFinal = (status: ToolStatus) => status !== 'queued' && status !== 'running';
 
-// One file that a session has read, written or changed, with how many lines.
+// A file that a session has read or written.
 export interface TouchedFile {
   path: string;
   seq: number;
   isWritten: boolean;
 }
 
-// Parts of events that come in order of their seq. A part that changes is another object, so that
-// what shows it can tell by identity.
+// Builds parts from events in order of seq. A changed part is a new object, so that views can detect the change by
+// identity.
 export class Reduction {
   readonly parts: Part[] = [];
   readonly files = new Map<string, TouchedFile>();
@@ -132,7 +132,7 @@ export class Reduction {
     }
   }
 
-  // Up to the event that is added next something is missing.
+  // Events are missing before the next one that is added.
   skip(): void {
     this.push({key: `gap${this.lastSeq}`, kind: 'gap', seq: 0, lastSeq: this.lastSeq, time: '', lastTime: ''});
   }
@@ -172,7 +172,7 @@ export class Reduction {
     if (!id) return this.other('unknown', event);
     let at = this.tools.get(id);
     if (at === undefined) {
-      // An update that comes before its call stands for it until then.
+      // An update without its call stands for the call until that arrives.
       const {omitted: _, cut: __, ...base} = this.base(event);
       at = this.push({...base, key: `t${id}`, kind: 'tool', id, title: '', status: 'queued',
         tool: '', content: [], locations: [], decisions: []});
@@ -189,7 +189,7 @@ export class Reduction {
     if (Array.isArray(data.content)) part.content = objects(data.content);
     if (Array.isArray(data.locations)) part.locations = objects(data.locations);
     const told = statuses[text(data.status)];
-    // A call that is told late does not take back an end.
+    // A late call does not undo an end.
     if (told && (part.isAssumed || !isFinal(part.status))) {
       part.status = told;
       part.isAssumed = false;
@@ -204,7 +204,7 @@ export class Reduction {
     this.parts[at] = part;
   }
 
-  // Agents need not tell how each has ended, and can't once they have crashed.
+  // Agents are not required to report the end of each call, and cannot after a crash.
   private endTools(status: ToolStatus): void {
     for (const id of this.openTools) {
       const at = this.tools.get(id)!;
@@ -217,7 +217,7 @@ export class Reduction {
     const entries = objects(event.data.entries).map(each => ({
       content: text(each.content), status: text(each.status), priority: text(each.priority)}));
     const base = this.base(event);
-    // One plan for each turn, which changes in its place.
+    // One plan per turn, updated in place.
     const before = this.parts[this.planAt];
     const plan: PlanPart = before?.kind === 'plan'
       ? {...base, kind: 'plan', entries, key: before.key, seq: before.seq, time: before.time}
@@ -235,19 +235,19 @@ export class Reduction {
   }
 }
 
-// From one seq to another, both with it.
+// A range of seqs, inclusive.
 export interface Span {
   from: number;
   to: number;
 }
 
-// The events of a session, of which some are loaded, and the parts that they make.
+// The events of a session, of which some are loaded, and the parts derived from them.
 export class EventLog {
   // By seq.
   readonly events: SessionEvent[] = [];
-  // Of what nothing is missing, in order and apart from each other. Not every seq has an event.
+  // Fully loaded ranges, ordered and not adjacent. Not every seq has an event.
   private spans: Span[] = [];
-  // Of the data of all of them, as JSON.
+  // Size of the data of all events, as JSON.
   private size = 0;
   private reduction = new Reduction();
 
@@ -256,16 +256,16 @@ export class EventLog {
   get files(): TouchedFile[] { return [...this.reduction.files.values()]; }
   get bytes(): number { return this.size; }
   get lastSeq(): number { return this.events.at(-1)?.seq ?? 0; }
-  // From where to where something of it is there; 0 where nothing is.
+  // The first and last loaded seq; 0 if none.
   get start(): number { return this.spans[0]?.from ?? 0; }
   get end(): number { return this.spans.at(-1)?.to ?? 0; }
-  // The last of what is missing in between.
+  // The last missing range.
   get hole(): Span | null {
     const [before, after] = this.spans.slice(-2);
     return before && after ? {from: before.to + 1, to: after.from - 1} : null;
   }
 
-  // Takes all events from one seq to another; some may be known. Whether anything is different then.
+  // Takes all events of a range; some may be known. Returns whether anything has changed.
   add(events: readonly SessionEvent[], from = events[0]?.seq ?? 1, to = events.at(-1)?.seq ?? 0): boolean {
     if (to < from) return false;
     const {end} = this;
@@ -288,7 +288,7 @@ export class EventLog {
     return true;
   }
 
-  // Puts the event as it was in the place of one that was cut.
+  // Replaces a truncated event by the full one.
   replace(event: SessionEvent): void {
     const at = this.events.findIndex(({seq}) => seq === event.seq);
     if (at < 0) return;
@@ -297,7 +297,7 @@ export class EventLog {
     this.reduce();
   }
 
-  // Forgets the oldest ones, until no more than `most` bytes are there.
+  // Forgets the oldest events until at most `most` bytes are left.
   forget(most: number): void {
     let count = 0;
     while (this.size > most && count < this.events.length - 1) this.size -= sizeOf(this.events[count++]!);
@@ -324,7 +324,7 @@ export class EventLog {
   }
 }
 
-// With `spans`, what is missing between them is a part of its own.
+// With `spans`, the gaps between them become parts.
 export function reduce(events: readonly SessionEvent[], count = events.length, spans: readonly Span[] = []): Reduction {
   const reduction = new Reduction();
   let span = 0;

@@ -1,15 +1,15 @@
 import type {Json} from '../api/types.ts';
 import type {Part} from './log.ts';
 
-// Where words are found in a conversation: part by part, in whatever is said or shown there.
+// Searches the parts of a conversation, in everything that is displayed there.
 
-// A part that has been found. It stays the same one while others come before it, or more is said in it.
+// A matching part. Its identity is stable when parts are inserted before it or text is added to it.
 export type Found = Pick<Part, 'key' | 'seq' | 'lastSeq'>;
 
-// Parts that are looked through in one step.
+// Parts searched in one step.
 const stepParts = 50;
 
-// Words as they stand, in capitals or not.
+// Matches the words literally, ignoring case.
 export const pattern = (words: string): RegExp => new RegExp(words.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), 'giu');
 
 function isIn(value: unknown, words: RegExp): boolean {
@@ -37,7 +37,7 @@ function shown(part: Part): Json | undefined {
   }
 }
 
-// By steps, the parts in which there are the words. What is not recorded yet is not among them.
+// Finds the parts that contain the words, in steps. Excludes text that is not recorded yet.
 export function* find(parts: readonly Part[], words: string): Generator<void, Found[]> {
   const wanted = pattern(words);
   const found: Found[] = [];
@@ -52,8 +52,8 @@ export function* find(parts: readonly Part[], words: string): Generator<void, Fo
 export const indexIn = (found: readonly Found[], one: Found | null): number =>
   (one ? found.findIndex(({key, lastSeq}) => key === one.key || lastSeq === one.lastSeq) : -1);
 
-// The one after, or before, the one that stands; at first the one at `seq` or after, else before, it. Goes
-// round.
+// The match after, or before, the current one; at first the one at or after `seq`, or else the one before it. Wraps
+// around.
 export function step(found: readonly Found[], one: Found | null, by: 1 | -1, seq: number): Found | null {
   if (found.length === 0) return null;
   const at = indexIn(found, one);

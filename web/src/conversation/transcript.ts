@@ -5,10 +5,10 @@ import {begin} from '../ui/text.ts';
 import {nameOf, words} from '../session_list/groups.ts';
 import {isObject, type OtherPart, type Part, type ToolPart} from './log.ts';
 
-// A conversation as markdown. What was said is quoted and what was done is fenced, so that no text of
-// either is taken for a heading of the whole, for who spoke next, or for anything but what it is.
+// Exports a conversation as markdown. Messages are quoted and actions are fenced, so that their text is never taken for
+// a heading or another speaker.
 
-// Characters of a transcript at most.
+// Limit of a transcript in characters.
 export const mostLength = 32 << 20;
 
 export class TooLong extends Error {
@@ -24,13 +24,13 @@ const quote = (text: string): string =>
 const longestRun = (text: string): number =>
   (text.match(/`+/g) ?? []).reduce((most, {length}) => Math.max(most, length), 0);
 
-// Longer than any run in it, so that nothing in it ends it.
+// Longer than any run of backticks in the text, so that nothing in the text ends the fence.
 function fence(text: string, language = ''): string {
   const marks = '`'.repeat(Math.max(3, longestRun(text) + 1));
   return `${marks}${language}\n${text.replace(/[\r\n]+$/, '')}\n${marks}`;
 }
 
-// In a line, with nothing in it that is markdown.
+// Inline code, so that nothing in the text is markdown.
 function inline(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   const marks = '`'.repeat(longestRun(line) + 1);
@@ -107,7 +107,7 @@ function* partOf(part: Part): Generator<void, string[]> {
   }
 }
 
-// By steps, as changes to files are compared. Throws TooLong.
+// Works in steps, like the comparison of files. Throws TooLong.
 export function* transcript(session: Pick<Session, 'name' | 'session_id' | 'acp_server' | 'working_dir'>,
   parts: readonly Part[], most = mostLength): Generator<void, string> {
   const about = [session.session_id, session.acp_server, session.working_dir].filter(Boolean).map(inline);

@@ -2,8 +2,8 @@ import {parsePatch} from 'diff';
 import {diffLines, linesOf, type DiffLine} from './lines.ts';
 import type {DiffSource} from './source.ts';
 
-// What is shown of a diff: lines, and runs between them that nobody changed. Those of a patch are not
-// known: their `lines` are empty.
+// The displayed blocks of a diff: lines, and folded runs of unchanged lines between them. A patch does not contain its
+// folded lines: their `lines` are empty.
 export type DiffBlock =
   | {kind: 'lines'; lines: DiffLine[]}
   | {kind: 'fold'; count: number; lines: DiffLine[]};
@@ -15,9 +15,9 @@ export interface FileDiff {
   blocks: DiffBlock[];
 }
 
-// Unchanged lines that stay on either side of a change.
+// Unchanged lines shown on either side of a change.
 const context = 3;
-// A run that is no longer than this beyond its context is not worth folding.
+// Minimum length of a folded run beyond its context.
 const leastFold = 4;
 
 export function foldSame(lines: readonly DiffLine[]): DiffBlock[] {
@@ -53,7 +53,7 @@ export function foldSame(lines: readonly DiffLine[]): DiffBlock[] {
 const count = (lines: readonly DiffLine[], kind: DiffLine['kind']): number =>
   lines.reduce((sum, line) => sum + (line.kind === kind ? 1 : 0), 0);
 
-// The files of a patch; null where it cannot be read.
+// The files of a patch; null if it cannot be parsed.
 export function ofPatch(patch: string, path = ''): FileDiff[] | null {
   let files;
   try {
@@ -90,7 +90,7 @@ export function ofPatch(patch: string, path = ''): FileDiff[] | null {
 const nameOf = (told: string | undefined): string =>
   !told || told === '/dev/null' ? '' : told.replace(/^[ab]\//, '');
 
-// The files that a source changes, by steps as diffLines; null where it cannot be read.
+// The files that a source changes, in steps like diffLines; null if it cannot be parsed.
 export function* fileDiffs(source: DiffSource): Generator<void, FileDiff[] | null> {
   if (source.kind === 'patch') return ofPatch(source.patch, source.path);
   const lines = yield* diffLines(linesOf(source.before), linesOf(source.after));

@@ -8,12 +8,12 @@ import {inSlices} from './slices.ts';
 import {isLarge, type DiffSource} from './source.ts';
 import {visible} from '../ui/visible.ts';
 
-// Lines that are drawn at a time.
+// Lines rendered at a time.
 const lineStep = 400;
 
-// Characters of a source that is compared at once, without a word that it is being done.
+// Sources of up to this many characters are compared at once, without a progress note.
 const shortLength = 32 << 10;
-// What was made, for as long as its source is there: a row that comes back into sight is as it was.
+// Results, cached while the source exists: a row that scrolls back into view is unchanged.
 const made = new WeakMap<DiffSource, FileDiff[] | null>();
 
 function madeOf(source: DiffSource): FileDiff[] | null | 'working' {
@@ -30,7 +30,7 @@ function madeOf(source: DiffSource): FileDiff[] | null | 'working' {
 
 type Show = (text: string) => ComponentChildren;
 
-// What a tool call changed in a file, by lines, made in slices so that a long one holds nothing up.
+// The changes of a tool call to a file, by line, computed in slices so that a long file does not block the page.
 export function DiffView({source, show = visible}: {source: DiffSource; show?: Show}) {
   const [, again] = useReducer((count: number) => count + 1, 0);
   const [isWanted, setWanted] = useState(() => made.has(source) || !isLarge(source));
@@ -57,7 +57,7 @@ export function DiffView({source, show = visible}: {source: DiffSource; show?: S
   return <>{files.map((file, at) => <FileView key={`${at} ${file.path}`} file={file} show={show} />)}</>;
 }
 
-// How many lines of a file came and went, as "+4 −1".
+// The number of added and removed lines, as "+4 −1".
 export function DiffCount({added, removed}: {added: number; removed: number}) {
   return (
     <span class="diff-count">

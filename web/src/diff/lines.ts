@@ -1,6 +1,6 @@
 import {diffArrays} from 'diff';
 
-// A line of a file before and after; `before` and `after` are its numbers from 1 on, 0 where it is not.
+// A line of a file before and after; `before` and `after` are its line numbers from 1, 0 if absent there.
 export interface DiffLine {
   kind: 'same' | 'removed' | 'added';
   before: number;
@@ -8,7 +8,7 @@ export interface DiffLine {
   text: string;
 }
 
-// Lines of a text. What ends the last one makes no further line.
+// The lines of a text. A line end at the end of the text starts no further line.
 export function linesOf(told: string): string[] {
   if (told === '') return [];
   const lines = told.split('\n');
@@ -16,12 +16,12 @@ export function linesOf(told: string): string[] {
   return lines;
 }
 
-// Edits that one stretch between two anchors may take: the cost is their square.
+// Limit of edits between two anchors: the cost grows with the square.
 const mostEdits = 250;
 
-// The lines of both texts with what was removed and added, by steps: whoever drives them may pause
-// between two, so that a long file does not hold up the page. Lines that occur once in both texts
-// divide it first; a stretch that differs in more than `mostEdits` lines is shown as wholly replaced.
+// The lines of both texts with removals and additions, in steps: the caller can pause between two steps, so that a long
+// file does not block the page. Lines that occur once in both texts divide them first; a section that differs in more
+// than `mostEdits` lines is shown as completely replaced.
 export function* diffLines(before: readonly string[], after: readonly string[]): Generator<void, DiffLine[]> {
   const out: DiffLine[] = [];
   let i = 0;
@@ -57,8 +57,8 @@ export function* diffLines(before: readonly string[], after: readonly string[]):
   return out;
 }
 
-// Places of lines that occur once in both stretches, in an order that both have: the longest
-// increasing run of them (patience).
+// Positions of lines that occur exactly once in both sections, in an order common to both: their longest increasing
+// subsequence (patience diff).
 function anchorsOf(
   before: readonly string[], after: readonly string[], i: number, endI: number, j: number, endJ: number,
 ): [number, number][] {
@@ -73,7 +73,7 @@ function anchorsOf(
     const other = places.get(line) ?? -1;
     if (at >= 0 && other >= 0) pairs.push([at, other]);
   }
-  // `ends[k]` is the pair that ends the run of length k + 1 with the smallest place in `after`.
+  // `ends[k]` is the pair that ends the subsequence of length k + 1 with the smallest position in `after`.
   const ends: number[] = [];
   const comesAfter = new Array<number>(pairs.length).fill(-1);
   pairs.forEach(([, place], at) => {

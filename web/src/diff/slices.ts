@@ -1,4 +1,4 @@
-// Milliseconds that work may hold up the page at once: less than a frame.
+// Milliseconds that work can block the page at a time: less than a frame.
 const sliceMs = 12;
 
 export interface Pace {
@@ -11,8 +11,8 @@ const page: Pace = {
   later: next => { setTimeout(next, 0); },
 };
 
-// Does work that comes in steps, with a pause wherever a slice is used up. Tells nothing once `abort`
-// is, and `fail` what the work throws.
+// Runs work in steps, with a pause whenever a slice is used up. Calls nothing after `abort`; passes errors of the work
+// to `fail`.
 export function inSlices<T>(
   work: Generator<void, T>, tell: (result: T) => void, abort?: AbortSignal, pace: Pace = page,
   fail?: (error: unknown) => void,

@@ -1,6 +1,6 @@
 import type {Json, JsonObject} from '../api/types.ts';
 
-// What a tool call tells of a change to a file: its text before and after, or a patch.
+// A change to a file in a tool call: the text before and after, or a patch.
 export type TextsSource = {kind: 'texts'; path: string; before: string; after: string};
 export type DiffSource = TextsSource | {kind: 'patch'; path: string; patch: string};
 
@@ -12,7 +12,7 @@ const hunkHead = /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/m;
 // Whether a text is a unified patch.
 export const isPatch = (told: string): boolean => hunkHead.test(told);
 
-// A content of kind "diff" of the Agent Client Protocol; `oldText` is null for a new file.
+// A content of type "diff" of the Agent Client Protocol; `oldText` is null for a new file.
 export function ofContent(content: JsonObject): TextsSource | null {
   if (content.type !== 'diff') return null;
   const path = text(content.path) ?? '';
@@ -21,7 +21,7 @@ export function ofContent(content: JsonObject): TextsSource | null {
   return {kind: 'texts', path, before: text(content.oldText) ?? text(content.old_text) ?? '', after};
 }
 
-// One edit as agents name it in what they call a tool with.
+// The edits in the input of a tool call, under the names that agents use.
 function ofInput(input: JsonObject, path: string): DiffSource[] {
   const own = text(input.file_path) ?? text(input.path) ?? text(input.filePath) ?? path;
   const patch = text(input.patch) ?? text(input.diff);
@@ -39,10 +39,10 @@ export interface ToolTold {
   rawOutput?: Json;
 }
 
-// The same call has the same sources, by which what was made of them is found again.
+// The same call returns the same sources, so that results cached by source are found again.
 const known = new WeakMap<ToolTold, DiffSource[]>();
 
-// The changes that a tool call tells: its diffs, else what can be seen in its input and output.
+// The changes of a tool call: its diffs, or else those found in its input and output.
 export function diffsOf(call: ToolTold): DiffSource[] {
   let sources = known.get(call);
   if (!sources) known.set(call, sources = read(call));
@@ -62,7 +62,7 @@ function read(call: ToolTold): DiffSource[] {
   return isObject(call.rawOutput) ? ofInput(call.rawOutput, '') : [];
 }
 
-// Above either, a diff is made only for who asks for it.
+// Above either limit, a diff is computed only on request.
 export const largeLines = 20_000;
 export const largeLength = 1 << 20;
 

@@ -6,13 +6,13 @@ export interface Words {
   isChanged: boolean;
 }
 
-// Lines that follow one another, and characters of a line, that are compared word by word at most.
+// Limits of word-by-word comparison: consecutive lines, and characters per line.
 const mostLines = 20;
 const mostLength = 300;
-// Characters of a line that both have, at least: else all of it is another line.
+// Minimum share of common characters: below it, the lines are different.
 const leastShared = 0.4;
 
-// What changed within the lines that were replaced one by one, as long as both are much the same.
+// The changed words in lines replaced one by one, if both versions are similar.
 export function changedWords(lines: readonly DiffLine[]): Map<DiffLine, Words[]> {
   const found = new Map<DiffLine, Words[]>();
   let at = 0;

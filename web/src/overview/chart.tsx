@@ -1,16 +1,16 @@
-// One small chart of the last 15 minutes. Its values at a time are told beside it, to whoever points at
-// it, and to whoever moves through it by arrow keys.
+// A small chart of the last 15 minutes. The values at the selected time are shown next to it, for pointer and arrow-key
+// users.
 import type {TargetedFocusEvent, TargetedKeyboardEvent, TargetedPointerEvent} from 'preact';
 import {clockTime} from '../ui/clock.ts';
 import {barPaths, boxHeight, boxWidth, inUnit, linePath, pointAt, shownMs, topOf, xOf, type Point, type Unit} from './history.ts';
 
 export interface Series {
   name: string;
-  // Of each point; null where there is none.
+  // One value per point; null if there is none.
   values: readonly (number | null)[];
-  // How its line is drawn; bars by their place.
+  // The line style; bars use their index instead.
   look?: 'solid' | 'dashed' | 'dotted';
-  // Told while nobody asks for a time, in place of the newest value.
+  // Shown in place of the newest value while no time is selected.
   whole?: number;
 }
 
@@ -19,11 +19,11 @@ export interface ChartProps {
   unit: Unit;
   points: readonly Point[];
   series: readonly Series[];
-  // Stacked bars in place of lines.
+  // Stacked bars instead of lines.
   isBars?: boolean;
-  // Told where there may be nothing to draw.
+  // Shown if there are no values.
   nothing?: string;
-  // The time at the right, and the one that somebody looks at: the same of all charts.
+  // The time at the right edge, and the selected time, which all charts share.
   now: number;
   at: number | null;
   onAt: (at: number | null) => void;
@@ -58,7 +58,7 @@ export function Chart({title, unit, points, series, isBars, nothing, now, at, on
     const next = points[Math.min(last, Math.max(0, to))];
     if (next) onAt(next.to);
   };
-  // By a key: what is told stays the same until the next one.
+  // On keyboard focus: the shown values stay the same until the next key.
   const begin = ({currentTarget}: TargetedFocusEvent<HTMLDivElement>) => {
     if (currentTarget.matches(':focus-visible') && points[read]) onAt(points[read].to);
   };
@@ -105,7 +105,7 @@ function Swatch({isBar, look}: {isBar: boolean | undefined; look: string}) {
     </svg>);
 }
 
-// What fills bars, so that they differ without colours, too. Once on a page.
+// Fill patterns, so that bars differ without color, too. Render once per page.
 export function Fills() {
   return (
     <svg class="sr" width="0" height="0" aria-hidden="true">

@@ -1,22 +1,22 @@
-// The last 15 minutes as GET /api/stats/history tells them, and as they are drawn. Times are
-// milliseconds since the epoch, by the tracker's clock.
+// The last 15 minutes as returned by GET /api/stats/history, and how they are drawn. Times are milliseconds since the
+// epoch, by the tracker's clock.
 import {lasted} from '../commands/timeline.ts';
 import {rated} from './series.ts';
 
-// What the tracker did in one stretch of time. Latencies are absent where there was nothing to measure.
+// The activity of the tracker in one interval. Latencies are absent if there was nothing to measure.
 export interface HistorySample {
-  // Its end, and how long it was.
+  // The end and the length of the interval.
   time: string;
   length_ms: number;
   registered: number;
   completed: number;
-  // By code.
+  // By error code.
   failed: Record<string, number>;
   delivery_p50_ms?: number;
   delivery_p95_ms?: number;
   completion_p50_ms?: number;
   completion_p95_ms?: number;
-  // At its end.
+  // At the end of the interval.
   queued: number;
   sessions: number;
   sessions_in_turn: number;
@@ -25,13 +25,13 @@ export interface HistorySample {
 export interface History {
   // The tracker's time.
   time: string;
-  // The oldest first.
+  // Oldest first.
   samples: HistorySample[];
 }
 
 export const shownMs = 15 * 60_000;
 
-// A stretch of time of a chart.
+// An interval of a chart.
 export interface Point {
   from: number;
   to: number;
@@ -42,35 +42,35 @@ export const pointsOf = (samples: readonly HistorySample[]): Point[] => samples.
   return {from: to - length_ms, to};
 });
 
-// What is counted in a stretch of time, each second of it.
+// The rate per second in each interval.
 export const eachSecond = (samples: readonly HistorySample[], total: 'registered' | 'completed'): number[] =>
   samples.map(each => each[total] / Math.max(1, each.length_ms / 1000));
 
 const failedIn = ({failed}: HistorySample) => Object.values(failed).reduce((sum, each) => sum + each, 0);
 
-// Failed of all that ended, from 0 to 1; null where nothing did.
+// Share of failed commands among those that ended, from 0 to 1; null if none ended.
 export function failedShare(samples: readonly HistorySample[]): number | null {
   const failed = samples.reduce((sum, each) => sum + failedIn(each), 0);
   const ended = samples.reduce((sum, each) => sum + each.completed, failed);
   return ended === 0 ? null : failed / ended;
 }
 
-// A code in words. The tracker counts the codes of workers and clients together.
+// An error code in words. The tracker counts the codes of workers and clients together.
 export const causeWords = (code: string): string => (code === 'other' ? 'reported by workers' : code.replaceAll('_', ' '));
 
-// Causes that are told apart: what fills their bars has to differ without colours, too.
+// Limit of distinct causes: their bars must differ without color, too.
 export const mostCauses = 4;
-// Failures are drawn for as long each: bars of 10 s could not be told from each other.
+// Length of a bar of failures: bars of 10 s would be too narrow to distinguish.
 export const barMs = 30_000;
 
 export interface Cause {
   name: string;
-  // Of each point.
+  // One value per point.
   values: number[];
   total: number;
 }
 
-// What failed, the commonest cause first. Beyond `mostCauses` the rest is one.
+// Failures by cause, the most frequent first. If there are more than `mostCauses`, the rest is combined.
 export function failuresOf(samples: readonly HistorySample[]): {points: Point[]; causes: Cause[]} {
   const points: Point[] = [];
   const totals = new Map<string, number[]>();
@@ -95,7 +95,7 @@ export function failuresOf(samples: readonly HistorySample[]): {points: Point[];
     total: rest.reduce((sum, each) => sum + each.total, 0)}]};
 }
 
-// What an axis counts.
+// The unit of an axis.
 export type Unit = 'rate' | 'ms' | 'count';
 
 export function inUnit(unit: Unit, value: number): string {
@@ -104,10 +104,10 @@ export function inUnit(unit: Unit, value: number): string {
   return value > 0 && value < 1 ? '<1 ms' : lasted(value);
 }
 
-// The least that an axis reaches to, so that what is next to nothing looks like it.
+// Minimum upper end of an axis, so that very small values look small.
 const leastTop: Record<Unit, number> = {rate: 0.5, ms: 1, count: 1};
 
-// What an axis reaches to: 1, 2 or 5 with zeros, so that it is a whole number of seconds or minutes.
+// The upper end of an axis: 1, 2 or 5 with zeros, and a whole number of seconds or minutes.
 export function topOf(unit: Unit, most: number): number {
   const scale = unit === 'ms' && most > 50_000 ? 60_000 : 1;
   const least = Math.max(most / scale, leastTop[unit]);
@@ -123,10 +123,10 @@ export const xOf = (at: number, now: number): number => boxWidth * (1 - (now - a
 const yOf = (value: number, top: number) => boxHeight * (1 - value / top);
 const place = (x: number, y: number) => `${x.toFixed(1)} ${y.toFixed(1)}`;
 
-// Two samples whose ends are further apart are not joined: the tracker was away or held up meanwhile.
+// Samples whose ends are further apart are not joined: the tracker was unavailable or blocked meanwhile.
 const joinedMs = 25_000;
 
-// A line through the values, with a gap where there is none. What stands alone is a dot.
+// A line through the values, with gaps where values are missing. An isolated value becomes a dot.
 export function linePath(points: readonly Point[], values: readonly (number | null)[], top: number, now: number): {line: string; dots: string} {
   let line = '';
   let dots = '';
@@ -146,7 +146,7 @@ export function linePath(points: readonly Point[], values: readonly (number | nu
   return {line, dots};
 }
 
-// Bars that stand on each other: for each series one path.
+// Stacked bars, one path per series.
 export function barPaths(points: readonly Point[], series: readonly (readonly number[])[], top: number, now: number): string[] {
   const below = points.map(() => 0);
   return series.map(values => points.map(({from, to}, at) => {
@@ -160,7 +160,7 @@ export function barPaths(points: readonly Point[], series: readonly (readonly nu
   }).join(''));
 }
 
-// The point that is drawn nearest to a time; -1 where none is near.
+// The index of the point nearest to a time; -1 if none is near.
 export function pointAt(points: readonly Point[], at: number): number {
   let nearest = -1;
   let distance = joinedMs;

@@ -1,4 +1,4 @@
-// What the tracker did in the last 15 minutes, as charts and as a table.
+// The activity of the tracker in the last 15 minutes, as charts and as a table.
 import {useMemo, useState} from 'preact/hooks';
 import {clockTime} from '../ui/clock.ts';
 import {Failure} from '../ui/failure.tsx';

@@ -3,14 +3,14 @@ import type {Session} from '../api/types.ts';
 import {needsWorker, type Target} from '../commands/targets.ts';
 import {usePolled} from '../ui/poll.ts';
 
-// Something that does not go on without a person.
+// Something that cannot continue without a person.
 export interface Need {
   href: string;
   name: string;
   words: string;
 }
 
-// Those that are told at once.
+// Maximum number of entries shown.
 export const mostNeeds = 8;
 
 const counted = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`;

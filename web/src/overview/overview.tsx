@@ -1,4 +1,4 @@
-// The page /ui/overview: whether the gateway is ready or why not, and how much goes through it.
+// The page /ui/overview: whether the gateway is ready or why not, and its current load.
 import type {ComponentChildren} from 'preact';
 import {useEffect, useState} from 'preact/hooks';
 import {me} from '../api/http.ts';
@@ -11,7 +11,7 @@ import {LastMinutes} from './last_minutes.tsx';
 import {Needs} from './needs.tsx';
 import {rated, rateOf, sized, withSample, type Sample, type Stats} from './series.ts';
 
-// As observe {what: "health"} tells it.
+// The result of observe {what: "health"}.
 export interface Health {
   ready: boolean;
   reasons: string[];
@@ -31,7 +31,7 @@ export interface Health {
   };
 }
 
-// What is meant by a reason, and what to do.
+// The meaning of a reason, and what to do.
 const reasonWords: Record<string, string> = {
   no_worker: 'No worker is connected. Open the browser with the extension and turn the extension on, or start the runner.',
   tracker_unreachable: 'The gateway cannot reach the tracker. Waiting commands continue once it is back; see /readyz.',
@@ -46,7 +46,7 @@ export function OverviewPage() {
   return (
     <div class="overview page">
       <header class="page-head"><h1>Overview</h1></header>
-      {/* A client is told of its own alone. */}
+      {/* A client sees only its own data. */}
       {me.value?.role === 'client' ? <Needs /> : <Everything />}
     </div>);
 }
@@ -66,7 +66,7 @@ function Everything() {
     </>);
 }
 
-// What came last while somebody looked.
+// The latest statistics, received while the page is visible.
 function useStats(): [readonly Sample[], SocketState] {
   const [samples, setSamples] = useState<readonly Sample[]>([]);
   const [state, setState] = useState<SocketState>('connecting');

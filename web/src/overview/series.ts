@@ -1,5 +1,5 @@
-// What the gateway tells once a second, as it comes over /api/stats/ws. Totals count since the tracker
-// began; members that a gateway may not have are optional.
+// The statistics that the gateway sends every second over /api/stats/ws. Totals count from the start of the tracker;
+// members that a gateway can omit are optional.
 export interface Stats {
   queued: number;
   oldest_ms?: number;
@@ -11,11 +11,11 @@ export interface Stats {
   payload_bytes?: number;
 }
 
-// Samples that are kept: a rate is that of five seconds, so that it can be read.
+// Number of samples kept: rates are averaged over five seconds to be readable.
 export const keptSamples = 6;
 
 export interface Sample extends Stats {
-  // Milliseconds since the epoch at which it came.
+  // Milliseconds since the epoch at which the sample arrived.
   at: number;
 }
 
@@ -23,8 +23,7 @@ export function withSample(samples: readonly Sample[], stats: Stats, at: number)
   return [...samples.slice(-(keptSamples - 1)), {...stats, at}];
 }
 
-// How much a total grew each second. One that fell began anew with its tracker: what came before is not
-// known.
+// Increase of a total per second. A total that has decreased was reset with its tracker: the rate is then unknown.
 export function rateOf(samples: readonly Sample[], total: 'registered' | 'completed'): number {
   const first = samples[0];
   const last = samples.at(-1);
@@ -32,7 +31,7 @@ export function rateOf(samples: readonly Sample[], total: 'registered' | 'comple
   return (last[total] - first[total]) / ((last.at - first.at) / 1000);
 }
 
-// Bytes in words: "512 B", "12 MB".
+// Formats bytes: "512 B", "12 MB".
 export function sized(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB'];
   let at = 0;

@@ -1,5 +1,5 @@
-// A session as it was: reached from a conversation, whose address then has `play=POSITION`. It stands
-// below the feed, which shows what `onParts` is told instead of what is live.
+// Replays a recorded session below the feed of its conversation; the address then has `play=POSITION`. The feed shows
+// the parts passed to `onParts` instead of the live ones.
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {get, wordsOf} from '../api/http.ts';
 import type {Part} from '../conversation/log.ts';
@@ -8,17 +8,17 @@ import {
 } from './player.ts';
 import {loadEvents, Recording, type PositionPage} from './recording.ts';
 
-// Milliseconds between two looks at what plays, at least: a frame.
+// Minimum milliseconds between two updates of the playback: a frame.
 const frameMs = 16;
-// Milliseconds that a position has to stand before the address has it.
+// Milliseconds that a position must be unchanged before it is written to the address.
 const settledMs = 300;
 
 export interface PlaybackProps {
   session: string;
-  // Where the address says to begin; all events where it does not.
+  // The start position from the address; the end if absent.
   position?: number;
   onParts: (parts: Part[]) => void;
-  // A position that stands, for the address.
+  // Receives a settled position, for the address.
   onSettled?: (position: number) => void;
   onClose: () => void;
 }
@@ -80,14 +80,14 @@ function Controls({recording, start, onParts, onSettled, onClose}: ControlsProps
     if (event.key === ' ' && !isOnControl) setPlaying(now => (now.isPlaying ? pause(now) : play(now, line)));
     else if (event.key === 'ArrowRight') setPlaying(now => step(now, line, by));
     else if (event.key === 'ArrowLeft') setPlaying(now => step(now, line, -by));
-    // Signs do something only here, where nobody means them for something else.
+    // These keys work only inside the player, because they can mean something else elsewhere.
     else if (event.key === ',' && isHere(event.target)) setPlaying(now => faster(now, -1));
     else if (event.key === '.' && isHere(event.target)) setPlaying(now => faster(now, 1));
     else return;
     event.preventDefault();
   };
   useEffect(() => {
-    // A tree, or a select, has taken its own arrows by then.
+    // A tree or a select has handled its own arrow keys by then.
     const heard = (event: KeyboardEvent) => { if (!event.defaultPrevented) onKey(event); };
     addEventListener('keydown', heard);
     return () => removeEventListener('keydown', heard);
@@ -142,7 +142,7 @@ const isTyping = (target: EventTarget | null): boolean =>
 
 const densityParts = 100;
 
-// Where much happened, behind the slider.
+// The density of events, behind the slider.
 function Density({recording}: {recording: Recording}) {
   const path = useMemo(() => recording.line.density(densityParts)
     .map((each, at, all) => {

@@ -1,18 +1,18 @@
-// Plays what was recorded, by when it happened. A position counts the events that are shown: 0 shows
-// none, `length` all of them. No clock of its own: whoever plays tells how much time has gone by.
+// Plays recorded events by their time. A position counts the events shown: 0 shows none, `length` all. Has no clock of
+// its own: the caller passes the elapsed time.
 
 export const speeds = [1, 2, 4, 8, 16, 32] as const;
 
-// A gap above this is idle, and played as `skippedMs` where idle time is skipped.
+// A longer gap is idle time, and takes `skippedMs` if idle time is skipped.
 export const idleMs = 2_000;
 const skippedMs = 300;
 
 export class Timeline {
-  // Milliseconds from the first event to each, as played; never falling, whatever clocks did.
+  // Milliseconds from the first event to each, as played; never decreasing, even if clocks were set back.
   private readonly asItWas: Float64Array;
   private readonly withoutIdle: Float64Array;
 
-  // Milliseconds since the epoch, by position from 0 on; NaN stands for one that cannot be read.
+  // Milliseconds since the epoch, by index from 0; NaN for a time that cannot be parsed.
   constructor(readonly times: readonly number[]) {
     this.asItWas = new Float64Array(times.length);
     this.withoutIdle = new Float64Array(times.length);
@@ -29,7 +29,7 @@ export class Timeline {
   get length(): number { return this.times.length; }
   offsets(skipsIdle: boolean): Float64Array { return skipsIdle ? this.withoutIdle : this.asItWas; }
 
-  // How dense events are along the positions, in `count` parts from 0 (idle) to 1, by the logarithm.
+  // The density of events along the positions, in `count` parts, each from 0 (idle) to 1, on a logarithmic scale.
   density(count: number): number[] {
     const {length} = this;
     const rates = Array.from({length: Math.min(count, length)}, (_, part, parts = Math.min(count, length)) => {
@@ -64,11 +64,11 @@ export function seek(playing: Playing, line: Timeline, position: number): Playin
     isPlaying: playing.isPlaying && to < line.length};
 }
 
-// Steps pause: whoever looks at one event after the other does not want them to run on.
+// Steps pause the playback, so that it does not continue while the user inspects single events.
 export const step = (playing: Playing, line: Timeline, by: number): Playing =>
   ({...seek(playing, line, playing.position + by), isPlaying: false});
 
-// From the end it plays anew.
+// Starts over if the position is at the end.
 export function play(playing: Playing, line: Timeline): Playing {
   if (line.length === 0) return playing;
   const from = playing.position >= line.length ? seek(playing, line, 0) : playing;
@@ -84,12 +84,12 @@ export function faster(playing: Playing, by: 1 | -1): Playing {
 export const skipIdle = (playing: Playing, line: Timeline, skipsIdle: boolean): Playing =>
   ({...playing, skipsIdle, offset: offsetAt(line, playing.position, skipsIdle)});
 
-// `elapsedMs` of somebody's time go by.
+// Advances the playback by `elapsedMs` of real time.
 export function advance(playing: Playing, line: Timeline, elapsedMs: number): Playing {
   if (!playing.isPlaying) return playing;
   const offset = playing.offset + Math.max(0, elapsedMs) * playing.speed;
   const offsets = line.offsets(playing.skipsIdle);
-  // The first event whose time has not come.
+  // The first event that is not due yet.
   let low = playing.position;
   let high = line.length;
   while (low < high) {
@@ -100,7 +100,7 @@ export function advance(playing: Playing, line: Timeline, elapsedMs: number): Pl
   return {...playing, offset, position: low, isPlaying: low < line.length};
 }
 
-// Milliseconds until the next event is to be shown; null where nothing plays.
+// Milliseconds until the next event is due; null if nothing plays.
 export function untilNext(playing: Playing, line: Timeline): number | null {
   if (!playing.isPlaying || playing.position >= line.length) return null;
   return Math.max(0, line.offsets(playing.skipsIdle)[playing.position]! - playing.offset) / playing.speed;

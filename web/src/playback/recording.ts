@@ -2,17 +2,16 @@ import type {EventPage, SessionEvent} from '../api/types.ts';
 import {reduce, Reduction, type Part} from '../conversation/log.ts';
 import {Timeline} from './player.ts';
 
-// Events of a page, and bytes of one event: what is longer is cut, since a picture of a session as it
-// was needs no whole outputs.
+// Events per page, and bytes per event: longer ones are truncated, because playback needs no complete outputs.
 const pageLimit = 1_000;
 const eventBytes = 4_096;
-// Events that are played at most: the first ones.
+// Maximum number of events played: the first ones.
 export const mostEvents = 50_000;
 
 export type PositionPage = EventPage & {next_position?: number};
 export type ReadPage = (path: string, abort: AbortSignal) => Promise<PositionPage>;
 
-// All events of a session in order, page by page; `onLoaded` is told how many there are so far.
+// Loads all events of a session in order, page by page; `onLoaded` receives the number loaded so far.
 export async function loadEvents(
   session: string, read: ReadPage, abort: AbortSignal, onLoaded: (loaded: number, length: number) => void,
   mostBytes = eventBytes,
@@ -31,7 +30,7 @@ export async function loadEvents(
   return events;
 }
 
-// The parts of a conversation at any position: forward by what was added, back from the beginning.
+// The parts of a conversation at any position: moves forward by adding events, and backward by starting over.
 export class Recording {
   readonly line: Timeline;
   private reduction = new Reduction();

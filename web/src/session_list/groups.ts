@@ -1,14 +1,14 @@
 import type {Session} from '../api/types.ts';
 import {visible} from '../ui/visible.ts';
 
-// How a session stands for who looks at the list: what needs a person first.
+// The groups of the session list, in their order: sessions that need a person come first.
 export type Group = 'needs' | 'running' | 'unread' | 'idle' | 'ended';
 export const groups: {id: Group; title: string}[] = [
   {id: 'needs', title: 'Needs attention'}, {id: 'running', title: 'Running'}, {id: 'unread', title: 'Unread'},
   {id: 'idle', title: 'Idle'}, {id: 'ended', title: 'Ended'},
 ];
 
-// A person has paused it: nobody else is needed.
+// Pause reasons caused by a person: they need no attention.
 const byPerson = new Set(['', 'paused', 'stopped', 'cancelled']);
 const busy = new Set(['waiting', 'starting', 'prompting', 'stopping']);
 
@@ -20,8 +20,7 @@ export function groupOf(session: Session, seen: number): Group {
   return session.max_seq > seen ? 'unread' : 'idle';
 }
 
-// Why, in a word or two.
-// How its agent is; empty where it has none.
+// The status of the session's agent; empty if it has none.
 export const agentStatus = ({agent}: Session): string => (!agent || agent.status === 'none' ? '' : words(agent.status));
 
 export function standing(session: Session): string {
@@ -37,12 +36,12 @@ export function standing(session: Session): string {
   return '';
 }
 
-// A code as it is read: agent_crashed → agent crashed.
+// A code in words: agent_crashed → agent crashed.
 export const words = (code: string): string => code.replaceAll('_', ' ');
 
 export const nameOf = (session: {name: string; session_id: string}): string => visible(session.name || session.session_id);
 
-// All of them by group, each newest first; `text` narrows them to what it is found in.
+// The sessions by group, each newest first; `text` filters them.
 export function grouped(sessions: Iterable<Session>, seen: (id: string) => number, text: string): Map<Group, Session[]> {
   const wanted = text.trim().toLowerCase();
   const found = new Map<Group, Session[]>(groups.map(({id}) => [id, []]));
@@ -55,8 +54,7 @@ export function grouped(sessions: Iterable<Session>, seen: (id: string) => numbe
   return found;
 }
 
-// The session as it is after what was told of all sessions; undefined where nothing changes, null
-// where it is gone.
+// The session after a message about all sessions; undefined if nothing changes, null if the session was deleted.
 export function changed(session: Session | undefined, type: string, data: Record<string, unknown>): Session | null | undefined {
   if (type.startsWith('session_') && type !== 'session_activity' && type !== 'session_deleted') {
     return data as unknown as Session;

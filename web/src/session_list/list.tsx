@@ -9,10 +9,10 @@ import {type Group, grouped, groups, nameOf, standing} from './groups.ts';
 import {NewSession} from './new_session.tsx';
 import {listed, listError, retryList, seenOf, sessions} from './store.ts';
 
-// More of a group than anybody looks through: the rest is found by the filter.
+// Limit per group; the filter finds the rest.
 const mostShown = 100;
 
-// All sessions, those first that need somebody.
+// All sessions, those that need attention first.
 export function SessionList({current}: {current: string}) {
   const [isMaking, setMaking] = useState(false);
   const text = place.value.query.get('filter') ?? '';
@@ -58,7 +58,7 @@ function GroupView({group, title, list, current}: {group: Group; title: string; 
 
 const signs: Record<Group, string> = {needs: '◆', running: '●', unread: '○', idle: '', ended: ''};
 
-// Alone changes with the time: of hundreds of rows no more than what a minute has changed is drawn.
+// A component of its own: when a minute passes, only the changed times are rendered, not all rows.
 function Ago({time}: {time: string}) {
   return <>{useMemo(() => computed(() => ago(time, now.value)), [time])}</>;
 }
@@ -90,7 +90,7 @@ function NoSessions() {
     </div>);
 }
 
-// What is beside the list while no session is chosen.
+// Shown next to the list while no session is selected.
 export function Welcome() {
   const count = sessions.value.size;
   return (

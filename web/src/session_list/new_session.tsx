@@ -7,10 +7,10 @@ import {draftOf, newId} from '../conversation/draft.ts';
 import {Dialog} from '../ui/dialog.tsx';
 import {Failure} from '../ui/failure.tsx';
 
-// What is chosen for it, until there is one.
+// The input of the form, kept until the session is created.
 const nothing = {agent: '', folder: '', name: ''};
 const form = signal(nothing);
-// The last one that was tried: the same once more is that one, not another one.
+// The last attempt: a retry with the same input uses the same id, so that it creates no second session.
 let tried = {of: '', id: ''};
 
 async function makeSession(): Promise<Session> {
@@ -26,7 +26,7 @@ async function makeSession(): Promise<Session> {
   }
 }
 
-// A session with an agent that some runner has, in a folder where that may work.
+// Creates a session with an agent that a runner offers, in a folder where the agent can work.
 export function NewSession({onClose}: {onClose: () => void}) {
   const [agents, setAgents] = useState<AgentOffer[] | null>(null);
   const [workspaces, setWorkspaces] = useState<Workspace[]>([]);
@@ -53,7 +53,7 @@ export function NewSession({onClose}: {onClose: () => void}) {
     const first = message.written.peek().text;
     try {
       const session = await makeSession();
-      // It is sent from there, and what was written since then is left there.
+      // The first message is sent from the session's draft; text written since then stays there.
       const draft = draftOf(session.session_id);
       if (first.trim()) {
         draft.write(first);

@@ -2,9 +2,9 @@ import type {Session} from '../api/types.ts';
 import {visible} from '../ui/visible.ts';
 import {nameOf} from './groups.ts';
 
-// What somebody who does not look may want to be told of: a question, and the end of a turn.
+// Something to notify a user about who is not looking at the page: a permission request, or the end of a turn.
 export interface Notice {
-  // Of the question, or the turn: it is told once.
+  // Id of the request or turn: each is notified once.
   tag: string;
   session: string;
   title: string;
@@ -20,7 +20,7 @@ export function noticeOf(session: Session, type: string, data: Record<string, un
   }
 }
 
-// What has come about while nothing was heard, between one list of sessions and the next.
+// Notices for events missed while disconnected, from the lists of sessions before and after.
 export function missedNotices(before: ReadonlyMap<string, Session>, after: ReadonlyMap<string, Session>): Notice[] {
   const missed: Notice[] = [];
   for (const session of after.values()) {

@@ -7,7 +7,7 @@ const reasons = {
   failed: 'This browser does not support notifications.',
 };
 
-// The switch, and why it cannot be switched.
+// The switch for notifications, and why it is unavailable.
 export function Notifications() {
   const why = refused();
   return (
@@ -16,7 +16,7 @@ export function Notifications() {
         <input type="checkbox" checked={isNotifying()} disabled={why === 'missing'}
           onChange={event => {
             const {currentTarget: box} = event;
-            // It is on once the browser has agreed.
+            // It is on only after the browser has granted permission.
             void setNotifying(box.checked).then(() => { box.checked = isNotifying(); });
           }} />
         Notify me about permission requests and ended turns while no Callslip tab is visible

@@ -3,14 +3,14 @@ import {go, sessionPath} from '../router.ts';
 import type {Notice} from './notices.ts';
 import {keep, stored} from '../ui/storage.ts';
 
-// Notifications of the browser: for who wants them, while none of the page's tabs is looked at.
+// Browser notifications: for users who have turned them on, while no tab of the page is visible.
 const chosenKey = 'callslip-notifications';
-// Milliseconds for which a notice is that of the tab which took it: by then all of them have heard.
+// Milliseconds that a notice belongs to the tab that took it: all tabs have received it by then.
 const mineMs = 60_000;
-// Milliseconds in which a tab that is looked at may say that it is.
+// Milliseconds in which a visible tab can claim a notice.
 const lookMs = 300;
 
-// Why there are none: nothing the browser has, nothing it allows, nothing it shows of a page.
+// Why there are no notifications: not available, not allowed, or not supported for pages.
 export type Refused = '' | 'missing' | 'denied' | 'failed';
 const failed = signal(false);
 const asked = signal(0);
@@ -32,7 +32,7 @@ export async function setNotifying(on: boolean): Promise<void> {
   asked.value++;
 }
 
-// Whether no other tab has taken it, nor this one before.
+// Whether no tab, including this one, has taken the notice before.
 const take = (tag: string) => new Promise<boolean>(resolve => {
   void navigator.locks.request(`callslip-notice-${tag}`, {ifAvailable: true}, lock => {
     resolve(lock !== null);
@@ -42,7 +42,7 @@ const take = (tag: string) => new Promise<boolean>(resolve => {
 
 const isLookedAt = () => document.visibilityState === 'visible';
 
-// Tells it once in all tabs, and not where one is looked at; nor what is no longer so by then.
+// Shows a notice once for all tabs, unless one of them is visible, or the notice is outdated by then.
 export function notify(notice: Notice, isStillSo: () => boolean): void {
   if (!isNotifying()) return;
   if (isLookedAt()) {

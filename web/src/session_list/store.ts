@@ -10,10 +10,11 @@ import {visible} from '../ui/visible.ts';
 import {changed, groupOf, nameOf} from './groups.ts';
 import {missedNotices, type Notice, noticeOf} from './notices.ts';
 
-// All sessions that somebody may see, as they are now.
-// By who looks.
+// All sessions visible to the user, live.
+
+// Each user has their own.
 const seenKey = () => `callslip-seen/${encodeURIComponent(me.peek()?.name ?? '')}`;
-// More than anybody reads; the rest is found by its link.
+// Maximum number of sessions listed; others can be opened by their link.
 const mostSessions = 2_000;
 
 export const sessions = signal<ReadonlyMap<string, Session>>(new Map());
@@ -35,7 +36,7 @@ function readSeen(): Record<string, number> {
   }
 }
 
-// Somebody has read it up to there.
+// The user has read the session up to `seq`.
 export function markSeen(id: string, seq: number): void {
   if (seq <= seenOf(id)) return;
   const entries = Object.entries({...readSeen(), ...seen.value, [id]: seq});
@@ -45,7 +46,7 @@ export function markSeen(id: string, seq: number): void {
 
 const query = (): string => (whose() ? `?client=${encodeURIComponent(whose())}` : '');
 let socket: ReconnectingSocket | null = null;
-// What was told while the list was on its way.
+// Messages received while the list is being loaded.
 let meanwhile: Told[] | null = null;
 
 export function follow(): void {
@@ -56,10 +57,10 @@ export function follow(): void {
     onState: state => {
       if (state === 'lost' && connection.value === 'live') announce('Connection lost.');
       if (state === 'live' && connection.value === 'lost') announce('Connection restored.');
-      // Trying again is not yet better than lost.
+      // A reconnect attempt still counts as a lost connection.
       if (state !== 'connecting' || connection.value !== 'lost') connection.value = state;
       isAway.value = connection.value === 'lost';
-      // A browser does not tell why: perhaps because the login is over.
+      // A browser does not report the reason; the login may have expired.
       if (state === 'lost') void get('/me').catch(() => undefined);
     },
   });
@@ -92,7 +93,7 @@ async function list(abort: AbortSignal): Promise<void> {
     if (abort.aborted) return;
     const before = sessions.value;
     sessions.value = found;
-    // What was told since is told below.
+    // Later messages are notified below.
     const told = new Set(meanwhile.map(({data}) => data.session_id));
     for (const each of missedNotices(before, found)) if (!told.has(each.session)) tell(each);
     listed.value = true;
@@ -132,7 +133,7 @@ function apply({type, data}: Told): void {
   if (notice) tell(notice, type === 'permission_asked');
 }
 
-// A question that was answered in the meantime is none.
+// A question that was answered meanwhile is outdated.
 function tell(notice: Notice, isQuestion = false): void {
   notify(notice, () => !isQuestion || Boolean(sessions.value.get(notice.session)?.open_permissions));
 }

@@ -6,7 +6,7 @@ import {attempt, Boundary} from '../ui/failure.tsx';
 import {visible} from '../ui/visible.ts';
 import type {SessionStore} from './store.ts';
 
-// The agent itself: starting and stopping it, its modes and its settings, in a dialog of their own.
+// The dialog of the agent: starting and stopping it, its modes and its settings.
 export function AgentControls({store, session}: {store: SessionStore; session: Session}) {
   const [isOpen, open] = useState(false);
   if (!session.acp_server) return null;
@@ -56,7 +56,7 @@ function AgentDialog({store, session, onClose}: {store: SessionStore; session: S
     </Dialog>);
 }
 
-// Groups of values as one list.
+// Flattens groups of values to one list.
 const flat = (values: ConfigValue[]): ConfigValue[] => values.flatMap(each => (each.options ? flat(each.options) : [each]));
 
 function Setting({option, set}: {option: ConfigOption; set: (body: unknown) => void}) {

@@ -6,7 +6,7 @@ import {useSingleKeys} from '../ui/keys.ts';
 import {draftOf, type Picture} from '../conversation/draft.ts';
 import type {SessionStore} from './store.ts';
 
-// Where somebody writes to the agent.
+// The message box.
 export function Composer({store}: {store: SessionStore}) {
   const draft = draftOf(store.id);
   const {text, images} = draft.written.value;
@@ -26,7 +26,7 @@ export function Composer({store}: {store: SessionStore}) {
   const send = async (isNow: boolean) => {
     if (isOff) return;
     await draft.send(isNow, message => post(store.path('/queue'), message));
-    // Unless somebody has gone elsewhere meanwhile.
+    // Unless the user has moved the focus elsewhere meanwhile.
     const {activeElement} = document;
     if (activeElement === document.body || form.current?.contains(activeElement)) box.current?.focus();
   };
@@ -57,7 +57,7 @@ export function Composer({store}: {store: SessionStore}) {
         onInput={event => draft.write(event.currentTarget.value)}
         onPaste={event => {
           const files = [...(event.clipboardData?.files ?? [])];
-          // Where there is text, too, that is what was copied: the picture shows how it looked.
+          // If the clipboard has text as well, the image only shows how that text looked.
           if (files.length === 0 || event.clipboardData?.getData('text/plain')) return;
           event.preventDefault();
           void attach(files);

@@ -4,7 +4,7 @@ import {useSingleKeys} from '../ui/keys.ts';
 import type {ListHandle} from '../ui/virtual_list.tsx';
 import {canFold, type Folds} from './folds.ts';
 
-// The keys by which a conversation is read: from part to part, from prompt to prompt, open and closed.
+// The keys for reading a conversation: move between parts and prompts, expand and collapse.
 export function useFeedKeys(parts: readonly Part[], folds: Folds, list: RefObject<ListHandle | null>): void {
   useSingleKeys(event => {
     const handle = list.current;
@@ -20,7 +20,7 @@ export function useFeedKeys(parts: readonly Part[], folds: Folds, list: RefObjec
         const isPrompt = ({kind}: Part, index: number) => kind === 'prompt' && (key === '[' ? index < from : index > from);
         const to = key === '[' ? parts.findLastIndex(isPrompt) : parts.findIndex(isPrompt);
         if (to < 0 && key === ']') return;
-        // Before the first one there is what is to be loaded, which being there asks for.
+        // Scrolling to the top triggers loading of older events.
         handle.bring(Math.max(to, 0), 'start', {isFocused: true});
         break;
       }
@@ -38,7 +38,7 @@ export function useFeedKeys(parts: readonly Part[], folds: Folds, list: RefObjec
   });
 }
 
-// On a part itself arrows go on where it ends in sight, and else scroll it.
+// On a focused part, the arrow keys move to the next part if the part's edge is visible; otherwise they scroll.
 function asLetter(event: KeyboardEvent): string {
   const part = event.target as Element;
   const feed = part.closest('[role="feed"]')?.getBoundingClientRect();

@@ -1,13 +1,13 @@
 import {signal} from '@preact/signals';
 import type {Part} from '../conversation/log.ts';
 
-// Which parts of a conversation are open: it outlives the rows that show them.
+// Which parts of a conversation are expanded; outlives the rows that show them.
 export class Folds {
-  // What was chosen for all of them, and for some since.
+  // The choice for all parts, and later choices for single ones.
   private readonly all = signal<boolean | null>(null);
   private readonly chosen = signal<ReadonlyMap<string, boolean>>(new Map());
 
-  // What has failed is looked at; of what went well the title is enough.
+  // Failed tool calls are expanded by default; for others the title is enough.
   isOpen(part: Part): boolean {
     return this.chosen.value.get(part.key) ?? this.all.value ?? (part.kind === 'tool' && part.status === 'failed');
   }
@@ -20,7 +20,7 @@ export class Folds {
     this.chosen.value = new Map(this.chosen.value).set(part.key, isOpen);
   }
 
-  // Opens all; closes them where all are open.
+  // Expands all; collapses all if all are expanded.
   toggleAll(): void {
     this.all.value = !this.all.value;
     this.chosen.value = new Map();

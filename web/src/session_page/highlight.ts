@@ -1,6 +1,6 @@
-// Marks words in the rows that are there, without a change to them.
+// Marks words in the rendered rows without changing the rows.
 
-// Ranges at most.
+// Maximum number of ranges.
 const most = 500;
 const canMark = typeof CSS !== 'undefined' && 'highlights' in CSS;
 
@@ -16,10 +16,10 @@ function* hits(within: Element, words: RegExp): Generator<Range> {
   }
 }
 
-// Where the words are first.
+// The first occurrence of the words.
 export const hitIn = (row: Element, words: RegExp): Range | null => hits(row, words).next().value ?? null;
 
-// Until what it returns is called. `current` names the part that one stands at.
+// Marks until the returned function is called. `current` returns the key of the current part.
 export function highlight(words: RegExp, current: () => string): (() => void) | undefined {
   const feed = document.querySelector('.feed [role="feed"]');
   if (!canMark || !feed) return undefined;

@@ -21,7 +21,7 @@ import {Search, useSearchKeys} from './search.tsx';
 import {SessionStore} from './store.ts';
 import {TranscriptDialog} from './transcript.tsx';
 
-// One session: its conversation, what waits for its agent, and what that asks.
+// The page of a session: its conversation, its queue, and the questions of its agent.
 export function SessionPage({id}: {id: string}) {
   const store = useMemo(() => new SessionStore(id), [id]);
   useEffect(() => () => store.close(), [store]);
@@ -53,12 +53,12 @@ export function SessionPage({id}: {id: string}) {
     </div>);
 }
 
-// The session as it was, in the place of what is live.
+// Playback of the session, in place of the live view.
 function Played({store, from}: {store: SessionStore; from: string}) {
   const [parts, setParts] = useState<Part[]>([]);
   const list = useRef<ListHandle>(null);
   useFeedKeys(parts, store.folds, list);
-  // Where playback began: what it puts into the address afterwards is for others.
+  // The start of the playback: later changes of the address, made by the playback itself, are ignored.
   const start = useMemo(() => (/^\d+$/.test(from) ? Number(from) : 0), [store.id]);
   return (
     <>
@@ -77,7 +77,7 @@ function Head({store}: {store: SessionStore}) {
   const [isStopping, setStopping] = useState(false);
   const [isTaking, setTaking] = useState(false);
   const seen = useTurnTime(session?.turn_id ?? '');
-  // Its prompt is recorded as it begins; where that is not loaded, since when it was seen.
+  // The start of the turn: the time of its prompt, or, if that is not loaded, when the turn was first seen.
   const prompt = Date.parse(store.parts.value.findLast(({kind}) => kind === 'prompt')?.time ?? '');
   const begun = Math.min(prompt || seen, seen);
   useSingleKeys(event => {
@@ -127,7 +127,7 @@ function Head({store}: {store: SessionStore}) {
     </header>);
 }
 
-// When the turn was first seen here.
+// When the turn was first seen in this page.
 function useTurnTime(turn: string): number {
   const begun = useRef({turn: '', at: 0});
   if (begun.current.turn !== turn) begun.current = {turn, at: Date.now()};

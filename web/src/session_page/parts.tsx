@@ -16,7 +16,7 @@ import {visible} from '../ui/visible.ts';
 import type {Folds} from './folds.ts';
 import type {SessionStore} from './store.ts';
 
-// The parts of a conversation, each as what it is.
+// The views of the parts of a conversation.
 
 const marks = {queued: '○', running: '●', completed: '✔', failed: '✖', cancelled: '⊘', pending: '○', in_progress: '●'};
 const markOf = (status: string) => marks[status as keyof typeof marks] ?? '·';
@@ -28,7 +28,7 @@ interface Props {
   count: number;
 }
 
-// Drawn again only where it is another object, see Reduction, or has moved.
+// Rendered again only if the part is a new object, see Reduction, or has moved.
 export class PartView extends Component<Props> {
   override shouldComponentUpdate({part, position}: Props) {
     return part !== this.props.part || position !== this.props.position;
@@ -65,7 +65,7 @@ function labelOf(part: Part): string {
   }
 }
 
-// All of it as text, where it cannot be drawn as what it is.
+// The whole part as text, used if rendering it fails.
 const plainOf = (part: Part): string => ('text' in part ? part.text : textOf(part as unknown as Json));
 
 function Body({part, store}: {part: Part; store: SessionStore}) {
@@ -103,7 +103,7 @@ function Said({part}: {part: TextPart}) {
 const Gap = ({store}: {store: SessionStore}) => (
   <p class="rule">{store.isFull.value ? 'Too many events in between to load here. Go to the end and scroll up to read them.' : 'Loading events in between…'}</p>);
 
-// A part of which only the title is there until it is opened, by mouse or by key.
+// A part that shows only its title until it is expanded.
 function Folded({part, folds, title, children}:
 {part: Part; folds: Folds; title: ComponentChildren; children: () => ComponentChildren}) {
   const isOpen = folds.isOpen(part);
@@ -157,7 +157,7 @@ function ToolBody({part}: {part: ToolPart}) {
   return (
     <div class="tool-body">
       {part.locations.map((each, at) => <div key={at} class="place">{placeOf(each)}</div>)}
-      {/* A part of two texts would show changes that nobody made. */}
+      {/* A diff of truncated texts would show changes that were not made. */}
       {diffs.map((each, at) => (part.omitted
         ? <p key={at} class="hint">{`The diff of ${each.path || 'a file'} is not fully loaded.`}</p>
         : <Boundary key={at} of={each} plain={() => (each.kind === 'patch' ? each.patch : each.after)}><DiffView source={each} /></Boundary>))}

@@ -17,12 +17,12 @@ import {visible} from '../ui/visible.ts';
 import {placeOf} from './parts.tsx';
 import type {SessionStore} from './store.ts';
 
-// What the agent asks, over the box for messages: it covers nothing, and shows all of what is asked for.
+// The open permission requests, above the message box: they cover nothing, and show everything that is requested.
 
-// What holds for ever is pressed itself, and not in the place of something else.
+// Permanent choices have no key, so that they are not made by mistake.
 const keyOf: Record<string, string> = {allow_once: 'y', reject_once: 'n'};
 
-// Names that say what their kind is; beside any other one it is said.
+// Names that already express their kind; for others the kind is added.
 const saying: Record<string, RegExp> = {allow_once: /^(allow|yes)( once)?$/i, allow_always: /^(always allow|allow always)$/i,
   reject_once: /^(reject|no)( once)?$/i, reject_always: /^(always reject|reject always)$/i};
 
@@ -49,14 +49,14 @@ function Question({permission, store, isFirst = false}: {permission: Permission;
   const asked = useMemo(() => JSON.stringify(permission), [permission]);
   const [isSteady, look] = useSteady(options, isAnswering || !canActNow() ? '' : asked);
   const pick = (option: PermissionOption) => {
-    // Not before it could be read.
+    // Not before the user had time to read it.
     if (!look()) return;
     setAnswering(true);
     void store.answer(permission, option.option_id).then(() => setAnswering(false));
   };
   const optionOf = (key: string | undefined) => permission.options.find(({kind}) => key && keyOf[kind] === key);
   useSingleKeys(event => {
-    // A key that is held answers one question, not the next one too.
+    // A held key answers only one question, not the next one too.
     const option = event.repeat || !isFirst || !canActNow() ? undefined : optionOf(event.key);
     if (!option) return;
     event.preventDefault();
@@ -82,7 +82,7 @@ function Question({permission, store, isFirst = false}: {permission: Permission;
     </div>);
 }
 
-// Scrolls where it is long, and says how much of it is below.
+// Scrolls if the content is long, and shows how much of it is below.
 function Whole({children}: {children: ComponentChildren}) {
   const box = useRef<HTMLDivElement>(null);
   const [below, setBelow] = useState(0);
@@ -102,7 +102,7 @@ function Whole({children}: {children: ComponentChildren}) {
   return (
     <>
       <div class="asked" ref={box} onScroll={look} tabIndex={0} role="region" aria-label="Request details"><div>{children}</div></div>
-      {/* It keeps its place at the end: what is below it does not move. */}
+      {/* Stays visible at the end, so that the content below does not move. */}
       {isLong && (
         <button type="button" class={`asked-more${below > 0 ? '' : ' is-over'}`} tabIndex={-1}
           onClick={() => box.current?.scrollBy({top: box.current.clientHeight * 0.8})}>
@@ -111,7 +111,7 @@ function Whole({children}: {children: ComponentChildren}) {
     </>);
 }
 
-// All of it: what is not shown is not approved.
+// Shows the whole request: a user must not approve anything that is not shown.
 function Asked({permission}: {permission: Permission}) {
   const {places, diffs, texts} = useMemo(() => shownOf(permission), [permission]);
   const {kind, details: {left_out: leftOut} = {}} = permission;
@@ -138,14 +138,14 @@ function shownOf({title, kind, tool_call_id: toolCallId, details = {}}: Permissi
     texts: [rawInput === null ? null : commandOf(rawInput), ...texts, rest && pretty(rest)].filter(each => each !== null)};
 }
 
-// Those of a list that are as they are known to be, and what else there is.
+// The elements of a list that have the known form, and the rest.
 function split(value: Json | undefined, is: (each: Json) => each is JsonObject): [JsonObject[], Json] {
   if (!Array.isArray(value)) return [[], value ?? null];
   const others = value.filter(each => !is(each));
   return [value.filter(is), others.length > 0 ? others : null];
 }
 
-// What is left of an object without some of its members, and without those that are null.
+// The object without null members and those for which `is` returns true; null if nothing is left.
 function without(value: JsonObject, is = (_name: string, _value: Json) => false): JsonObject | null {
   const left = Object.entries(value).filter(([name, each]) => each !== null && !is(name, each));
   return left.length > 0 ? Object.fromEntries(left) : null;
@@ -154,7 +154,7 @@ function without(value: JsonObject, is = (_name: string, _value: Json) => false)
 const isPlace = (value: Json): value is JsonObject => isObject(value) && typeof value.path === 'string'
   && Object.entries(value).every(([name, each]) => name === 'path' || (name === 'line' && (typeof each === 'number' || each === null)));
 
-// The change that a content is; null where there would be nothing to be seen of its texts.
+// The diff of a content; null if the diff would show no changes.
 function diffIn(content: JsonObject): TextsSource | null {
   const diff = ofContent(content);
   return diff && linesOf(diff.before).join('\n') !== linesOf(diff.after).join('\n') ? diff : null;
@@ -167,7 +167,7 @@ function restOf(content: JsonObject, {path, before, after}: TextsSource): string
   return rest && pretty(rest);
 }
 
-// As it stands there: of markdown there is more than is seen.
+// The literal text: rendered markdown would hide parts of it.
 function textIn(value: JsonObject): string {
   const {type, content, ...more} = value;
   return type === 'content' && isObject(content) && content.type === 'text' && typeof content.text === 'string'

@@ -30,7 +30,7 @@ export function QueuePane({store}: {store: SessionStore}) {
   }, [messages, queue]);
   const session = store.session.value;
   const isNext = session !== null && agentStatus(session) && !session.turn_id && queue && !queue.paused;
-  // A turn has ended badly: somebody has to say what is to become of its message.
+  // A turn ended badly: a user must decide what happens to its message.
   const isStuck = queue?.paused && queue.pause_reason !== 'paused';
   return (
     <section class="pane queue" aria-labelledby="queue-title">
@@ -95,7 +95,7 @@ function Waiting({message, at, store, move, onDrag, onDrop}: WaitingProps) {
   const save = async () => {
     if (edited !== null && edited.trim() && edited !== message.message &&
         !await store.change('PATCH', `/queue/${message.id}`, {message: edited, image_ids: message.image_ids})) return;
-    // What was written meanwhile is not saved yet.
+    // Text written meanwhile is not saved yet.
     if (draft.written.peek().edits[message.id]?.text === edited) setEdited(null);
   };
   if (edited !== null) {

@@ -9,10 +9,10 @@ import {canFold} from './folds.ts';
 import {highlight, hitIn} from './highlight.ts';
 import type {SessionStore} from './store.ts';
 
-// Milliseconds without a key until it is searched.
+// Milliseconds without a key press before the search starts.
 const typingMs = 120;
 
-// f, or Ctrl+F, begins a search; Ctrl+F in it is the browser's own.
+// f or Ctrl+F starts a search; Ctrl+F during a search opens that of the browser.
 export function useSearchKeys(store: SessionStore): void {
   useSingleKeys(event => {
     if (event.key !== 'f') return;
@@ -31,8 +31,8 @@ export function useSearchKeys(store: SessionStore): void {
   }, [store]);
 }
 
-// Searches the whole conversation, for which what is older is loaded page by page: the browser's own
-// search sees no rows but those in sight.
+// Searches the whole conversation, and loads its older events page by page for that: the browser's own search finds
+// only visible rows.
 export function Search({store, parts, list}: {store: SessionStore; parts: Part[]; list: RefObject<ListHandle | null>}) {
   const [words, setWords] = useState('');
   const [one, setOne] = useState<Found | null>(null);
@@ -41,10 +41,10 @@ export function Search({store, parts, list}: {store: SessionStore; parts: Part[]
   latest.current = parts;
   const box = useRef<HTMLInputElement>(null);
   const typing = useRef(0);
-  // Where to go as soon as something is found.
+  // The direction to move in as soon as something is found.
   const awaited = useRef<1 | -1 | 0>(0);
   const from = useRef<{focus: Element | null; key: string; top: number; isAtEnd: boolean} | null>(null);
-  // Before the next key is heard, which is a word's first letter and no shortcut.
+  // Focuses the box before the next key press, which is the first letter of a word, not a shortcut.
   useLayoutEffect(() => {
     const handle = list.current;
     if (handle) from.current = {focus: document.activeElement, ...handle.place(), isAtEnd: handle.isAtEnd()};
@@ -65,7 +65,7 @@ export function Search({store, parts, list}: {store: SessionStore; parts: Part[]
   const go = (by: 1 | -1) => {
     const text = box.current?.value.trim() ?? '';
     awaited.current = 0;
-    // Faster than the search: once something is found.
+    // If Enter is faster than the search, moves once something is found.
     if (text !== words) change(text);
     if (text !== words || found.length === 0) {
       awaited.current = by;
@@ -129,8 +129,8 @@ function told(store: SessionStore, found: Found[], one: Found | null): string {
   return `${hits} in ${length.toLocaleString('en')} of ${all.toLocaleString('en')} events…`;
 }
 
-// What is found in the parts as they are. One search after the other, so that what comes while it
-// searches holds it up no more than once.
+// The matches in the current parts. Runs one search at a time, so that parts that arrive during a search cause only one
+// more.
 function useFound(parts: Part[], words: string): Found[] {
   const [found, setFound] = useState<Found[]>([]);
   const latest = useRef(parts);

@@ -9,24 +9,24 @@ import {EventLog, type Part, type Span} from '../conversation/log.ts';
 import {attempt, refuse} from '../ui/failure.tsx';
 import {Folds} from './folds.ts';
 
-// One session that is looked at: its events as far as they are loaded, and what it is doing.
+// The state of the displayed session: its loaded events, and its current activity.
 const pageEvents = 200;
-// Of an event, loaded or live; the rest of a longer one is fetched when somebody wants to see it.
+// Limit per event, loaded or live; the rest of a longer event is fetched on request.
 const maxEventBytes = 16_384;
-// Of all events that are here while more come: the oldest go, down to three quarters of it, and are loaded
-// again by who goes back to them. Whoever is there just now may have twice as much.
+// Limit of all loaded events while more arrive: the oldest are dropped, down to three quarters of it, and loaded again
+// when the user scrolls back. Doubled while the user views older events.
 export const mostBytes = 32 << 20;
-// Events of which there is room for as many, however long they are.
+// Number of events that fit in any case, however long they are.
 const mostMissed = mostBytes / maxEventBytes;
 
-// Milliseconds until a page that could not be had is asked for again, where nothing is told of it.
+// Milliseconds until a failed page request is repeated, unless the error states a time.
 const firstRetryMs = 250;
 const longestRetryMs = 10_000;
 
-// Which events a page is to have: the first ones above a seq, or the last ones below it.
+// The events of a page: the first ones above a seq, or the last ones below it.
 type Where = {after_seq: number} | {before_seq: number};
 
-// Milliseconds between two drawings of what streams in: as often as somebody can read.
+// Milliseconds between two renderings of streaming text: as often as a person can read.
 const drawEveryMs = 50;
 const drawHiddenEveryMs = 250;
 
@@ -46,7 +46,7 @@ export class SessionStore {
   readonly isGone = signal(false);
   readonly hasOlder = signal(false);
   readonly isLoaded = signal(false);
-  // Whether nobody looks at what is older.
+  // Whether the user is at the end, not at older events.
   isReadAtEnd = true;
   private readonly version = signal(0);
   private readonly streamed = signal<Streamed | null>(null);
@@ -62,27 +62,27 @@ export class SessionStore {
   });
 
   private readonly socket: ReconnectingSocket;
-  // Why the page that is missing could not be had just now.
+  // Why the last page request failed.
   readonly loadError = signal<unknown>(null);
-  // The newest event that there is, as far as anybody has told, and as it was when the connection began.
+  // The newest known seq, and the newest one at the start of the connection.
   private newest = 0;
   private joined = 0;
-  // The page that was asked for; one at a time.
+  // The current page request; one at a time.
   private loading: {id: string; where: Where} | null = null;
   private pages = 0;
   private retry = 0;
   private failures = 0;
   private wantsFirst = false;
   private wantsOlder = false;
-  // A hole that is filled from its end: what was had of it is shown once all of it is there.
+  // A gap being filled from its end; its events are shown once all are loaded.
   private filling: {hole: Span; from: number; bytes: number} | null = null;
   readonly gathered = signal<SessionEvent[] | null>(null);
-  // Whether what is missing has to wait until what is older is not looked at any more.
+  // Whether loading must wait until the user leaves the older events.
   readonly isFull = signal(false);
   private whenFirst: (() => void)[] = [];
   private whenDrawn: (() => void)[] = [];
   private refreshing = 0;
-  // Changes of the session that were told.
+  // Number of session changes received.
   private told = 0;
   private readonly reads = new Reread(abort => this.read(abort), error => { this.error.value = error; });
   private drawing = 0;
@@ -115,7 +115,7 @@ export class SessionStore {
     this.goOn();
   }
 
-  // The first ones, and then all that lies between; resolves once the first are there, or don't come.
+  // Loads the first events, and then everything in between; resolves once the first ones are loaded or have failed.
   loadFirst(): Promise<void> {
     if (!this.hasOlder.value) return Promise.resolve();
     const done = new Promise<void>(resolve => this.whenFirst.push(resolve));
@@ -124,14 +124,14 @@ export class SessionStore {
     return done;
   }
 
-  // Once they are drawn, too.
+  // Resolves after the next rendering.
   private endFirst(): void {
     if (this.whenFirst.length === 0) return;
     this.whenDrawn.push(...this.whenFirst.splice(0));
     this.draw();
   }
 
-  // Events as they were recorded, in the place of those that were cut.
+  // Replaces truncated events by the complete ones.
   async loadWhole(...seqs: number[]): Promise<void> {
     for (const seq of seqs) {
       const page = await attempt(() => get<EventPage>(`${this.path('/events')}?after_seq=${seq - 1}&limit=1`));
@@ -146,7 +146,7 @@ export class SessionStore {
     return attempt(() => post(this.path(`/permissions/${encodeURIComponent(permission.permission_id)}`), {option_id: option}));
   }
 
-  // What changes the queue: how it stands afterwards is read again, whatever came of it.
+  // Changes the queue, and reads its state again afterwards, whatever the result.
   async change(method: string, path: string, body?: unknown): Promise<boolean> {
     try {
       await call(method, this.path(path), body);
@@ -159,7 +159,7 @@ export class SessionStore {
     }
   }
 
-  // Asks for what is missing, page after page, until nothing is.
+  // Requests missing events, page by page, until none are missing.
   goOn(): void {
     if (this.loading || this.retry || this.state.value !== 'live') return;
     const where = this.missing();
@@ -179,7 +179,8 @@ export class SessionStore {
     if (this.filling) return {before_seq: this.filling.from};
     if (log.hole) return {before_seq: log.hole.to + 1};
     if (newest <= log.end) return null;
-    // What is above `joined` is told live, and not loaded from below; neither is what may not all find room.
+    // Events above `joined` arrive live, so they are not loaded from below; nor are more events than are certain to
+    // fit.
     return log.end < this.joined && this.joined - log.end <= mostMissed ? {after_seq: log.end} : {before_seq: newest + 1};
   }
 
@@ -215,7 +216,7 @@ export class SessionStore {
         const before = this.session.value?.agent;
         this.told++;
         this.session.value = data as unknown as Session;
-        // Notices are without what the agent tells of itself.
+        // These messages omit the details of the agent.
         if (before?.details) this.update({agent: {...before, ...this.session.value.agent, details: before.details}});
         return;
       }
@@ -226,7 +227,7 @@ export class SessionStore {
           if (this.isAnswer(data)) this.fail(data);
           return;
         }
-        // The connection itself, which is tried again.
+        // Concerns the connection itself, which is retried.
         if (!data.request) {
           this.loadError.value = refusalOf(data);
           return;
@@ -246,14 +247,14 @@ export class SessionStore {
     clearTimeout(this.retry);
     this.retry = this.failures = 0;
     this.loadError.value = null;
-    // What was had of a hole is not asked for again.
+    // Keeps what was loaded of a gap, so that it is not requested again.
     this.settle();
     this.endFirst();
     this.goOn();
     this.reads.anew();
   }
 
-  // Whether it is that of the page that was asked for. A gateway of before does not say.
+  // Whether it answers the current page request. Older gateways send no request id.
   private isAnswer({request_id: id}: JsonObject): boolean {
     return this.loading !== null && (id === undefined || id === this.loading.id);
   }
@@ -262,7 +263,7 @@ export class SessionStore {
     const {where} = this.loading!;
     const {events, has_more: hasMore} = page;
     const [first, last] = [events[0]?.seq ?? 0, events.at(-1)?.seq ?? 0];
-    // To be asked for once more, but not for ever without a pause.
+    // Retry, but not in an endless loop without a pause.
     if (hasMore && events.length === 0) return this.fail({message: 'The gateway returned an empty page of events.'});
     this.loading = null;
     this.failures = 0;
@@ -279,7 +280,7 @@ export class SessionStore {
     this.goOn();
   }
 
-  // All events from one seq to another.
+  // Takes all events of a range.
   private takeBefore(events: SessionEvent[], from: number, to: number): void {
     const {log} = this;
     if (!this.isLoaded.value || to < log.start) {
@@ -298,7 +299,7 @@ export class SessionStore {
     this.filling = this.gathered.value = null;
   }
 
-  // It is asked for again, after what was told, or else later each time.
+  // Retries after the time that the gateway states, or else after increasing delays.
   private fail(data: JsonObject): void {
     this.loading = null;
     this.loadError.value = refusalOf(data);
@@ -310,7 +311,7 @@ export class SessionStore {
     }, wait * (1 + Math.random() / 4));
   }
 
-  // What was had of a hole, in its place.
+  // Adds what was loaded of a gap to the log.
   private settle(): void {
     const {filling} = this;
     if (filling && this.gathered.value) this.addEvents(this.gathered.value, filling.from, filling.hole.to);
@@ -321,7 +322,7 @@ export class SessionStore {
   private get most(): number { return this.isEndSeen ? mostBytes : 2 * mostBytes; }
   private get bytes(): number { return this.log.bytes + (this.filling?.bytes ?? 0); }
 
-  // Whether there is room for a page of what is missing.
+  // Whether there is room for another page of missing events.
   private makeRoom(): boolean {
     const most = this.most - pageEvents * maxEventBytes;
     if (this.isEndSeen) this.forget(most);
@@ -351,7 +352,7 @@ export class SessionStore {
     this.draw();
   }
 
-  // Many events within a moment are drawn once: the first of them at once.
+  // Renders many events within a short time at once; the first one immediately.
   private draw(): void {
     if (this.drawing) return;
     const every = document.visibilityState === 'visible' ? drawEveryMs : drawHiddenEveryMs;
@@ -388,7 +389,7 @@ export class SessionStore {
       get<Session>(this.path(), abort), get<{messages: QueuedMessage[]}>(this.path('/queue'), abort),
       get<QueueState>(this.path('/queue-settings'), abort)]);
     if (abort.aborted) return;
-    // What was told meanwhile may be newer.
+    // Changes received meanwhile may be newer.
     if (this.told === told) this.session.value = session;
     else this.refreshSoon();
     this.messages.value = waiting.messages;

@@ -8,10 +8,10 @@ import {fileName, mostLength, TooLong, transcript} from '../conversation/transcr
 import {Dialog} from '../ui/dialog.tsx';
 import {Failure} from '../ui/failure.tsx';
 
-// Bytes of one event: of what is longer it is said how much is left out.
+// Limit of an event in bytes; for longer ones, the transcript states how much was omitted.
 const eventBytes = 256 << 10;
 
-// All that is recorded of the session, older than what is loaded here too. Rejects with TooLong.
+// The whole recorded session, including events not loaded in the page. Rejects with TooLong.
 async function load(session: Session, abort: AbortSignal, tell: (progress: string) => void): Promise<string> {
   let size = 0;
   const read = async (path: string, signal: AbortSignal) => {
@@ -28,7 +28,7 @@ async function load(session: Session, abort: AbortSignal, tell: (progress: strin
   });
 }
 
-// The conversation as text, to be taken along.
+// Exports the conversation as text.
 export function TranscriptDialog({session, onClose}: {session: Session; onClose: () => void}) {
   const [progress, setProgress] = useState('Loading…');
   const [text, setText] = useState<string | null>(null);
@@ -73,6 +73,6 @@ function save(text: string, name: string): void {
   link.href = URL.createObjectURL(new Blob([text], {type: 'text/markdown'}));
   link.download = name;
   link.click();
-  // Once the browser has taken it.
+  // After the browser has read it.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -1,16 +1,16 @@
-// How each agent is told of this gateway: what its own documentation asks for.
+// How to register this gateway in each agent, according to the agent's own documentation.
 
 export interface Place {
   // Of the gateway, such as `http://127.0.0.1:7890`.
   origin: string;
-  // Whether callers have to show a token.
+  // Whether callers need a token.
   tokens: boolean;
 }
 
 export interface AgentGuide {
   id: string;
   name: string;
-  // Where `text` goes.
+  // Where to put `text`.
   where: string;
   text: (place: Place) => string;
 }
@@ -20,7 +20,7 @@ const headers = {Authorization: 'Bearer TOKEN'};
 const url = ({origin}: Place) => `${origin}/mcp`;
 const json = (value: unknown) => JSON.stringify(value, null, 2);
 const inTerminal = 'In a terminal:';
-// For the members `headers` of a configuration, which has none where no token is asked for.
+// The member `headers` of a configuration, which is omitted if no token is required.
 const proof = ({tokens}: Place) => (tokens ? {headers} : {});
 
 export const agentGuides: readonly AgentGuide[] = [

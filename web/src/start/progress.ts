@@ -2,15 +2,15 @@ import type {Json, JsonObject} from '../api/types.ts';
 import type {CommandDetail} from '../commands/model.ts';
 import type {Worker} from '../commands/targets.ts';
 
-// As GET /api/mcp-clients tells of one.
+// An entry of GET /api/mcp-clients.
 export interface McpClient {
-  // What it calls itself; may be empty.
+  // The name that the client reports; can be empty.
   name: string;
   client: string;
   last_call_ms_ago: number;
 }
 
-// A tab in which something can be tried.
+// A tab for the trial.
 export interface Tab {
   target: string;
   id: number;
@@ -21,8 +21,7 @@ export interface Tab {
 export const browsersOf = (workers: readonly Worker[]): Worker[] =>
   workers.filter(each => each.connected && each.tabs !== undefined);
 
-// Tabs of connected browsers in which an agent may act: pages of the web that are not of this gateway, those in
-// front first.
+// Tabs of connected browsers in which an agent can act: web pages not of this gateway, active ones first.
 export function tabsOf(workers: readonly Worker[], origin: string): Tab[] {
   const found: (Tab & {isActive: boolean})[] = [];
   for (const {target, tabs} of browsersOf(workers).filter(({paused}) => !paused)) {
@@ -37,10 +36,10 @@ export function tabsOf(workers: readonly Worker[], origin: string): Tab[] {
 const objectIn = (value: Json | undefined): JsonObject =>
   (value !== null && typeof value === 'object' && !Array.isArray(value) ? value : {});
 
-// What a `get_page` has found; null as long as it has not. (Not by a script: many pages forbid those.)
+// The title found by a `get_page`; null until it is complete. (Not by a script: many pages forbid those.)
 export function titleOf({status, result}: CommandDetail): string | null {
   if (status !== 'complete') return null;
-  // Extensions have it in `data`, other workers may not.
+  // Extensions return it in `data`; other workers may not.
   const told = objectIn(result);
   const page = told.data === undefined ? told : objectIn(told.data);
   return typeof page.title === 'string' ? page.title : '';

@@ -1,4 +1,4 @@
-// The page /ui/start: from nothing to the first answer. Who begins is led to it from /ui/.
+// The page /ui/start: from the installation to the first answer. New users are redirected to it from /ui/.
 import {useState} from 'preact/hooks';
 import {canAct, me} from '../api/http.ts';
 import type {AgentOffer} from '../api/types.ts';
@@ -21,8 +21,8 @@ const doneName = 'callslip-started';
 const everyMs = () => 1_000;
 const agentsEveryMs = () => 10_000;
 
-// Whether /ui/ begins here: nobody has finished this in this browser, and there are no sessions. Null as long
-// as that is not known.
+// Whether /ui/ redirects here: the steps were not finished in this browser, and there are no sessions. Null while
+// unknown.
 export function isFirstVisit(): boolean | null {
   if (stored(doneName) !== null || listError.value !== null) return false;
   return listed.value ? sessions.value.size === 0 : null;
@@ -60,7 +60,7 @@ export function StartPage() {
     </div>);
 }
 
-// As many as are named.
+// Maximum number of names shown.
 const mostNamed = 5;
 
 function Clients({clients}: {clients: McpClient[]}) {
@@ -111,7 +111,7 @@ function ConnectAgent() {
 const Snippet = ({text, label}: {text: string; label: string}) =>
   <div class="snippet"><pre tabIndex={0} aria-label="Text to copy">{text}</pre><Copy text={text} label={label} /></div>;
 
-// The extension offers itself to pages of its own machine alone.
+// The extension offers pairing only to pages of its own machine.
 const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostname);
 
 function ConnectBrowser() {
@@ -136,7 +136,7 @@ function ConnectBrowser() {
     </ol>);
 }
 
-// What to ask first of an agent that lives in a session.
+// The suggested first message to an agent in a session.
 const firstMessage = 'What is in this folder, and what would you do first?';
 
 function BeginSession() {

@@ -1,7 +1,7 @@
 import type {ComponentChildren} from 'preact';
 import {canAct} from '../api/http.ts';
 
-// One of the steps, how it stands, and what is to be done for it, which is put aside once that is done.
+// A step with its state and its instructions, which are collapsed once it is done.
 export function Step({title, isDone, state, how, children}:
 {title: string; isDone: boolean; state: ComponentChildren; how?: ComponentChildren; children?: ComponentChildren}) {
   return (
@@ -10,7 +10,7 @@ export function Step({title, isDone, state, how, children}:
       <div class="step-state" role="status">
         <span aria-hidden="true">{isDone ? '✔' : '○'}</span><span class="sr">{isDone ? 'Done: ' : 'To do: '}</span> {state}
       </div>
-      {/* Who looks on is shown how it stands. */}
+      {/* Viewers see only the state. */}
       {canAct() && how && (isDone ? <details><summary>Show instructions</summary>{how}</details> : how)}
       {children}
     </li>);

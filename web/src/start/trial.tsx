@@ -10,13 +10,13 @@ import {visible} from '../ui/visible.ts';
 import {titleOf, type Tab} from './progress.ts';
 import {Step} from './step.tsx';
 
-// While somebody watches a command.
+// While the user watches a command.
 const lookEveryMs = 100;
 const afterErrorMs = 2_000;
 
 const nameOf = ({target, id}: Tab) => `${target} ${id}`;
 
-// Reads the title of a tab, as an agent would, and shows what becomes of the command as it happens.
+// Reads the title of a tab, as an agent would, and shows the progress of the command live.
 export function Trial({tabs, hasBrowser, onDone}: {tabs: Tab[]; hasBrowser: boolean; onDone: () => void}) {
   const [chosen, setChosen] = useState('');
   const [command, setCommand] = useState<CommandDetail | null>(null);
@@ -40,7 +40,7 @@ export function Trial({tabs, hasBrowser, onDone}: {tabs: Tab[]; hasBrowser: bool
       } catch (failure) {
         if (abort.signal.aborted) return;
         setError(failure);
-        // It is gone, or not this one's: asking again tells nothing new.
+        // The command is gone, or belongs to another client: a retry is pointless.
         if (failure instanceof ApiError && failure.status >= 400 && failure.status < 500) return;
         timer = window.setTimeout(() => void look(), afterErrorMs);
         return;

@@ -1,10 +1,10 @@
 import {signal} from '@preact/signals';
 
-// What a screen reader is told, beside what somebody reads: a turn's end, a question, a connection
-// that is lost or back. Never what streams in.
+// Announcements for screen readers, in addition to the visible text: the end of a turn, a question, a lost or restored
+// connection. Never streaming text.
 export const announced = signal('');
 
 export function announce(text: string): void {
-  // The same words twice are told twice.
+  // Makes the text different, so that repeated words are announced again.
   announced.value = announced.value === text ? `${text}\u00a0` : text;
 }

@@ -1,6 +1,6 @@
 import {signal} from '@preact/signals';
 
-// The time, once a second while somebody looks: all relative times of the page follow this one timer.
+// The time, updated every second while the page is visible: all relative times use this timer.
 export const now = signal(Date.now());
 
 let timer = 0;
@@ -32,7 +32,7 @@ export function ago(time: string, at: number): string {
 
 const sameDay = (a: Date, b: Date) => a.toDateString() === b.toDateString();
 
-// The time of day, with the day where that is another one.
+// The time of day, with the date if it is another day.
 export function clockTime(time: string, at: number): string {
   const date = new Date(time);
   const clock = date.toLocaleTimeString([], {hour: '2-digit', minute: '2-digit', second: '2-digit'});

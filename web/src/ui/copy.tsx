@@ -2,7 +2,7 @@ import {useState} from 'preact/hooks';
 
 export function Copy({text, label}: {text: string; label: string}) {
   const [copied, setCopied] = useState('');
-  // Only where the browser lets pages copy: https and this machine.
+  // Only where browsers let pages copy: https and this machine.
   if (!navigator.clipboard) return null;
   return (
     <button type="button" class="small" onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(text))}>

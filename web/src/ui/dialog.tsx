@@ -2,8 +2,8 @@ import {type ComponentChildren} from 'preact';
 import {useId, useLayoutEffect, useRef} from 'preact/hooks';
 import {isAway} from '../api/http.ts';
 
-// A modal dialog. The browser moves the focus into it when it opens and back when it closes; both happen
-// in the same step as the change of the page, so that the focus is not taken from what has it by then.
+// A modal dialog. The browser moves the focus into it when it opens and back when it closes; both happen in the same
+// step as the change of the page, so that an element focused later keeps the focus.
 export function Dialog({title, onClose, children}: {title: string; onClose: () => void; children: ComponentChildren}) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -13,7 +13,7 @@ export function Dialog({title, onClose, children}: {title: string; onClose: () =
     return () => shown?.close();
   }, []);
   return (
-    // A dialog that is closed because it goes away still sends `close`: nobody is to hear that.
+    // A dialog that is closed because it is unmounted still sends `close`: ignored.
     <dialog ref={dialog} aria-labelledby={id} onClose={() => { if (dialog.current) onClose(); }}>
       <h2 id={id}>{title}</h2>
       {children}

@@ -3,7 +3,7 @@ import {Component, type ComponentChildren} from 'preact';
 import {wordsOf} from '../api/http.ts';
 import {announce} from './announce.ts';
 
-// What went wrong and what to do about it, where it was tried.
+// An error and what to do about it, shown where the action was tried.
 export function Failure({error, children}: {error: unknown; children?: ComponentChildren}) {
   const {message, hint} = wordsOf(error);
   return (
@@ -14,7 +14,7 @@ export function Failure({error, children}: {error: unknown; children?: Component
     </div>);
 }
 
-// The last thing that could not be done, for what has no place of its own.
+// The last failed action, for actions without a place for their errors.
 export const refusal = signal<unknown>(null);
 let until = 0;
 
@@ -35,7 +35,7 @@ export function Refusal() {
     </div>);
 }
 
-// Does it, and says why not.
+// Runs an action, and shows its error.
 export async function attempt<T>(what: () => Promise<T>): Promise<T | undefined> {
   try {
     return await what();
@@ -46,15 +46,15 @@ export async function attempt<T>(what: () => Promise<T>): Promise<T | undefined>
 }
 
 interface BoundaryProps {
-  // What it is, where there is no other way to show it.
+  // Name of the content, shown if there is no other way to show it.
   what?: string;
-  // The same as text, and what it is made of: where that is another one, it is tried again.
+  // The content as text, and its data: when `of` changes, rendering is tried again.
   plain?: () => string;
   of?: unknown;
   children: ComponentChildren;
 }
 
-// Keeps what is around it alive where drawing something has failed.
+// Keeps the surrounding page working if rendering the content fails.
 export class Boundary extends Component<BoundaryProps, {error: unknown}> {
   override state = {error: null as unknown};
   override componentDidCatch(error: unknown) {
@@ -70,7 +70,7 @@ export class Boundary extends Component<BoundaryProps, {error: unknown}> {
     try {
       if (plain) return <pre class="plain" tabIndex={0}>{plain()}</pre>;
     } catch {
-      // As text it is too much, too.
+      // Showing it as text fails, too.
     }
     return (
       <div class="failure" role="alert">

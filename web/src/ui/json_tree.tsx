@@ -4,8 +4,8 @@ import {childStep, counted, foldedLength, morePath, OpenRows, parentRow, rowsOf,
 import {begin} from './text.ts';
 import {visible} from './visible.ts';
 
-// A JSON value as a tree. Rows are made as they are opened; arrows, Home, End and Enter move about in
-// it as the tree pattern of ARIA has it.
+// A JSON value as a tree. Rows are created as they are expanded; arrow keys, Home, End and Enter work as in the ARIA
+// tree pattern.
 export function JsonTree({value, label, isOpen = true}: {value: Json; label: string; isOpen?: boolean}) {
   const [version, again] = useReducer((count: number) => count + 1, 0);
   const open = useMemo(() => {
@@ -15,7 +15,7 @@ export function JsonTree({value, label, isOpen = true}: {value: Json; label: str
   }, []);
   const [active, setActive] = useState('');
   const tree = useRef<HTMLDivElement>(null);
-  // What strings hold is not read again for each look at the clock beside them.
+  // Strings are not parsed again each time that the clock next to them changes.
   const rows = useMemo(() => rowsOf(value, open), [value, version]);
   const at = Math.max(0, rows.findIndex(({path}) => path === active));
 
@@ -59,7 +59,7 @@ export function JsonTree({value, label, isOpen = true}: {value: Json; label: str
           style={{paddingInlineStart: `${Math.min(row.level - 1, 12) * 1.1}em`}}
           onClick={() => {
             setActive(row.path);
-            // Whoever marks text in an open string does not want it folded.
+            // Selecting text in an expanded string must not collapse it.
             if (!getSelection()?.toString()) toggle(row);
           }}>
           <Row row={row} />

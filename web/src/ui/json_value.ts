@@ -1,33 +1,33 @@
 import type {Json} from '../api/types.ts';
 import {begin} from './text.ts';
 
-// A JSON value as the rows of a tree, of which only those are made that are open.
+// A JSON value as the rows of a tree; only expanded rows are created.
 
 export interface TreeRow {
-  // Where it stands in the value, as a JSON pointer (RFC 6901); '' is the value itself.
+  // Position in the value, as a JSON pointer (RFC 6901); '' is the value itself.
   path: string;
   name: string;
   value: Json;
   level: number;
-  // Null where there is nothing to open.
+  // Null if there is nothing to expand.
   isOpen: boolean | null;
   position: number;
   setSize: number;
-  // A picture to be shown for the value.
+  // URL of an image to show for the value.
   picture?: string;
-  // The value is made of what a string holds.
+  // The value was parsed from a string.
   isParsed?: boolean;
-  // Children that are not made yet: the row stands for them.
+  // Number of children not created yet, for which this row stands.
   left?: number;
 }
 
-// Ends the path of a row that stands for more; no name is escaped to it.
+// Path suffix of a row that stands for more children; no escaped name equals it.
 export const morePath = '/~more';
-// Children of one value that are made at a time.
+// Children of a value created at a time.
 export const childStep = 100;
-// Characters of a string before the rest of it is folded.
+// Characters of a string before the rest is folded.
 export const foldedLength = 300;
-// Characters of a string that is read as JSON, or shown as a picture, at most.
+// Maximum characters of a string that is parsed as JSON, or shown as an image.
 const parsedLength = 1 << 20;
 const pictureLength = 12 << 20;
 
@@ -38,7 +38,7 @@ const base64 = /^[A-Za-z0-9+/]{16,}={0,2}$/;
 const isObject = (value: Json): value is {[name: string]: Json} =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-// The value's picture: a data: URL, or base64 beside its type, as MCP tells images.
+// The image of a value: a data: URL, or base64 next to its type, as in MCP.
 export function pictureOf(value: Json, parent: Json): string | undefined {
   if (typeof value !== 'string' || value.length > pictureLength) return undefined;
   if (value.startsWith('data:image/')) return pictureUrl.test(value) ? value : undefined;
@@ -48,7 +48,7 @@ export function pictureOf(value: Json, parent: Json): string | undefined {
   return `data:${type};base64,${value}`;
 }
 
-// What a string holds where that is an object or an array; a number in quotes stays a string.
+// The parsed content of a string if it is an object or an array; a number in quotes stays a string.
 export function parsedString(text: string): Json | undefined {
   const first = text.trimStart()[0];
   if ((first !== '{' && first !== '[') || text.length > parsedLength) return undefined;
@@ -62,7 +62,7 @@ export function parsedString(text: string): Json | undefined {
 const countOf = (value: Json): number =>
   Array.isArray(value) ? value.length : isObject(value) ? Object.keys(value).length : 0;
 
-// A value in a few words, as it stands in its row.
+// A short summary of a value, for its row.
 export function summaryOf(value: Json): string {
   if (Array.isArray(value)) return value.length === 0 ? '[]' : `[${counted(value.length, 'item')}]`;
   if (!isObject(value)) return typeof value === 'string' ? value : String(value);
@@ -72,7 +72,7 @@ export function summaryOf(value: Json): string {
   return `{${shown.length > 60 ? `${begin(shown, 60)}…` : shown}${names.length > 3 ? ', …' : ''}}`;
 }
 
-// Levels of a value that is written with a level in each line; a deeper one would be mostly blanks.
+// Maximum depth of a value printed with indentation; a deeper one would be mostly blanks.
 const prettyDepth = 40;
 
 function isDeep(value: Json, left = prettyDepth): boolean {
@@ -87,7 +87,7 @@ export const counted = (count: number, word: string): string =>
 
 const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-// What somebody has opened, and how many children of it are made.
+// The expanded rows, and how many of their children are created.
 export class OpenRows {
   private readonly shown = new Map<string, number>();
 
@@ -129,7 +129,7 @@ export function rowsOf(value: Json, open: OpenRows): TreeRow[] {
   }
 }
 
-// The row of what encloses the row at `index`; -1 where it is the outermost.
+// The parent of the row at `index`; -1 for the outermost row.
 export function parentRow(rows: readonly TreeRow[], index: number): number {
   const level = rows[index]?.level ?? 1;
   for (let at = index - 1; at >= 0; at--) if (rows[at]!.level < level) return at;

@@ -3,13 +3,13 @@ import {isTyping, singleKeys} from './shortcuts.ts';
 
 type Press = (event: KeyboardEvent) => void;
 
-// Those that listen, of whom any may act. One listener hears for all of them from the first one on,
-// so that it has heard every key, whoever comes and goes meanwhile.
+// The active listeners. One event listener stays registered for all of them from the first one on, so that it sees
+// every key, whichever listeners come and go.
 const listening = new Set<{current: Press}>();
 let isHearing = false;
 let before = '';
 
-// A letter after `g` names a page to go to, whatever else it does by itself.
+// A letter after `g` selects a page, whatever else it does otherwise.
 function hear(event: KeyboardEvent): void {
   const isForPage = before === 'g';
   const isOff = event.defaultPrevented || isTyping(event) || !singleKeys.value;
@@ -18,8 +18,8 @@ function hear(event: KeyboardEvent): void {
   for (const each of [...listening]) each.current(event);
 }
 
-// Hears keys while they are the page's, see isTyping, and are not switched off. `press` is the latest
-// that was given; it hears from the moment at which what it acts on is there.
+// Calls `press` for single keys, unless the user is typing (see isTyping) or they are turned off. Uses the latest
+// `press`, from the moment its component is mounted.
 export function useSingleKeys(press: Press): void {
   const latest = useRef(press);
   latest.current = press;

@@ -1,4 +1,4 @@
-// Where a link in what an agent has written may lead.
+// Allowed schemes of links in an agent's text.
 const schemes = new Set(['http:', 'https:', 'mailto:']);
 
 export function safeHref(href: string): string | null {
@@ -6,7 +6,7 @@ export function safeHref(href: string): string | null {
     const url = new URL(href);
     return schemes.has(url.protocol) ? url.href : null;
   } catch {
-    // A path means nothing here: it is of the agent's folder.
+    // A path is meaningless here: it belongs to the agent's folder.
     return null;
   }
 }

@@ -5,16 +5,16 @@ import {safeHref} from './links.ts';
 import {type Piece, piecesOf} from './markdown_pieces.ts';
 import {visible} from './visible.ts';
 
-// Markdown as elements. No text is ever made HTML: tags in it are shown as they are.
+// Markdown as elements. Text never becomes HTML: tags in it are shown literally.
 
 export interface Block {
   token: Piece;
-  // Where it begins in the text.
+  // Offset in the text.
   start: number;
 }
 
-// Blocks of a text that grows at its end. Those before the last two are settled: they keep their
-// identity, and only what comes after them is read again.
+// The blocks of a text that grows at its end. Blocks before the last two are settled: they keep their identity, and
+// only the text after them is parsed again.
 export class BlockList {
   private text = '';
   blocks: Block[] = [];
@@ -30,7 +30,7 @@ export class BlockList {
       if (token.type !== 'space') rest.push({token, start: at});
       at += token.raw.length;
     }
-    // Line ends and tabs may have been rewritten, after which nothing starts where it seems to.
+    // The parser may have rewritten line ends and tabs, so that offsets are wrong.
     const fits = rest.every(({token, start}) => text.startsWith(token.raw, start));
     this.text = fits ? text : '';
     this.blocks = [...kept, ...rest];
@@ -46,7 +46,7 @@ export const unescape = (text: string): string =>
     return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
   });
 
-// Levels that are drawn; what is deeper is shown as it stands.
+// Maximum nesting depth; deeper content is shown literally.
 const mostLevels = 40;
 
 const inline = (tokens: Token[] | undefined, level = 0): ComponentChildren =>
@@ -79,7 +79,7 @@ function blockOf(token: Piece, level = 0): ComponentChildren {
   switch (token.type) {
     case 'plain': return <PlainText text={token.raw} />;
     case 'heading': {
-      // Below the headings of the page itself.
+      // Below the headings of the page.
       const level = Math.min(6, (token as Tokens.Heading).depth + 2);
       const Heading = `h${level}` as 'h3';
       return <Heading>{inline(token.tokens)}</Heading>;

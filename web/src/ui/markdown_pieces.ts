@@ -1,20 +1,21 @@
 import {Lexer, type Token, type Tokens} from 'marked';
 
-// Markdown is read by patterns, of which some take the square of the length, and some as deep as it nests.
-// Whoever writes is an agent: what would cost more than text does is shown as it stands, and never read.
+// Markdown is parsed with patterns, some of which take quadratic time or recurse as deep as the text nests. The text
+// comes from an agent: text that costs too much is shown literally and never parsed.
 
-// Characters of a text with markdown in it, and lines of it besides code.
+// Limits of a text with markdown in it: characters, and lines other than code.
 const mostLength = 256 << 10;
 const mostLines = 8_000;
-// Characters of a block, which ends at an empty line, and of a word in it; marks of emphasis, links and the like.
+// Limits of a block, which ends at an empty line: characters, characters of a word, and marks of emphasis, links and
+// the like.
 const blockLength = 16 << 10;
 const wordLength = 1_000;
 const blockMarks = 1_200;
-// Quotes and lists that begin in one line, and columns by which it is indented.
+// Limits of a line: quotes and lists that begin in it, and columns of indentation.
 const lineDepth = 12;
 const lineIndent = 48;
 
-// As it stands.
+// Shown literally.
 export interface Plain {
   type: 'plain';
   raw: string;
@@ -37,7 +38,7 @@ function isNested(line: string): boolean {
   return true;
 }
 
-// Whether a block would cost more to read than its length tells.
+// Whether parsing a block would cost more than its length suggests.
 export function isCostly(block: string): boolean {
   if (block.length > blockLength) return true;
   let [word, marks, pipes, mostPipes, lines] = [0, 0, 0, 0, 1];
@@ -52,7 +53,7 @@ export function isCostly(block: string): boolean {
     }
     if (word > wordLength || marks > blockMarks) return true;
   }
-  // Each row of a table is as wide as its head.
+  // Each row of a table is as wide as its header.
   return mostPipes * lines > Math.max(200, block.length) || block.split('\n').some(isNested);
 }
 
@@ -62,7 +63,7 @@ interface Cut {
   end: number;
 }
 
-// The text in pieces; code in fences is one, since nothing in it is markdown.
+// Splits a text into pieces; fenced code is one piece, because nothing in it is markdown.
 export function cuts(text: string): Cut[] {
   if (text.length > mostLength) return [{type: 'plain', start: 0, end: text.length}];
   const found: Cut[] = [];
@@ -117,7 +118,7 @@ function codeOf(raw: string): Tokens.Code {
 
 export function piecesOf(whole: string): Piece[] {
   const text = whole.includes('\r') ? whole.replace(/\r\n?/g, '\n') : whole;
-  // One for all of it: what a link stands for may be told further down.
+  // One lexer for the whole text: a link's definition may follow further down.
   const lexer = new Lexer({gfm: true});
   const found = cuts(text).flatMap(({type, start, end}): Piece[] => {
     const raw = text.slice(start, end);

@@ -2,14 +2,14 @@ import {useEffect, useState} from 'preact/hooks';
 import {get} from '../api/http.ts';
 
 export interface Polled<T> {
-  // What came last; stays while what follows it fails.
+  // The latest value; kept if later reads fail.
   value: T | null;
-  // Why it could not be read just now; null where it could.
+  // Why the last read failed; null if it succeeded.
   error: unknown;
 }
 
-// Reads `path` anew while the page is in sight, as long after each answer as `everyMs` says of it.
-// `everyMs` is not to change.
+// Reads `path` repeatedly while the page is visible; `everyMs` returns the delay after each answer. `everyMs` must not
+// change.
 export function usePolled<T>(path: string, everyMs: (told: T | null) => number): Polled<T> {
   const [polled, setPolled] = useState<Polled<T>>({value: null, error: null});
   useEffect(() => {

@@ -1,7 +1,7 @@
 import {signal} from '@preact/signals';
 import {keep, stored} from './storage.ts';
 
-// Single keys that do something can be switched off: a voice control says letters, too (WCAG 2.1.4).
+// Single-key shortcuts can be turned off: voice control also enters letters (WCAG 2.1.4).
 const name = 'callslip-keys';
 export const singleKeys = signal(stored(name) !== 'off');
 
@@ -10,7 +10,7 @@ export function setSingleKeys(on: boolean): void {
   keep(name, on ? 'on' : 'off');
 }
 
-// Whether a key is none of the page's: it is written, or there is a dialog over what it would act on.
+// Whether the page must ignore a key: the user is typing, or a dialog is open.
 export function isTyping(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return true;
   const {target} = event;
@@ -21,7 +21,7 @@ export interface Shortcut {
   keys: string;
   does: string;
 }
-// As the help shows them.
+// The list shown in the help.
 export const shortcuts: Shortcut[] = [
   {keys: '?', does: 'Show this help'}, {keys: '/', does: 'Filter the list'}, {keys: 'g o s c f w', does: 'g, then a letter: go to that page'},
   {keys: 'm', does: 'Write a message'}, {keys: 'Ctrl+Enter', does: 'Queue the message'},

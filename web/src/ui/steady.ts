@@ -1,17 +1,18 @@
 import {type RefObject} from 'preact';
 import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 
-// Milliseconds that something is in sight where it is before it can be pressed. What is pressed sooner was
-// meant for what was there before.
+// Milliseconds that something must be visible at its place before it can be pressed. An earlier press was meant for
+// what was there before.
 export const steadyMs = 700;
 const lookEveryMs = 100;
 
-// Since when something is as it is.
+// Tracks since when something is unchanged.
 export class Steady {
   private as: string | null = null;
   private since = 0;
 
-  // `as` is what is seen and where; null while it is not. Whether it has been so for long enough.
+  // `as` describes the content and its place; null if it is not visible. Returns whether it has been unchanged for long
+  // enough.
   look(as: string | null, now: number): boolean {
     if (as !== this.as) {
       this.as = as;
@@ -21,8 +22,7 @@ export class Steady {
   }
 }
 
-// Where an element is, if it can be seen there: in a tab that is looked at, scrolled into sight, and with
-// nothing over it.
+// The place of an element if it is visible there: in a visible tab, scrolled into view, and not covered.
 function placeOf(element: Element | null | undefined): string | null {
   if (!element || document.visibilityState !== 'visible') return null;
   const {left, top, width, height} = element.getBoundingClientRect();
@@ -30,8 +30,8 @@ function placeOf(element: Element | null | undefined): string | null {
   return there && element.contains(there) ? [left, top, width, height].map(Math.round).join(' ') : null;
 }
 
-// Whether what the element shows, told by `what`, is steady; and a look at it just now. Empty: it is not
-// to be pressed at all.
+// Whether the element's content, described by `what`, is steady; and a function that checks it now. If `what` is empty,
+// it must not be pressed at all.
 export function useSteady(element: RefObject<Element | null>, what: string): [boolean, () => boolean] {
   const [steady] = useState(() => new Steady());
   const [isSteady, setSteady] = useState(false);

@@ -1,5 +1,4 @@
-// What this browser keeps for the page. It may have no room, or keep nothing at all: whoever asks then has
-// what is in memory, and nothing else breaks.
+// The browser's storage for the page. If it is full or unavailable, the page works with what is in memory.
 export function stored(name: string): string | null {
   try {
     return localStorage.getItem(name);
@@ -8,7 +7,7 @@ export function stored(name: string): string | null {
   }
 }
 
-// Null takes it away. Whether it is kept.
+// Null removes the entry. Returns whether the change was stored.
 export function keep(name: string, value: string | null): boolean {
   try {
     if (value === null) localStorage.removeItem(name);

@@ -6,26 +6,26 @@ import {useCallback, useLayoutEffect, useReducer, useRef} from 'preact/hooks';
 
 export interface ListHandle {
   toEnd: () => void;
-  // Scrolls to a row, and no further than it takes unless told where it is to be.
+  // Scrolls to a row, no further than necessary unless `where` is given.
   bring: (index: number, where?: Where, more?: Bring) => void;
   isAtEnd: () => boolean;
-  // The row that has the focus, else the first that begins in sight; and the last one in sight.
+  // The focused row, or else the first one that begins in view; and the last visible one.
   current: () => {index: number; last: number; isFocused: boolean};
-  // The first row in sight, and where its top is: for coming back.
+  // The first visible row, and the position of its top: for returning to it.
   place: () => {key: string; top: number};
 }
-// Where a row is to be in the list: a number is pixels from the top of the list to its own.
+// The target position of a row: a number is pixels from the top of the list to the top of the row.
 export type Where = 'nearest' | 'start' | 'center' | number;
 export interface Bring {
-  // Whether what is in the row is focused.
+  // Whether to focus the content of the row.
   isFocused?: boolean;
-  // Some text in the row that is to be in the middle, of whatever scrolls in it, too.
+  // Some text in the row to scroll to the middle, also within scrolling elements in the row.
   pick?: (row: HTMLElement) => Range | null;
 }
 
-// Frames that a row may take until it is where it is to be: those around it are measured as they come.
+// Maximum frames until a row is in place: the rows around it are measured as they appear.
 const mostFrames = 30;
-// Frames in which it does not move any more: what opens in it is measured a frame or two later.
+// Frames without movement: content that opens in the row is measured a frame or two later.
 const stillFrames = 4;
 
 interface Props<T> {
@@ -34,10 +34,10 @@ interface Props<T> {
   row: (item: T, index: number) => ComponentChildren;
   handle: RefObject<ListHandle | null>;
   label: string;
-  // Called when the first row comes into sight.
+  // Called when the first row becomes visible.
   onStart?: () => void;
   onAtEnd?: (isAtEnd: boolean) => void;
-  // Called where somebody wants the first row of all: resolves once that is there.
+  // Called when the user goes to the very first row: resolves once it is loaded.
   onHome?: () => Promise<void>;
   busy?: boolean;
 }
@@ -51,8 +51,8 @@ function toMiddle(text: Range, feed: Element): void {
 
 const topIn = (feed: Element, row: Element) => row.getBoundingClientRect().top - feed.getBoundingClientRect().top;
 
-// A list of rows of any height, of which only those in sight are there. It stays at its end where it
-// is at its end; else the rows in sight stay where they are, whatever comes before or behind them.
+// A list of rows of any height; only the visible ones are rendered. At its end, the list follows new rows; elsewhere
+// the visible rows stay in place when rows are added before or after them.
 export function VirtualList<T>(props: Props<T>) {
   const {items, keyOf, row, handle, label, busy} = props;
   const scroller = useRef<HTMLDivElement>(null);
@@ -107,7 +107,7 @@ export function VirtualList<T>(props: Props<T>) {
     const step = (left: number) => {
       const feed = scroller.current;
       if (mine !== bringing.current || left === 0 || !feed) return;
-      // Rows may have come before it.
+      // Rows may have been added before it.
       const at = latest.current.items.findIndex(each => keyOf(each) === key);
       const row = feed.querySelector<HTMLElement>(`[data-index="${at}"]`);
       if (row) {
@@ -129,8 +129,7 @@ export function VirtualList<T>(props: Props<T>) {
     };
     step(mostFrames);
   };
-  // What is below is as high as it was taken for until it is in sight: the end is where it is once all of
-  // that is measured.
+  // Rows below have an estimated height until they are visible: the end is known only once all are measured.
   const toEnd = () => {
     const mine = ++bringing.current;
     let before = -1;
@@ -173,11 +172,11 @@ export function VirtualList<T>(props: Props<T>) {
     const isPart = target instanceof Element && target.matches('article');
     if ((key !== 'Home' && key !== 'End') || event.ctrlKey || event.altKey || event.metaKey || (target !== currentTarget && !isPart)) return;
     event.preventDefault();
-    // The part may be there no longer.
+    // The part may be unmounted.
     scroller.current?.focus({preventScroll: true});
     if (key === 'End') return toEnd();
     const mine = ++bringing.current;
-    // Once what has come is drawn, unless somebody has gone elsewhere meanwhile.
+    // After the new rows are rendered, unless the user has moved elsewhere meanwhile.
     void Promise.resolve(props.onHome?.()).then(() => requestAnimationFrame(() => requestAnimationFrame(() => {
       if (mine === bringing.current) bring(0, 'start');
     })));

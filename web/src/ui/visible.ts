@@ -1,6 +1,6 @@
-// Text of an agent as what it is, where somebody decides by it: what nobody would see, or what changes the
-// order of what is around it, is shown by its number, as \u{202E}. Lines and tabs stay, and so do emoji as
-// people write them; tags after one, which can hold a text of their own, do not.
+// An agent's text with nothing hidden, for decisions based on it: invisible characters, and those that change the order
+// of the text around them, are shown as numbers, such as \u{202E}. Line ends and tabs stay, and so do common emoji; tag
+// characters after an emoji, which can encode hidden text, do not.
 const emoji = String.raw`\p{Extended_Pictographic}(?:\uFE0F|\p{EMod})?`;
 const hidden = new RegExp(
   String.raw`(${emoji}(?:\u200D${emoji})*|[#*\d]\uFE0F?\u20E3)` +
