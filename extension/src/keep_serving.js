@@ -8,7 +8,7 @@ import { createBackoff, pause } from './waiting.js';
 export async function keepServing(serve, { signal, log, random }) {
   const backoff = createBackoff({
     firstMs: BACKOFF_FIRST_MS,
-    longestMs: BACKOFF_LONGEST_MS,
+    maxMs: BACKOFF_LONGEST_MS,
     random,
   });
   while (!signal.aborted) {

@@ -25,7 +25,7 @@ export async function runPollLoop({
 }) {
   const backoff = createBackoff({
     firstMs: BACKOFF_FIRST_MS,
-    longestMs: BACKOFF_LONGEST_MS,
+    maxMs: BACKOFF_LONGEST_MS,
     random,
   });
   let heard = false;

@@ -30,7 +30,7 @@ export function createResultOutbox({ gateway, now, random, log }) {
     async deliver(report, signal) {
       const backoff = createBackoff({
         firstMs: BACKOFF_FIRST_MS,
-        longestMs: BACKOFF_LONGEST_MS,
+        maxMs: BACKOFF_LONGEST_MS,
         random,
       });
       const giveUpAt = now() + RESULT_RETRY_MS;

@@ -24,12 +24,12 @@ export function aborted(signal) {
  * Growing waits between attempts. Half of each wait is random, so that many browsers do not come
  * back to a restarted gateway in step.
  */
-export function createBackoff({ firstMs, longestMs, random = Math.random }) {
+export function createBackoff({ firstMs, maxMs, random = Math.random }) {
   let ceilingMs = firstMs;
   return {
     nextMs() {
       const waitMs = ceilingMs * (0.5 + random() / 2);
-      ceilingMs = Math.min(ceilingMs * 2, longestMs);
+      ceilingMs = Math.min(ceilingMs * 2, maxMs);
       return waitMs;
     },
     reset() {

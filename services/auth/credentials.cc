@@ -19,8 +19,8 @@ void Keep(Map& before, Map& after, Key key, const Principal& principal) {
 }
 
 template <typename Map>
-int WithdrawAll(const Map& map) {
-  for (const auto& [key, credential] : map) credential->Withdraw();
+int RevokeAll(const Map& map) {
+  for (const auto& [key, credential] : map) credential->Revoke();
   return static_cast<int>(map.size());
 }
 
@@ -63,9 +63,9 @@ int Credentials::Replace(const std::vector<TokenFile::Entry>& entries) {
       Keep(known_.by_certificate, now.by_certificate, entry.certificate, entry.principal);
     }
   }
-  const int withdrawn = WithdrawAll(known_.by_token) + WithdrawAll(known_.by_certificate);
+  const int revoked = RevokeAll(known_.by_token) + RevokeAll(known_.by_certificate);
   known_ = std::move(now);
-  return withdrawn;
+  return revoked;
 }
 
 std::optional<absl::string_view> BearerTokenOf(absl::string_view authorization) {

@@ -38,20 +38,19 @@ class Credential {
   absl::Time expires() const { return expires_; }
   // The session whose agent has shown it; empty where it is no agent of a session.
   const std::string& session_id() const { return session_id_; }
-  bool IsWithdrawn() const {
-    return withdrawn_.load(std::memory_order_relaxed) ||
-           (whole_ != nullptr && whole_->IsWithdrawn());
+  bool IsRevoked() const {
+    return revoked_.load(std::memory_order_relaxed) || (whole_ != nullptr && whole_->IsRevoked());
   }
-  bool IsOver(absl::Time now) const { return IsWithdrawn() || now >= expires_; }
+  bool IsOver(absl::Time now) const { return IsRevoked() || now >= expires_; }
 
-  void Withdraw() { withdrawn_ = true; }
+  void Revoke() { revoked_ = true; }
 
  private:
   const Principal principal_;
   const absl::Time expires_;
   const std::string session_id_;
   const std::shared_ptr<const Credential> whole_;  // Mostly null.
-  std::atomic<bool> withdrawn_{false};
+  std::atomic<bool> revoked_{false};
 };
 using CredentialPtr = std::shared_ptr<const Credential>;
 
@@ -72,7 +71,7 @@ class Credentials {
   // By a name that a certificate has, whose authority was checked. Null for an unknown one.
   CredentialPtr FindCertificate(absl::string_view name) const;
 
-  // From now on these. Those that stay are the same as before; the others are withdrawn. Returns
+  // From now on these. Those that stay are the same as before; the others are revoked. Returns
   // how many that were.
   int Replace(const std::vector<TokenFile::Entry>& entries);
 

@@ -56,11 +56,11 @@ TEST(CredentialsTest, KnowCertificatesByTheirNamesAndNotByTokens) {
   EXPECT_EQ(credentials.FindToken(""), nullptr);
 }
 
-TEST(CredentialTest, IsOverOnceItIsWithdrawnOrExpired) {
+TEST(CredentialTest, IsOverOnceItIsRevokedOrExpired) {
   Credential credential({"agent", Role::kClient}, absl::FromUnixSeconds(100));
   EXPECT_FALSE(credential.IsOver(absl::FromUnixSeconds(99)));
   EXPECT_TRUE(credential.IsOver(absl::FromUnixSeconds(100)));
-  credential.Withdraw();
+  credential.Revoke();
   EXPECT_TRUE(credential.IsOver(absl::FromUnixSeconds(99)));
 }
 

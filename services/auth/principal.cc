@@ -15,14 +15,14 @@ namespace {
 constexpr absl::string_view kDefaultTarget = "browser";
 // The shell commands of a session's agent, which its runner works off.
 constexpr absl::string_view kSessionTargets = "session-";
-constexpr size_t kMostShown = 128;
+constexpr size_t kMaxShown = 128;
 
 absl::Status NotYourTarget(const Principal& principal, absl::string_view what,
                            absl::string_view named, absl::string_view allowed) {
   return ErrorWithDetails(
       absl::StatusCode::kPermissionDenied,
       absl::StrCat("the worker ", principal.name, " may not ", what, " ",
-                   CutText(named, kMostShown)),
+                   CutText(named, kMaxShown)),
       {.reason = "not_your_target",
        .hint = absl::StrCat("Its line in the token file allows only: ", allowed, ".")});
 }
@@ -72,7 +72,7 @@ std::string OnBehalfOf(const Principal& principal) {
   return absl::StrCat(principal.name, "@", RoleName(principal.role));
 }
 
-absl::Status HoldToScope(const Principal& principal, std::string& target, std::string& worker_id) {
+absl::Status EnforceScope(const Principal& principal, std::string& target, std::string& worker_id) {
   const WorkerScope& held = principal.scope;
   const auto may_take = [&held](absl::string_view named) {
     return held.targets.empty() || absl::c_linear_search(held.targets, named);

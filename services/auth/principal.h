@@ -101,7 +101,7 @@ std::string OnBehalfOf(const Principal& principal);
 // `default`); completes empty ones with the only ones that it may have. PERMISSION_DENIED, reason
 // `not_your_target`, which names what it may. Whoever is held to nothing may all; a runner is held
 // to the targets of sessions, `session-ID`.
-absl::Status HoldToScope(const Principal& principal, std::string& target, std::string& worker_id);
+absl::Status EnforceScope(const Principal& principal, std::string& target, std::string& worker_id);
 
 // Callers who had to show nothing are together one client.
 inline constexpr char kLocalName[] = "local";

@@ -27,11 +27,11 @@ void TokenWatch::Reload() {
         {{"reason", std::string(file.status().message())}});
     return;
   }
-  const int withdrawn = credentials_->Replace(file->entries);
+  const int revoked = credentials_->Replace(file->entries);
   Log(LogLevel::kInfo, "token file taken",
       {{"token_file", path_},
        {"principals", absl::StrCat(file->entries.size())},
-       {"withdrawn", absl::StrCat(withdrawn)}});
+       {"revoked", absl::StrCat(revoked)}});
   if (on_taken_ != nullptr) on_taken_(*file);
 }
 

@@ -54,7 +54,7 @@ TEST_F(TokenWatchTest, TakesWhatIsAddedAndWithdrawsWhatIsRemoved) {
   Write(bob_);
   watch_.Look();
   EXPECT_EQ(credentials_->FindToken(std::string(32, 'a')), nullptr);
-  EXPECT_TRUE(alice->IsWithdrawn());
+  EXPECT_TRUE(alice->IsRevoked());
   EXPECT_EQ(taken_, 3);
 }
 
@@ -64,7 +64,7 @@ TEST_F(TokenWatchTest, AnotherRoleIsAnotherCredential) {
   const CredentialPtr client = credentials_->FindToken(std::string(32, 'a'));
   Write("admin alice " + std::string(32, 'a') + "\n");
   watch_.Look();
-  EXPECT_TRUE(client->IsWithdrawn());
+  EXPECT_TRUE(client->IsRevoked());
   EXPECT_EQ(credentials_->FindToken(std::string(32, 'a'))->principal().role, Role::kAdmin);
 }
 

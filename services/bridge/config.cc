@@ -14,13 +14,13 @@ namespace callslip::bridge {
 namespace {
 
 // An agent does not wait longer than this for the pipe.
-constexpr absl::Duration kLongestTimeout = absl::Minutes(10);
+constexpr absl::Duration kMaxTimeout = absl::Minutes(10);
 
 void AddTimes(OptionSet& options, const std::string& name, const std::string& calls,
               CallTimes::Class& times) {
-  options.Add("timeout-" + name, &times.timeout, absl::Milliseconds(1), kLongestTimeout,
+  options.Add("timeout-" + name, &times.timeout, absl::Milliseconds(1), kMaxTimeout,
               "After how long " + calls + " are answered with a timeout");
-  options.Add("server-wait-" + name, &times.server_wait, absl::ZeroDuration(), kLongestTimeout,
+  options.Add("server-wait-" + name, &times.server_wait, absl::ZeroDuration(), kMaxTimeout,
               "The longest wait that the gateway grants such calls; 0s if it does not wait");
 }
 

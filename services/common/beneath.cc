@@ -20,9 +20,9 @@ namespace callslip {
 namespace {
 
 // The kernel gives up where something was renamed while it followed a path with `..` in it.
-constexpr int kMostTries = 64;
+constexpr int kMaxTries = 64;
 // Of symbolic links to a file that is written.
-constexpr int kMostLinks = 8;
+constexpr int kMaxLinks = 8;
 
 absl::Status Error(int error, absl::string_view path) {
   switch (error) {
@@ -54,7 +54,7 @@ int Locate(int root, absl::string_view path, uint64_t flags) {
   for (int tries = 0;; ++tries) {
     const long opened = syscall(SYS_openat2, root, text.c_str(), &how, sizeof(how));
     if (opened >= 0) return static_cast<int>(opened);
-    if ((errno != EAGAIN && errno != EINTR) || tries == kMostTries) return -1;
+    if ((errno != EAGAIN && errno != EINTR) || tries == kMaxTries) return -1;
   }
 }
 
@@ -167,7 +167,7 @@ absl::StatusOr<std::string> ReadBeneath(int root, absl::string_view path, size_t
 absl::Status WriteBeneath(int root, absl::string_view path, absl::string_view content,
                           const std::atomic<bool>& is_wanted) {
   std::string at(path);
-  for (int links = 0; links <= kMostLinks; ++links) {
+  for (int links = 0; links <= kMaxLinks; ++links) {
     const auto [above, name] = Split(at);
     if (name.empty() || name == "." || name == "..") return NoFile(path, S_IFDIR);
     ASSIGN_OR_RETURN(const OpenFile folder,

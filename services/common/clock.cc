@@ -40,12 +40,12 @@ class RealSleeper final : public Sleeper {
   void SleepUntil(absl::Time deadline) override {
     // An hour is no more than a bound that keeps InfiniteFuture out of the arithmetic; the loop
     // around it makes longer sleeps right.
-    constexpr absl::Duration kLongestSleep = absl::Hours(1);
+    constexpr absl::Duration kMaxSleep = absl::Hours(1);
     MutexLock lock(&mutex_);
     while (!woken_) {
       const absl::Duration remaining = deadline - clock_->Now();
       if (remaining <= absl::ZeroDuration()) break;
-      wake_.WaitFor(&mutex_, std::min(remaining, kLongestSleep));
+      wake_.WaitFor(&mutex_, std::min(remaining, kMaxSleep));
     }
     woken_ = false;
   }

@@ -86,8 +86,8 @@ std::optional<int64_t> ParseBytes(absl::string_view text) {
   if (absl::ConsumeSuffix(&text, "M") || absl::ConsumeSuffix(&text, "m")) unit = kMebibyte;
   if (absl::ConsumeSuffix(&text, "G") || absl::ConsumeSuffix(&text, "g")) unit = kMebibyte << 10;
   int64_t number = 0;
-  constexpr int64_t kMostUnits = int64_t{1} << 30;
-  if (unit == 0 || !absl::SimpleAtoi(text, &number) || number < 0 || number > kMostUnits) {
+  constexpr int64_t kMaxUnits = int64_t{1} << 30;
+  if (unit == 0 || !absl::SimpleAtoi(text, &number) || number < 0 || number > kMaxUnits) {
     return std::nullopt;
   }
   return number * unit;

@@ -61,7 +61,7 @@ void MemoryRelease::Look() {
   const size_t unused = std::min(spare, std::exchange(seen_, spare));
   if (unused <= kTooLittle) return;
   const size_t kept = std::min(kKept, unused / 2);
-  spare_.release(std::min(unused - kept, kMostAtOnce));
+  spare_.release(std::min(unused - kept, kMaxAtOnce));
   seen_ = spare_.bytes();
 }
 

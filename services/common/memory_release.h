@@ -42,7 +42,7 @@ class MemoryRelease {
   // Not given back at all.
   static constexpr size_t kTooLittle = size_t{1} << 20;
   // At one look, some 10 ms, for which others wait.
-  static constexpr size_t kMostAtOnce = size_t{64} << 20;
+  static constexpr size_t kMaxAtOnce = size_t{64} << 20;
 
   // What all threads together keep at hand of what was freed, which is not spare and never given
   // back. tcmalloc's own limit, 32 MiB, is more than all that a tracker has in use.

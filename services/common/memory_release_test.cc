@@ -23,7 +23,7 @@ TEST_F(MemoryReleaseTest, WhatABurstLeavesGoesStepByStep) {
   memory_.Look();
   EXPECT_EQ(spare_, 300 * kMiB);  // It may be about to be used.
   memory_.Look();
-  EXPECT_EQ(spare_, 300 * kMiB - MemoryRelease::kMostAtOnce);
+  EXPECT_EQ(spare_, 300 * kMiB - MemoryRelease::kMaxAtOnce);
   for (int look = 0; look < 4; ++look) memory_.Look();
   EXPECT_EQ(spare_, MemoryRelease::kKept);
   memory_.Look();

@@ -110,8 +110,8 @@ void EscapeLineSeparators(std::string& json) {
 }
 
 std::optional<int64_t> IntegerIn(double number) {
-  constexpr double kMost = (int64_t{1} << 53) - 1;
-  if (!(std::abs(number) <= kMost) || std::trunc(number) != number) return std::nullopt;
+  constexpr double kMaxValue = (int64_t{1} << 53) - 1;
+  if (!(std::abs(number) <= kMaxValue) || std::trunc(number) != number) return std::nullopt;
   return static_cast<int64_t>(number);
 }
 

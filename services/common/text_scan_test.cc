@@ -125,14 +125,14 @@ TEST(EscapeLineSeparatorsTest, EscapesThemAndNothingElse) {
 }
 
 TEST(IntegerInTest, IsWhatHasNoFraction) {
-  constexpr double kMost = 9007199254740991;
+  constexpr double kMaxValue = 9007199254740991;
   EXPECT_EQ(IntegerIn(7.0), 7);
   EXPECT_EQ(IntegerIn(-7.0), -7);
   EXPECT_EQ(IntegerIn(5e3), 5000);
   EXPECT_EQ(IntegerIn(-0.0), 0);
-  EXPECT_EQ(IntegerIn(kMost), (int64_t{1} << 53) - 1);
+  EXPECT_EQ(IntegerIn(kMaxValue), (int64_t{1} << 53) - 1);
   for (const double other :
-       {7.5, 1e-9, kMost + 1, -kMost - 1, 1e300, std::numeric_limits<double>::infinity(),
+       {7.5, 1e-9, kMaxValue + 1, -kMaxValue - 1, 1e300, std::numeric_limits<double>::infinity(),
         std::numeric_limits<double>::quiet_NaN()}) {
     EXPECT_EQ(IntegerIn(other), std::nullopt) << other;
   }

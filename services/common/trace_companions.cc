@@ -16,7 +16,7 @@ namespace {
 using Members = std::vector<absl::string_view>;
 
 // Of Trace Context, section 3.3.1.
-constexpr size_t kMostEntries = 32;
+constexpr size_t kMaxEntries = 32;
 constexpr size_t kKeyBytes = 256;
 constexpr size_t kTenantBytes = 241;
 constexpr size_t kSystemBytes = 14;
@@ -24,7 +24,7 @@ constexpr size_t kValueBytes = 256;
 // Those that are longer go first.
 constexpr size_t kLongEntryBytes = 128;
 // Of Baggage, section 3.2.
-constexpr size_t kMostBaggage = 180;
+constexpr size_t kMaxBaggage = 180;
 
 // Spaces and tabs may stand around each member, and are none of it.
 absl::string_view Trimmed(absl::string_view text) {
@@ -121,7 +121,7 @@ std::string TracestateOf(absl::string_view tracestate) {
     const absl::string_view member = Trimmed(part);
     // There may be empty ones, which say nothing.
     if (member.empty()) continue;
-    if (!IsStateMember(member) || members.size() == kMostEntries) return "";
+    if (!IsStateMember(member) || members.size() == kMaxEntries) return "";
     members.push_back(member);
   }
   if (members.empty()) return "";
@@ -138,7 +138,7 @@ std::string BaggageOf(absl::string_view baggage) {
   for (const absl::string_view member : absl::StrSplit(baggage, ',')) {
     if (!IsBaggageMember(member)) return "";
     const auto end = static_cast<size_t>(member.data() + member.size() - baggage.data());
-    if (++members <= kMostBaggage && end <= kMaxBaggageBytes) fits = end;
+    if (++members <= kMaxBaggage && end <= kMaxBaggageBytes) fits = end;
   }
   return WithoutTabs(Trimmed(baggage.substr(0, fits)));
 }

@@ -253,15 +253,15 @@ struct GatewayServer::Parts {
   // The doors need to know the ports that were bound.
   void MakeRouter(const std::vector<Address>& addresses) {
     router.emplace(
-        Doors(addresses, config.allowed_hosts, config.allowed_origins, tls != nullptr), credentials,
-        &requests,
+        RequestFilter(addresses, config.allowed_hosts, config.allowed_origins, tls != nullptr),
+        credentials, &requests,
         credentials == nullptr ? nullptr : std::make_shared<SignedRequests>(credentials, &clock),
         resource_server.get(), MakeChallenge());
     router->TakeSessionTokens("/mcp", session_tokens.get());
     if (resource_server != nullptr) resource_server->AddRoutes(*router);
     if (HasPage()) page.AddRoutes(*router);
     if (page_login != nullptr) {
-      router->LetInFromPage(page_login.get());
+      router->AllowPageLogin(page_login.get());
       page_login->AddRoutes(*router);
       if (provider_login != nullptr) provider_login->AddRoutes(*router);
       AddLoginWays(*router, credentials != nullptr, provider_login.get());
@@ -348,7 +348,7 @@ struct GatewayServer::Parts {
   RecentMcpClients mcp_clients{&clock};
   const OperationsApi operations_api;
   FileStore files{&clock, config.Memory().files_bytes};
-  HttpTally requests{&clock};
+  HttpMetrics requests{&clock};
   McpServer mcp_server;
   const StreamableHttp mcp;
   const PendingQueriesHandler pending_queries;

@@ -13,14 +13,14 @@ namespace {
 
 double AsDouble(int64_t number) { return static_cast<double>(number); }
 
-MetricLabels LabelsOf(const HttpTally::Route& route) {
+MetricLabels LabelsOf(const HttpMetrics::Route& route) {
   return {{"method", route.method}, {"route", route.path}};
 }
 
-void AddRequests(const HttpTally& requests, MetricsPage& page) {
-  std::vector<const HttpTally::Route*> routes = {&requests.others()};
-  for (const HttpTally::Route& route : requests.routes()) routes.push_back(&route);
-  for (const HttpTally::Route* route : routes) {
+void AddRequests(const HttpMetrics& requests, MetricsPage& page) {
+  std::vector<const HttpMetrics::Route*> routes = {&requests.others()};
+  for (const HttpMetrics::Route& route : requests.routes()) routes.push_back(&route);
+  for (const HttpMetrics::Route* route : routes) {
     for (const auto& [status, ended] : route->ended) {
       MetricLabels labels = LabelsOf(*route);
       labels.emplace_back("code", absl::StrCat(status));
@@ -35,11 +35,11 @@ void AddRequests(const HttpTally& requests, MetricsPage& page) {
     page.Counter("callslip_refusals_total", "Requests that were not let in, by reason.",
                  AsDouble(count), {{"reason", reason}});
   }
-  for (const HttpTally::Route* route : routes) {
+  for (const HttpMetrics::Route* route : routes) {
     page.Gauge("callslip_http_requests_under_way", "Requests that are not answered yet.",
                AsDouble(route->under_way), LabelsOf(*route));
   }
-  for (const HttpTally::Route* route : routes) {
+  for (const HttpMetrics::Route* route : routes) {
     if (route->latency.count() == 0) continue;
     page.Histogram("callslip_http_seconds",
                    "From a request's arrival to its answer; held ones include their waiting.",

@@ -6,9 +6,9 @@
 #include "common/metrics.h"
 #include "gateway/http/byte_budget.h"
 #include "gateway/http/http_message.h"
+#include "gateway/http/http_metrics.h"
 #include "gateway/http/http_server.h"
-#include "gateway/http/http_tally.h"
-#include "gateway/mcp/protocol/call_tally.h"
+#include "gateway/mcp/protocol/call_metrics.h"
 #include "gateway/memory_budget.h"
 #include "gateway/tracker_client/tracker_client.h"
 
@@ -16,9 +16,9 @@ namespace callslip::gateway {
 
 // What GET /metrics is made of. All of it lives on the gateway's thread.
 struct MetricsSource {
-  const HttpTally* requests;
+  const HttpMetrics* requests;
   const HttpServer* server;
-  const CallTally* calls;
+  const CallMetrics* calls;
   TrackerClient* tracker;
   const ByteBudget* updates;  // That wait for those who look on.
   MemoryBudget memory;

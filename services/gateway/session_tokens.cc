@@ -192,7 +192,7 @@ void SessionTokens::AddUnknown(const Sha256Digest& digest) {
 void SessionTokens::Forget(const Sha256Digest& digest) {
   const auto known = by_digest_.find(digest);
   if (known == by_digest_.end()) return;
-  known->second->credential->Withdraw();
+  known->second->credential->Revoke();
   entries_.erase(known->second);
   by_digest_.erase(known);
 }

@@ -25,7 +25,7 @@ namespace callslip::gateway {
 
 // Knows by the tracker whose agent shows a session's token: the client that the session belongs
 // to, in the role `client`. What the tracker has said counts for some seconds; a token is asked
-// about once at a time. One that it does not know any more is withdrawn, and ends what it has
+// about once at a time. One that it does not know any more is revoked, and ends what it has
 // begun. Tokens that somebody made up take neither place nor time from those that are known, and
 // of others those of the same address alone: another machine that has shown some has to wait.
 //
@@ -37,7 +37,7 @@ class SessionTokens final : public TokenVerifier,
   // Nobody is given a token that was shown before it was made.
   static constexpr absl::Duration kUnknownFor = absl::Seconds(10);
   // That are known, some hundred bytes each. Of too many, those that were not used for longest make
-  // room, and are withdrawn.
+  // room, and are revoked.
   static constexpr size_t kMaxTokens = 10'000;
   // That are not; of too many, those that were asked about first make room.
   static constexpr size_t kMaxUnknown = 1000;

@@ -107,7 +107,7 @@ TEST_F(SessionTokensTest, AnAnswerCountsForFiveSeconds) {
   // What has begun by it goes on.
   EXPECT_EQ(Verify(token_).value(), first);
   EXPECT_THAT(asked_, SizeIs(2));
-  EXPECT_FALSE(first->IsWithdrawn());
+  EXPECT_FALSE(first->IsRevoked());
 }
 
 TEST_F(SessionTokensTest, ThatThereIsNoneCountsForAWhile) {
@@ -122,12 +122,12 @@ TEST_F(SessionTokensTest, ThatThereIsNoneCountsForAWhile) {
   EXPECT_THAT(asked_, SizeIs(2));
 }
 
-TEST_F(SessionTokensTest, WhatHasEndedIsWithdrawn) {
+TEST_F(SessionTokensTest, WhatHasEndedIsRevoked) {
   const CredentialPtr credential = Verify(token_).value();
   failure_ = NoSuchToken();
   clock_.Advance(absl::Seconds(5));
   EXPECT_EQ(RefusalOf(token_), "token_unknown");
-  EXPECT_TRUE(credential->IsWithdrawn());
+  EXPECT_TRUE(credential->IsRevoked());
 }
 
 TEST_F(SessionTokensTest, ATrackerThatIsAwayIsNoAnswer) {
@@ -139,7 +139,7 @@ TEST_F(SessionTokensTest, ATrackerThatIsAwayIsNoAnswer) {
   failure_ = ErrorWithDetails(absl::StatusCode::kUnauthenticated, "Who are you?",
                               {.reason = "token_missing"});
   EXPECT_EQ(RefusalOf(token_), "tracker_refuses_gateway");
-  EXPECT_FALSE(credential->IsWithdrawn());
+  EXPECT_FALSE(credential->IsRevoked());
   failure_ = absl::OkStatus();
   EXPECT_EQ(Verify(token_).value(), credential);
 }
@@ -257,12 +257,12 @@ TEST_F(SessionTokensTest, OnlySoManyUnknownOnesAreKept) {
   EXPECT_EQ(tokens_->size(), 0u);
 }
 
-TEST_F(SessionTokensTest, WhatMakesRoomIsWithdrawn) {
+TEST_F(SessionTokensTest, WhatMakesRoomIsRevoked) {
   const CredentialPtr first = Verify(SessionTokenOf(0)).value();
   for (size_t i = 1; i <= SessionTokens::kMaxTokens; ++i) {
     ASSERT_TRUE(Verify(SessionTokenOf(static_cast<int>(i))).ok());
   }
-  EXPECT_TRUE(first->IsWithdrawn());
+  EXPECT_TRUE(first->IsRevoked());
 }
 
 TEST_F(SessionTokensTest, WhatIsInUseEndsWithItsSession) {
@@ -278,12 +278,12 @@ TEST_F(SessionTokensTest, WhatIsInUseEndsWithItsSession) {
   Run();
   EXPECT_THAT(asked_, SizeIs(3)) << "nothing is under way by the other one";
   EXPECT_TRUE(meanwhile->has_value());
-  EXPECT_FALSE(in_use->IsWithdrawn());
+  EXPECT_FALSE(in_use->IsRevoked());
   failure_ = NoSuchToken();
   clock_.Advance(SessionTokens::kKnownFor);
   tokens_->Refresh();
   Run();
-  EXPECT_TRUE(in_use->IsWithdrawn());
+  EXPECT_TRUE(in_use->IsRevoked());
 }
 
 TEST_F(SessionTokensTest, WhatCannotBeOneIsNotAskedAbout) {
@@ -299,7 +299,7 @@ TEST_F(SessionTokensTest, WhatCannotBeOneIsNotAskedAbout) {
 class SessionTokenRoutesTest : public SessionTokensTest, public testing::WithParamInterface<bool> {
  protected:
   SessionTokenRoutesTest()
-      : router_(Doors({{.host = "127.0.0.1", .port = 7890}}, {}, {}),
+      : router_(RequestFilter({{.host = "127.0.0.1", .port = 7890}}, {}, {}),
                 GetParam() ? std::make_shared<const Credentials>(FileEntries()) : nullptr) {
     router_.Add("POST", "/mcp", {Role::kClient}, TellSession);
     router_.Add("GET", "/api/things/{id}", {Role::kClient}, TellSession);

@@ -46,7 +46,7 @@ constexpr int kRunner = 3;
 constexpr int kWrongUse = 64;
 constexpr int kDenied = 71;
 constexpr long kNever = -1;
-constexpr long kLongestGrace = 600'000;
+constexpr long kMaxGrace = 600'000;
 // Of the only thread.
 constexpr char kChildren[] = "/proc/thread-self/children";
 
@@ -219,7 +219,7 @@ int main(int count, char** words) {
   if (at + 1 < count && strcmp(words[at], "--grace") == 0) {
     char* end = nullptr;
     grace = strtol(words[at + 1], &end, 10);
-    if (*end != '\0' || end == words[at + 1] || grace < 0 || grace > kLongestGrace) {
+    if (*end != '\0' || end == words[at + 1] || grace < 0 || grace > kMaxGrace) {
       return Fail(kWrongUse, "--grace wants 0 to 600000 ms");
     }
     at += 2;

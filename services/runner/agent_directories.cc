@@ -17,7 +17,7 @@ namespace callslip::runner {
 namespace {
 
 // The kernel's limit.
-constexpr int kMostLinks = 40;
+constexpr int kMaxLinks = 40;
 
 std::string Below(const std::string& directory, absl::string_view name) {
   return absl::StrCat(directory == "/" ? "" : directory, "/", name);
@@ -88,7 +88,7 @@ std::string AgentDirectories::Follow(const std::string& path, const Counts& coun
     }
     std::error_code is_no_link;
     const std::string target = std::filesystem::read_symlink(Below(at, name), is_no_link).string();
-    if (is_no_link || ++links > kMostLinks) {
+    if (is_no_link || ++links > kMaxLinks) {
       at = Below(at, name);
       continue;
     }

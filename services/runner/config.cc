@@ -15,13 +15,13 @@
 namespace callslip::runner {
 namespace {
 
-constexpr size_t kLongestName = 64;
-constexpr size_t kMostAgents = 100;
-constexpr size_t kMostWorkspaces = 1'000;
-constexpr size_t kMostChildrenIn = 16;
+constexpr size_t kMaxNameBytes = 64;
+constexpr size_t kMaxAgents = 100;
+constexpr size_t kMaxWorkspaces = 1'000;
+constexpr size_t kMaxChildrenIn = 16;
 
 bool IsName(absl::string_view text, absl::string_view marks) {
-  return !text.empty() && text.size() <= kLongestName && absl::c_all_of(text, [&](char c) {
+  return !text.empty() && text.size() <= kMaxNameBytes && absl::c_all_of(text, [&](char c) {
     return absl::ascii_isalnum(c) || absl::StrContains(marks, c);
   });
 }
@@ -61,10 +61,10 @@ void ReadRoot(const YAML::Node& root, absl::string_view file, LoadedConfig& load
     limits.Read(node, file, "limits", problems);
   });
   keys.AddSection("agents", [&](const YAML::Node& node) {
-    ReadNamed(node, file, "agent", kMostAgents, config.agents, problems);
+    ReadNamed(node, file, "agent", kMaxAgents, config.agents, problems);
   });
   keys.AddSection("workspaces", [&](const YAML::Node& node) {
-    ReadNamed(node, file, "workspace", kMostWorkspaces, config.workspaces, problems);
+    ReadNamed(node, file, "workspace", kMaxWorkspaces, config.workspaces, problems);
   });
   keys.Read(root, file, "the file", problems);
 }
@@ -173,9 +173,9 @@ LoadedConfig ParseRunnerConfig(const std::string& text, absl::string_view file) 
         absl::StrCat(file, ": runner_id \"", id, "\": write 1 to 64 letters, digits, `_`, `-`"));
   }
   for (const auto& [name, workspace] : loaded.config.workspaces) {
-    if (workspace.children_in.size() <= kMostChildrenIn) continue;
+    if (workspace.children_in.size() <= kMaxChildrenIn) continue;
     loaded.problems.push_back(
-        absl::StrCat(file, ": workspaces.", name, ".children_in: more than ", kMostChildrenIn));
+        absl::StrCat(file, ": workspaces.", name, ".children_in: more than ", kMaxChildrenIn));
   }
   return loaded;
 }
@@ -191,7 +191,7 @@ absl::StatusOr<LoadedConfig> ReadRunnerConfig(const std::string& path) {
 
 std::string RunnerIdOf(const RunnerConfig& config, absl::string_view host_name) {
   if (!config.runner_id.empty()) return config.runner_id;
-  std::string id(host_name.substr(0, kLongestName));
+  std::string id(host_name.substr(0, kMaxNameBytes));
   for (char& c : id) {
     if (!absl::ascii_isalnum(c) && c != '_' && c != '-') c = '-';
   }

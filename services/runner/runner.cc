@@ -10,7 +10,7 @@
 #include "common/error_details.h"
 #include "common/log.h"
 #include "common/random.h"
-#include "runner/tracker/persistence.h"
+#include "runner/tracker/call_with_retry.h"
 
 namespace callslip::runner {
 
@@ -36,7 +36,7 @@ Runner::Runner(boost::asio::io_context& context, Timers* timers, TrackerCalls* t
 void Runner::Start() { boost::asio::co_spawn(context_, Serve(), boost::asio::detached); }
 
 boost::asio::awaitable<void> Runner::Serve() {
-  TryAgain again;
+  Backoff again;
   while (stopped_ == nullptr) {
     v1::ServeRequest request = setup_.offer;
     request.set_instance(instance_);
@@ -143,15 +143,15 @@ boost::asio::awaitable<void> Runner::GiveUp(v1::Assignment assignment) {
     answer.set_error_reason("agent_not_offered");
     answer.set_error_message(
         "the session's runner has no such agent, or no workspace that its folder is in");
-    co_await Persist(*host_.tracker, *timers_, std::move(answer),
-                     [this] { return stopped_ != nullptr; });
+    co_await CallWithRetry(*host_.tracker, *timers_, std::move(answer),
+                           [this] { return stopped_ != nullptr; });
   }
   v1::ReleaseSessionRequest release;
   release.set_client_id(assignment.session().client_id());
   release.set_session_id(assignment.session().session_id());
   release.set_lease(assignment.lease());
-  co_await Persist(*host_.tracker, *timers_, std::move(release),
-                   [this] { return stopped_ != nullptr; });
+  co_await CallWithRetry(*host_.tracker, *timers_, std::move(release),
+                         [this] { return stopped_ != nullptr; });
 }
 
 void Runner::StepLater() {

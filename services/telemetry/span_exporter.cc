@@ -82,7 +82,7 @@ class SpanExporter::Worker {
   // In its new place before it leaves the one of its beginning.
   void Keep(Span& span) {
     std::string bytes = EncodeSpan(span);
-    if (bytes.size() > SpanFile::kMostBytes) {
+    if (bytes.size() > SpanFile::kMaxBytes) {
       Span shorter = span;
       shorter.attributes.clear();
       shorter.links.clear();

@@ -95,7 +95,7 @@ void SpanFile::TakeOver(const std::string& path) {
   for (size_t i = 0; places != nullptr && i < kPlaces; ++i) {
     char* place = places + i * kPlaceBytes;
     const uint32_t size = SizeOf(place).load(std::memory_order_acquire);
-    if (size == 0 || size > kMostBytes) continue;
+    if (size == 0 || size > kMaxBytes) continue;
     std::string bytes(place + sizeof(uint32_t), size);
     const int here = Put(bytes);
     if (here != kNowhere) lost_.emplace_back(here, std::move(bytes));
@@ -106,7 +106,7 @@ void SpanFile::TakeOver(const std::string& path) {
 }
 
 int SpanFile::Put(absl::string_view bytes) {
-  if (bytes.empty() || bytes.size() > kMostBytes) return kNowhere;
+  if (bytes.empty() || bytes.size() > kMaxBytes) return kNowhere;
   int place = kNowhere;
   {
     MutexLock lock(&mutex_);

@@ -23,7 +23,7 @@ class SpanFile {
   static constexpr size_t kPlaces = 4096;
   static constexpr size_t kPlaceBytes = 1024;
   // Of one span.
-  static constexpr size_t kMostBytes = kPlaceBytes - sizeof(uint32_t);
+  static constexpr size_t kMaxBytes = kPlaceBytes - sizeof(uint32_t);
   static constexpr int kNowhere = -1;
 
   // A file of its own in `folder`, which is made where there is none. Takes over what files of

@@ -87,9 +87,9 @@ TEST_F(SpanFileTest, NothingIsLeftOfAFileThatIsEmpty) {
 
 TEST_F(SpanFileTest, HasAPlaceForSoManyOfSoMuch) {
   const auto file = Open();
-  EXPECT_EQ(file->Put(std::string(SpanFile::kMostBytes + 1, 'a')), SpanFile::kNowhere);
+  EXPECT_EQ(file->Put(std::string(SpanFile::kMaxBytes + 1, 'a')), SpanFile::kNowhere);
   for (size_t i = 0; i < SpanFile::kPlaces; ++i) {
-    ASSERT_NE(file->Put(std::string(SpanFile::kMostBytes, 'a')), SpanFile::kNowhere);
+    ASSERT_NE(file->Put(std::string(SpanFile::kMaxBytes, 'a')), SpanFile::kNowhere);
   }
   EXPECT_EQ(file->Put("a"), SpanFile::kNowhere);
   file->Free(17);

@@ -244,9 +244,9 @@ void ReadResource(Reader& reader, absl::string_view program, TelemetrySettings& 
 
 void ReadLimits(Reader& reader, SpanLimits& limits) {
   // A span takes a kilobyte or less.
-  constexpr size_t kMostSpans = 100'000;
-  reader.Read("OTEL_BSP_MAX_QUEUE_SIZE", kMostSpans, limits.queue);
-  reader.Read("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", kMostSpans, limits.batch);
+  constexpr size_t kMaxSpans = 100'000;
+  reader.Read("OTEL_BSP_MAX_QUEUE_SIZE", kMaxSpans, limits.queue);
+  reader.Read("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", kMaxSpans, limits.batch);
   limits.batch = std::min(limits.batch, limits.queue);
   reader.Read("OTEL_BSP_SCHEDULE_DELAY", limits.delay);
 }

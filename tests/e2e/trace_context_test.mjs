@@ -219,7 +219,7 @@ describe('a command', { timeout: stretched(60_000) }, () => {
 const ENDS = {
   'services/common/log.cc': 'a line of the log',
   'services/bridge/relay/relay.cc': 'the same',
-  'services/gateway/http/http_tally.cc': 'the same',
+  'services/gateway/http/http_metrics.cc': 'the same',
   'services/runner/session/session_questions.cc': 'the same',
   'services/runner/session/session_turns.cc': 'the same',
   'services/tracker/rpc/command_log.cc': 'the same',

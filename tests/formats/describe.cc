@@ -98,7 +98,7 @@ std::string Of(const CommandRecord& record) {
   return line.Add("worker", record.worker)
       .Add("worker_before", record.worker_before)
       .Add("heartbeats", record.heartbeats)
-      .Add("untold", record.untold)
+      .Add("end_unreported", record.end_unreported)
       .Add("end_number", static_cast<int64_t>(record.end_number))
       .text();
 }

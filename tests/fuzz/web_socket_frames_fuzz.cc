@@ -28,7 +28,7 @@ constexpr WebSocketLimits kLimits{.message_bytes = 200,
                                   .unsent_bytes = 1'000,
                                   .close_time = std::chrono::milliseconds(1)};
 // The largest frame that holds no more than message_bytes, and those of pings and closes.
-constexpr size_t kMostInFrame = 200;
+constexpr size_t kMaxInFrame = 200;
 
 boost::asio::awaitable<void> Echo(std::shared_ptr<WebSocket> socket) {
   for (;;) {
@@ -55,7 +55,7 @@ void RequireFrames(absl::string_view bytes) {
       size = static_cast<unsigned char>(bytes[2]) << 8 | static_cast<unsigned char>(bytes[3]);
       head = 4;
     }
-    Require(size <= kMostInFrame, "a bounded frame");
+    Require(size <= kMaxInFrame, "a bounded frame");
     if (bytes.size() < head + size) return;
     const absl::string_view payload = bytes.substr(head, size);
     switch (first) {

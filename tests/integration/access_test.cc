@@ -213,7 +213,7 @@ TEST_F(AccessTest, WithoutAKnownTokenOnlyHealthIsTold) {
   EXPECT_EQ(json::parse(poll.body).size(), 0u);
 }
 
-TEST_F(AccessTest, ATokenOpensNoOtherDoor) {
+TEST_F(AccessTest, ATokenIsGoodForItsRoutesOnly) {
   ServeOnAllAddresses();
   const auto with_token = [](httplib::Headers headers) {
     headers.emplace("Authorization", BearerOf("admin"));

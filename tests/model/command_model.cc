@@ -604,13 +604,13 @@ void CommandModel::End(ModelCommand& command, CommandState state, std::optional<
     const bool must_be_told =
         reporter < 0 || command.deliveries[static_cast<size_t>(reporter)].worker != delivery.worker;
     if (mistake_ == ModelMistake::kTellsNoEndsToWorkers) continue;
-    std::erase_if(untold_, [&](const UntoldEnd& other) {
+    std::erase_if(unreported_, [&](const UnreportedEnd& other) {
       return other.command == command.number && other.worker == delivery.worker;
     });
-    untold_.push_back({.target = command.target(),
-                       .worker = delivery.worker,
-                       .command = command.number,
-                       .must_be_told = must_be_told});
+    unreported_.push_back({.target = command.target(),
+                           .worker = delivery.worker,
+                           .command = command.number,
+                           .must_be_told = must_be_told});
   }
   Change(command);
   if (state != CommandState::kCompleted) EnterFailedRing(command, now);
@@ -650,7 +650,7 @@ void CommandModel::Remove(ModelCommand& command, absl::Time now) {
   command.tombstone = limits_.tombstones > 0 && mistake_ != ModelMistake::kForgetsTombstones;
   changed_.insert(command.number);
   // It may have been told before it was removed, where that was in the same millisecond.
-  for (UntoldEnd& end : untold_) {
+  for (UnreportedEnd& end : unreported_) {
     if (end.command == command.number) end.must_be_told = false;
   }
   EvictTombstones(command.partition);

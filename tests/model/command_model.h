@@ -274,7 +274,7 @@ class CommandModel {
     uint64_t reopened = 0;    // `since` of the wait that began after that.
   };
   // A command's end that a worker has yet to be told.
-  struct UntoldEnd {
+  struct UnreportedEnd {
     std::string target;
     std::string worker;
     int command = 0;
@@ -358,7 +358,7 @@ class CommandModel {
   std::vector<ModelWatch> watches_;  // That go on.
   std::vector<ModelFeed> feeds_;
   std::vector<Turn> turns_;
-  std::vector<UntoldEnd> untold_;
+  std::vector<UnreportedEnd> unreported_;
   std::vector<Absence> absences_;
   bool draining_ = false;
   int64_t late_results_ = 0;

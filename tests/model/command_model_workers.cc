@@ -35,7 +35,7 @@ void CommandModel::Lease(const ModelCall& call, absl::Time now, const absl::Stat
   const bool would_wait = call.hold_until > now;
   if (outcomes.front() == "ok" && would_wait && waits() >= limits_.waits) {
     // Whether a call that need not be held is refused, too, is not said.
-    const bool may_be_told = absl::c_any_of(untold_, [&](const UntoldEnd& end) {
+    const bool may_be_told = absl::c_any_of(unreported_, [&](const UnreportedEnd& end) {
       return end.target == held.target && end.worker == held.worker;
     });
     if (may_be_told || HasNews(held)) {
@@ -320,7 +320,7 @@ int CommandModel::Room(const ModelCall& call) const {
 }
 
 bool CommandModel::HasNews(const ModelCall& call) const {
-  if (absl::c_any_of(untold_, [&](const UntoldEnd& end) {
+  if (absl::c_any_of(unreported_, [&](const UnreportedEnd& end) {
         return end.must_be_told && end.target == call.target && end.worker == call.worker;
       })) {
     return true;
@@ -348,7 +348,7 @@ void CommandModel::Settle(absl::Time now, const std::vector<ObservedAnswer>& ans
     }
   }
   any_order_ = false;
-  std::erase_if(untold_, [&](const UntoldEnd& end) { return At(end.command).removed; });
+  std::erase_if(unreported_, [&](const UnreportedEnd& end) { return At(end.command).removed; });
 }
 
 void CommandModel::SettleAnswer(const ObservedAnswer& answer, absl::Time now) {
@@ -402,11 +402,11 @@ void CommandModel::SettleLease(const ModelCall& call, const ObservedAnswer::Leas
 
 void CommandModel::SettleEnded(const ModelCall& call, const std::vector<int>& ended) {
   for (const int command : ended) {
-    const size_t before = untold_.size();
-    std::erase_if(untold_, [&](const UntoldEnd& end) {
+    const size_t before = unreported_.size();
+    std::erase_if(unreported_, [&](const UnreportedEnd& end) {
       return end.command == command && end.target == call.target && end.worker == call.worker;
     });
-    if (untold_.size() == before) {
+    if (unreported_.size() == before) {
       Disagree(absl::StrCat("the call of slot ", call.slot, " tells ", call.worker,
                             " of the end of #", command, ", which is no news"));
     }

@@ -46,7 +46,7 @@ int Run(const std::string& token) {
                     });
   const absl::StatusOr<Address> bound = server.Listen({.host = "127.0.0.1", .port = 0});
   if (!bound.ok()) return 1;
-  router.emplace(Doors({*bound}, {}, {}),
+  router.emplace(RequestFilter({*bound}, {}, {}),
                  std::make_shared<Credentials>(
                      std::vector<TokenFile::Entry>{{{"viewer", Role::kViewer}, token}}));
   router->AddWebSocket("/echo", {Role::kViewer}, Echo);

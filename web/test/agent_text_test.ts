@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {append, mostText, recorded, type Streamed} from '../src/conversation/agent_text.ts';
+import {append, maxText, recorded, type Streamed} from '../src/conversation/agent_text.ts';
 
 const of = (...pieces: [number, number, string][]) => pieces.reduce<Streamed | null>(
   (now, [iteration, offset, text]) => append(now, {iteration, offset, text}), null);
@@ -27,11 +27,11 @@ test('of a long one the end is kept, by whole characters, and told pieces still 
     const text = `${at}${'é🙂'.repeat(2_000 + at)}`;
     now = append(now, {iteration: 1, offset: Buffer.byteLength(whole), text});
     whole += text;
-    assert.ok(now.text.length <= mostText && whole.endsWith(now.text) && !/\p{Cs}/u.test(now.text));
+    assert.ok(now.text.length <= maxText && whole.endsWith(now.text) && !/\p{Cs}/u.test(now.text));
     assert.deepEqual([now.start + now.bytes, now.bytes], [Buffer.byteLength(whole), Buffer.byteLength(now.text)]);
   }
   const again = append(now, {iteration: 1, offset: Buffer.byteLength(whole) - 4, text: '🙂x'});
   assert.ok(again.text.endsWith('é🙂x'));
   const long = append(null, {iteration: 2, offset: 7, text: whole});
-  assert.ok(long.text.length <= mostText && long.start + long.bytes === 7 + Buffer.byteLength(whole));
+  assert.ok(long.text.length <= maxText && long.start + long.bytes === 7 + Buffer.byteLength(whole));
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {barMs, barPaths, boxWidth, causeWords, eachSecond, failedShare, failuresOf, inUnit, linePath, mostCauses, pointAt,
+import {barMs, barPaths, boxWidth, causeWords, eachSecond, failedShare, failuresOf, inUnit, linePath, maxCauses, pointAt,
   pointsOf, shownMs, topOf, type HistorySample, type Point} from '../src/overview/history.ts';
 
 const noon = Date.parse('2026-02-01T12:00:00Z');
@@ -37,7 +37,7 @@ test('there are few causes, of which the last is all the others', () => {
   const {causes} = failuresOf([sample(0, {failed: codes}), sample(40, {failed: {f: 1}})]);
   assert.deepEqual(causes.map(({name, total}) => [name, total]), [['a', 10], ['b', 9], ['c', 8], ['3 other causes', 19]]);
   assert.deepEqual(causes.at(-1)!.values, [18, 1]);
-  assert.equal(causes.length, mostCauses);
+  assert.equal(causes.length, maxCauses);
   const {d, e: _, f: __, ...few} = codes;
   assert.deepEqual(failuresOf([sample(0, {failed: {...few, d: d!}})]).causes.map(({name}) => name), ['a', 'b', 'c', 'd']);
   assert.deepEqual(failuresOf([sample(0)]).causes, []);

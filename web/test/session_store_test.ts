@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {mostBytes, SessionStore} from '../src/session_page/store.ts';
+import {maxBytes, SessionStore} from '../src/session_page/store.ts';
 
 type Told = {type: string; data: Record<string, unknown>};
 
@@ -243,15 +243,15 @@ test('live events are cut as loaded ones are, and the oldest go where there are 
   assert.deepEqual(store.log.parts.at(-1)?.cut, [2_001]);
   let seq = 2_001;
   store.isReadAtEnd = false;
-  while (store.log.bytes < mostBytes * 1.5) long(++seq);
+  while (store.log.bytes < maxBytes * 1.5) long(++seq);
   // Somebody reads the oldest of it.
   assert.equal(store.log.start, 1_801);
-  while (store.log.bytes > mostBytes) long(++seq);
+  while (store.log.bytes > maxBytes) long(++seq);
   assert.ok(store.log.start > 1_801);
   store.isReadAtEnd = true;
   for (let at = 0; at < 200; at++) {
     long(++seq);
-    assert.ok(store.log.bytes <= mostBytes);
+    assert.ok(store.log.bytes <= maxBytes);
   }
   assert.equal(store.hasOlder.value, true);
   const {start} = store.log;
@@ -270,7 +270,7 @@ function answerLong(store: SessionStore, newest: number): number {
     const last = before === undefined ? Math.min(newest, after! + 200) : before - 1;
     const events = upTo(first, last).map(seq => ({...event(seq), data: {text: 'x'.repeat(16_000), message_id: `m${seq}`}}));
     Peer.latest.tell('events_loaded', {events, has_more: before === undefined ? last < newest : first > 1, request_id: `${Peer.latest.sent.at(-1)!.data.request_id}`});
-    assert.ok(store.log.bytes + (store.gathered.value ?? []).length * 16_000 <= mostBytes * (store.isReadAtEnd ? 1 : 2) + 200 * 16_000);
+    assert.ok(store.log.bytes + (store.gathered.value ?? []).length * 16_000 <= maxBytes * (store.isReadAtEnd ? 1 : 2) + 200 * 16_000);
   }
   return asked;
 }
@@ -287,7 +287,7 @@ test('of what was missed no more is loaded than may be here, and the rest by goi
       const asked = answerLong(store, newest);
       const [first, last] = [store.log.start, newest + (isLive ? 1 : 0)];
       assert.deepEqual(shown(store), upTo(first, last));
-      assert.ok(asked < 20 && store.log.bytes <= mostBytes && (missed === 1_000 || store.log.bytes > mostBytes / 2), `${asked} ${store.log.bytes}`);
+      assert.ok(asked < 20 && store.log.bytes <= maxBytes && (missed === 1_000 || store.log.bytes > maxBytes / 2), `${asked} ${store.log.bytes}`);
       assert.equal(store.gathered.value, null);
       assert.equal(store.log.parts.some(({kind}) => kind === 'gap'), false);
       assert.equal(store.hasOlder.value, missed > 1_000);
@@ -306,13 +306,13 @@ test('who is at the beginning stays there while there is no room for what lies b
   store.isReadAtEnd = false;
   void store.loadFirst();
   answerLong(store, newest);
-  assert.ok(store.log.bytes > mostBytes && store.log.bytes <= 2 * mostBytes);
+  assert.ok(store.log.bytes > maxBytes && store.log.bytes <= 2 * maxBytes);
   assert.deepEqual([store.log.start, store.log.end, store.isFull.value, store.gathered.value], [1, newest, true, null]);
   assert.equal(store.log.parts[200]?.kind, 'gap');
   // At the end the beginning goes, and what is above it can be had.
   store.isReadAtEnd = true;
   store.goOn();
-  assert.ok(store.log.bytes <= mostBytes);
+  assert.ok(store.log.bytes <= maxBytes);
   assert.deepEqual(shown(store), upTo(store.log.start, newest));
   const {start} = store.log;
   store.loadOlder();

@@ -14,7 +14,7 @@ export function createDrawingPost({ gateway, settings, drawings, random, log, si
     const { id } = drawing;
     const backoff = createBackoff({
       firstMs: BACKOFF_FIRST_MS,
-      longestMs: BACKOFF_LONGEST_MS,
+      maxMs: BACKOFF_LONGEST_MS,
       random,
     });
     const body = drawingBody(drawing, settings);

@@ -57,7 +57,7 @@ struct Exchange {
 // The HTTP side of the bridge: posts messages to the gateway over connections that it keeps for
 // reuse. Thread-safe; each call blocks its thread.
 //
-// It makes one attempt and does not judge answers: the Courier does.
+// It makes one attempt and does not judge answers: the RetryingSender does.
 class GatewayClient {
  public:
   // Receives the data of each event of an event stream; returns false to end the stream.

@@ -31,7 +31,7 @@ inline constexpr absl::Duration kMaxStreamSilence = absl::Seconds(40);
 // may be starting, and an agent that fails to connect does not try again.
 inline constexpr absl::Duration kConnectPatience = absl::Seconds(5);
 inline constexpr absl::Duration kFirstBackoff = absl::Milliseconds(50);
-inline constexpr absl::Duration kLongestBackoff = absl::Seconds(1);
+inline constexpr absl::Duration kMaxBackoff = absl::Seconds(1);
 
 // All files of one upload; the gateway accepts no more. A piece of a file with JSON around it fits
 // into a request body.

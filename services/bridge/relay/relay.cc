@@ -54,9 +54,9 @@ Relay::Relay(const TimeoutPolicy& policy, Clock* clock, GatewayClient* gateway, 
       writer_(writer),
       url_(gateway->url().ToString()),
       session_(gateway),
-      courier_(clock, gateway, &session_),
+      sender_(clock, gateway, &session_),
       roots_(writer),
-      uploads_(&courier_, &roots_, url_),
+      uploads_(&sender_, &roots_, url_),
       deadline_sleeper_(clock->NewSleeper()),
       pool_(std::make_unique<CallPool>(kMaxOpenCalls, kMaxOpenWaits)),
       deadline_thread_([this] { RunDeadlines(); }) {}
@@ -250,16 +250,16 @@ void Relay::Run(const CallPtr& call) {
 }
 
 void Relay::Send(const CallPtr& call, const Message& message) {
-  Conclude(call, courier_.Deliver({.message = &message,
-                                   .received = call->received,
-                                   .timeout = call->timeout,
-                                   .counts_from_last_sign = call->counts_from_last_sign,
-                                   .abort = &call->abort,
-                                   .on_event =
-                                       [&](const ResponseHead& head, absl::string_view data) {
-                                         return HandleEvent(call, head, data);
-                                       },
-                                   .header = call->span.header}));
+  Conclude(call, sender_.Deliver({.message = &message,
+                                  .received = call->received,
+                                  .timeout = call->timeout,
+                                  .counts_from_last_sign = call->counts_from_last_sign,
+                                  .abort = &call->abort,
+                                  .on_event =
+                                      [&](const ResponseHead& head, absl::string_view data) {
+                                        return HandleEvent(call, head, data);
+                                      },
+                                  .header = call->span.header}));
 }
 
 void Relay::Conclude(const CallPtr& call, Exchange exchange) {

@@ -18,7 +18,7 @@
 #include "bridge/relay/agent_roots.h"
 #include "bridge/relay/answers.h"
 #include "bridge/relay/call_pool.h"
-#include "bridge/relay/courier.h"
+#include "bridge/relay/retrying_sender.h"
 #include "bridge/relay/session_keeper.h"
 #include "bridge/relay/stdio.h"
 #include "bridge/relay/timeout_policy.h"
@@ -38,7 +38,7 @@ namespace callslip::bridge {
 // unfinished are held until its answer, since only then is the session known that their headers
 // must carry.
 //
-// The Courier decides how often a message is sent.
+// The RetryingSender decides how often a message is sent.
 //
 // Thread-safe. Owned by main(); all three pointers must outlive it.
 class Relay {
@@ -111,7 +111,7 @@ class Relay {
   LineWriter* const writer_;
   const std::string url_;  // The gateway's, for failures.
   SessionKeeper session_;
-  const Courier courier_;
+  const RetryingSender sender_;
   AgentRoots roots_;
   const Uploads uploads_;
   const std::unique_ptr<Sleeper> deadline_sleeper_;

@@ -186,7 +186,7 @@ TEST_F(RelayProofTest, AClockThatIsOffIsCorrectedOnce) {
   EXPECT_EQ(gateway_->requests().size(), 3u);
 }
 
-TEST_F(RelayProofTest, AnImpostorDoesNotSetTheClock) {
+TEST_F(RelayProofTest, ASpoofedGatewayDoesNotSetTheClock) {
   std::atomic<bool> is_genuine = false;
   StartGateway([&](FakeGateway&, const httplib::Request& request, httplib::Response& response) {
     if (is_genuine) return AnswerPlainly(request.body, response);

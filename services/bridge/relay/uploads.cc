@@ -60,7 +60,7 @@ std::variant<std::string, Failure> IdIn(const Message& answer) {
 
 }  // namespace
 
-std::variant<Message, Failure> Uploads::Prepare(const Courier::Delivery& delivery) const {
+std::variant<Message, Failure> Uploads::Prepare(const RetryingSender::Delivery& delivery) const {
   const auto folders = roots_->Folders(*delivery.message, *delivery.abort);
   if (!folders.ok()) return FileUnavailable(std::string(folders.status().message()));
   auto read = ReadLocalFiles(*folders, FilesOf(*delivery.message));
@@ -76,7 +76,7 @@ std::variant<Message, Failure> Uploads::Prepare(const Courier::Delivery& deliver
   return message;
 }
 
-std::variant<std::string, Failure> Uploads::Put(const Courier::Delivery& delivery,
+std::variant<std::string, Failure> Uploads::Put(const RetryingSender::Delivery& delivery,
                                                 const LocalFile& file) const {
   std::string id;
   for (size_t at = 0; id.empty() || at < file.content.size();) {
@@ -98,12 +98,12 @@ std::variant<std::string, Failure> Uploads::Put(const Courier::Delivery& deliver
   return id;
 }
 
-std::variant<std::string, Failure> Uploads::PutPiece(const Courier::Delivery& delivery,
+std::variant<std::string, Failure> Uploads::PutPiece(const RetryingSender::Delivery& delivery,
                                                      const Message& piece) const {
-  Courier::Delivery put = delivery;
+  RetryingSender::Delivery put = delivery;
   put.message = &piece;
   put.on_event = [](const ResponseHead&, absl::string_view) { return true; };
-  Exchange exchange = courier_->Deliver(put);
+  Exchange exchange = sender_->Deliver(put);
   // No part of the agent's own call was sent.
   delivery.abort->ForgetSent();
   if (exchange.outcome != Exchange::Outcome::kAnswered) return OfOutcome(exchange, url_);

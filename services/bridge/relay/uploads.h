@@ -8,8 +8,8 @@
 #include "bridge/json/json_rpc.h"
 #include "bridge/relay/agent_roots.h"
 #include "bridge/relay/answers.h"
-#include "bridge/relay/courier.h"
 #include "bridge/relay/local_files.h"
+#include "bridge/relay/retrying_sender.h"
 
 namespace callslip::bridge {
 
@@ -18,21 +18,21 @@ namespace callslip::bridge {
 class Uploads {
  public:
   // Both must outlive this. `url`: the gateway's, for failures.
-  Uploads(const Courier* courier, AgentRoots* roots, std::string url)
-      : courier_(courier), roots_(roots), url_(std::move(url)) {}
+  Uploads(const RetryingSender* sender, AgentRoots* roots, std::string url)
+      : sender_(sender), roots_(roots), url_(std::move(url)) {}
 
   // Returns the message of the delivery with file ids instead of paths, or the failure. Blocks like
-  // Courier::Deliver(); no part of the message itself is sent.
-  std::variant<Message, Failure> Prepare(const Courier::Delivery& delivery) const;
+  // RetryingSender::Deliver(); no part of the message itself is sent.
+  std::variant<Message, Failure> Prepare(const RetryingSender::Delivery& delivery) const;
 
  private:
   // Returns the id of the file.
-  std::variant<std::string, Failure> Put(const Courier::Delivery& delivery,
+  std::variant<std::string, Failure> Put(const RetryingSender::Delivery& delivery,
                                          const LocalFile& file) const;
-  std::variant<std::string, Failure> PutPiece(const Courier::Delivery& delivery,
+  std::variant<std::string, Failure> PutPiece(const RetryingSender::Delivery& delivery,
                                               const Message& piece) const;
 
-  const Courier* const courier_;
+  const RetryingSender* const sender_;
   AgentRoots* const roots_;
   const std::string url_;
 };

@@ -10,7 +10,7 @@ namespace callslip::bridge {
 // --autostart. The delay before a service that has ended by itself is restarted; likewise for the
 // supervisor.
 inline constexpr absl::Duration kFirstServiceDelay = absl::Milliseconds(100);
-inline constexpr absl::Duration kLongestServiceDelay = absl::Seconds(5);
+inline constexpr absl::Duration kMaxServiceDelay = absl::Seconds(5);
 inline constexpr absl::Duration kSupervisorPause = absl::Seconds(1);
 
 // How often the supervisor maintains the shared files, which are removed from /tmp after days

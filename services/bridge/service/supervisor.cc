@@ -53,9 +53,9 @@ class Service {
       const absl::Time started = clock_.Now();
       Await();
       const absl::Time now = clock_.Now();
-      if (now - started > kLongestServiceDelay) delay = kFirstServiceDelay;
+      if (now - started > kMaxServiceDelay) delay = kFirstServiceDelay;
       sleeper_->SleepUntil(now + delay);
-      delay = std::min(2 * delay, kLongestServiceDelay);
+      delay = std::min(2 * delay, kMaxServiceDelay);
     }
   }
 

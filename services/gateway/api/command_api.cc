@@ -11,9 +11,9 @@
 #include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "gateway/api/socket_messages.h"
-#include "gateway/http/companion.h"
 #include "gateway/http/error_response.h"
 #include "gateway/http/request_trace.h"
+#include "gateway/http/scoped_task.h"
 #include "gateway/json/command_detail.h"
 #include "gateway/json/command_json.h"
 #include "gateway/json/json_fields.h"
@@ -174,7 +174,7 @@ boost::asio::awaitable<void> CommandApi::ServeChanges(Request request, SocketPtr
   SendMessage(*socket, "connected", Json::object());
   const auto executor = co_await boost::asio::this_coro::executor;
   boost::asio::awaitable<void> work = SendChanges(observer, socket);
-  const Companion sending(executor, std::move(work));
+  const ScopedTask sending(executor, std::move(work));
   co_await AnswerKeepalives(socket);
 }
 

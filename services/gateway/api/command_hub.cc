@@ -7,7 +7,7 @@
 #include "boost/asio/use_awaitable.hpp"
 #include "common/error_details.h"
 #include "gateway/http/await.h"
-#include "gateway/http/companion.h"
+#include "gateway/http/scoped_task.h"
 #include "gateway/json/command_detail.h"
 
 namespace callslip::gateway {
@@ -18,7 +18,7 @@ namespace {
 
 // The pause before a broken feed is reopened; doubled if the next one breaks too.
 constexpr std::chrono::milliseconds kRetryPause{250};
-constexpr std::chrono::milliseconds kLongestPause{4'000};
+constexpr std::chrono::milliseconds kMaxPause{4'000};
 
 // The memory of a queued row besides its text: its id twice, and table entries.
 constexpr size_t kRowOverhead = 256;
@@ -71,7 +71,7 @@ struct CommandObserver::Watched {
   bool only_changes = false;  // See TrackerClient::Watch().
   std::vector<CommandObserver*> observers;
   absl::Status status;  // The reason for the end.
-  std::optional<Companion> following;
+  std::optional<ScopedTask> following;
 };
 
 CommandObserver::CommandObserver(std::shared_ptr<CommandHub> hub, std::shared_ptr<Watched> watched)
@@ -170,7 +170,7 @@ asio::awaitable<void> CommandHub::Follow(std::shared_ptr<CommandHub> self,
     for (CommandObserver* observer : watched->observers) observer->Lose();
     asio::steady_timer timer(self->executor_, pause);
     co_await timer.async_wait(asio::use_awaitable);
-    pause = std::min(2 * pause, kLongestPause);
+    pause = std::min(2 * pause, kMaxPause);
   }
 }
 

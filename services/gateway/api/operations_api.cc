@@ -9,8 +9,8 @@
 #include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "gateway/api/socket_messages.h"
-#include "gateway/http/companion.h"
 #include "gateway/http/error_response.h"
+#include "gateway/http/scoped_task.h"
 #include "gateway/json/health_json.h"
 #include "gateway/json/json_fields.h"
 #include "gateway/json/worker_json.h"
@@ -163,7 +163,7 @@ asio::awaitable<void> OperationsApi::ServeStatistics(std::shared_ptr<WebSocket> 
   SendMessage(*socket, "connected", Json::object());
   const auto executor = co_await asio::this_coro::executor;
   asio::awaitable<void> work = SendStatistics(recent_, socket);
-  const Companion sending(executor, std::move(work));
+  const ScopedTask sending(executor, std::move(work));
   co_await AnswerKeepalives(socket);
 }
 

@@ -95,7 +95,7 @@ class SessionApiTest : public testing::Test {
         hub_(std::make_shared<SessionHub>(io_.get_executor(), &client_,
                                           std::make_shared<ByteBudget>(32 << 20, 16 << 20))),
         api_(&client_, hub_),
-        router_(Doors({{.host = "127.0.0.1", .port = 7890}}, {}, {}), std::move(tokens)) {
+        router_(RequestFilter({{.host = "127.0.0.1", .port = 7890}}, {}, {}), std::move(tokens)) {
     api_.AddRoutes(router_);
     client_.On<v1::GetSessionRequest>([this](const auto& request) -> absl::StatusOr<v1::Session> {
       if (request.session_id() != "s-1") {

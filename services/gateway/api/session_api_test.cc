@@ -108,7 +108,7 @@ TEST_F(SessionApiTest, ImagesComeAndGoAsTheyAre) {
   EXPECT_EQ(Ask("GET", "/api/sessions/s-1/images/img-0").status, 404);
 }
 
-TEST_F(SessionApiTest, ImagesPassTheDoorsOnTheirRouteOnly) {
+TEST_F(SessionApiTest, ImagesPassTheFilterOnTheirRouteOnly) {
   EXPECT_EQ(Ask("POST", "/api/sessions", "{}", {{"content-type", "image/png"}}).status, 415);
   EXPECT_EQ(
       Ask("POST", "/api/sessions/s-1/images", "GIF89a", {{"content-type", "text/plain"}}).status,

@@ -12,7 +12,7 @@
 #include "common/error_details.h"
 #include "gateway/api/streamed_text.h"
 #include "gateway/http/await.h"
-#include "gateway/http/companion.h"
+#include "gateway/http/scoped_task.h"
 #include "gateway/json/event_text.h"
 #include "gateway/json/session_json.h"
 
@@ -163,7 +163,7 @@ struct SessionObserver::Watched {
   std::vector<SessionObserver*> observers;
   bool is_open = false;
   absl::Status status;  // The reason for the end.
-  std::optional<Companion> following;
+  std::optional<ScopedTask> following;
 };
 
 SessionObserver::SessionObserver(std::shared_ptr<SessionHub> hub, std::shared_ptr<Watched> watched)

@@ -11,7 +11,7 @@
 #include "common/error_details.h"
 #include "gateway/api/session_api.h"
 #include "gateway/api/socket_messages.h"
-#include "gateway/http/companion.h"
+#include "gateway/http/scoped_task.h"
 #include "gateway/json/event_cut.h"
 #include "gateway/json/event_text.h"
 #include "gateway/json/session_json.h"
@@ -207,7 +207,7 @@ asio::awaitable<void> SessionApi::ServeSession(Request request, SocketPtr socket
     connected["agent_text"] = std::move(text);
   SendMessage(*socket, "connected", std::move(connected));
   const auto executor = co_await asio::this_coro::executor;
-  const Companion updates(executor, SendUpdates(observer, socket));
+  const ScopedTask updates(executor, SendUpdates(observer, socket));
   SessionPeer peer(sessions_, *request, observer, socket);
   std::optional<std::string> message = co_await socket->Read();
   while (message.has_value()) {
@@ -225,7 +225,7 @@ asio::awaitable<void> SessionApi::ServeAll(Request request, SocketPtr socket) co
   const ObserverPtr observer = *std::move(joined);
   SendMessage(*socket, "connected", Json::object());
   const auto executor = co_await asio::this_coro::executor;
-  const Companion updates(executor, SendUpdates(observer, socket));
+  const ScopedTask updates(executor, SendUpdates(observer, socket));
   co_await AnswerKeepalives(socket);
 }
 

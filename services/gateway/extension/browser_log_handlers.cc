@@ -41,7 +41,7 @@ boost::asio::awaitable<HttpResponse> BrowserLogHandler::Handle(
                            ? SyncClientName(*request)
                            : named);
   if (const absl::Status held =
-          HoldToScope(request->principal, *append.mutable_target(), *append.mutable_worker_id());
+          EnforceScope(request->principal, *append.mutable_target(), *append.mutable_worker_id());
       !held.ok()) {
     co_return ErrorResponse(held);
   }

@@ -14,7 +14,7 @@ boost::asio::awaitable<HttpResponse> DrawModeHandler::Handle(
   if (!drawing.ok()) co_return ErrorResponse(drawing.status());
   std::string any_name;
   if (const absl::Status held =
-          HoldToScope(request->principal, *drawing->mutable_drawing()->mutable_target(), any_name);
+          EnforceScope(request->principal, *drawing->mutable_drawing()->mutable_target(), any_name);
       !held.ok()) {
     co_return ErrorResponse(held);
   }

@@ -62,7 +62,7 @@ boost::asio::awaitable<HttpResponse> PendingQueriesHandler::Handle(
   std::string worker = request->Query("worker");
   // Pollers that do not name themselves do not know leases.
   lease.set_without_proof(worker.empty() && !request->principal.scope.holds());
-  if (const absl::Status held = HoldToScope(request->principal, target, worker); !held.ok()) {
+  if (const absl::Status held = EnforceScope(request->principal, target, worker); !held.ok()) {
     co_return ErrorResponse(held);
   }
   lease.set_target(std::move(target));

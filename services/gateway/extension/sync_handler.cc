@@ -40,7 +40,7 @@ boost::asio::awaitable<HttpResponse> SyncHandler::Handle(
   absl::StatusOr<SyncRequest> sync = ParseSync(*request);
   if (!sync.ok()) co_return ErrorResponse(sync.status());
   std::string target;
-  if (const absl::Status held = HoldToScope(request->principal, target, sync->worker_id);
+  if (const absl::Status held = EnforceScope(request->principal, target, sync->worker_id);
       !held.ok()) {
     co_return ErrorResponse(held);
   }

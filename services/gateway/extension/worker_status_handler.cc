@@ -11,7 +11,7 @@ boost::asio::awaitable<HttpResponse> WorkerStatusHandler::Handle(
   absl::StatusOr<v1::ReportWorkerRequest> report = ParseWorkerStatus(request->body);
   if (!report.ok()) co_return ErrorResponse(report.status());
   if (const absl::Status held =
-          HoldToScope(request->principal, *report->mutable_target(), *report->mutable_worker_id());
+          EnforceScope(request->principal, *report->mutable_target(), *report->mutable_worker_id());
       !held.ok()) {
     co_return ErrorResponse(held);
   }

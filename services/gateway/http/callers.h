@@ -50,7 +50,7 @@ class Callers {
     session_path_ = path;
     session_tokens_ = tokens;
   }
-  void LetInFromPage(PageCaller* page) { page_ = page; }
+  void AllowPageLogin(PageCaller* page) { page_ = page; }
 
   // What the request is for.
   struct Purpose {

@@ -7,7 +7,7 @@
 #include "gateway/http/http_message.h"
 
 // Cross-origin resource sharing: what a browser needs to read before it lets a page or extension
-// of another origin call us. The doors decide which origins these are.
+// of another origin call us. The filter decide which origins these are.
 namespace callslip::gateway {
 
 // Lets the page at `origin`, and no other, read the answer and the headers of MCP in it.

@@ -7,7 +7,7 @@
 #include "boost/asio/error.hpp"
 #include "boost/system/system_error.hpp"
 #include "gateway/http/await.h"
-#include "gateway/http/companion.h"
+#include "gateway/http/scoped_task.h"
 
 namespace callslip::gateway {
 
@@ -61,7 +61,7 @@ asio::awaitable<void> EventStream::Send(std::string event) {
 }
 
 asio::awaitable<void> EventStream::Write(BodyWriter& writer) {
-  Companion::Ended ended = [self = shared_from_this()](const std::exception_ptr& error) {
+  ScopedTask::Ended ended = [self = shared_from_this()](const std::exception_ptr& error) {
     self->done_ = true;
     self->error_ = error;
     self->news_.cancel();
@@ -70,7 +70,7 @@ asio::awaitable<void> EventStream::Write(BodyWriter& writer) {
   const absl::Cleanup leave = [this] { writer_ = nullptr; };
   asio::awaitable<void> work = producer_(shared_from_this());
   // Whoever leaves here, by an exception too, takes the producer along.
-  const Companion producer(executor_, std::move(work), std::move(ended));
+  const ScopedTask producer(executor_, std::move(work), std::move(ended));
   // The peer is to see at once that it is connected.
   std::string piece = ": connected\n\n";
   while (true) {

@@ -778,7 +778,7 @@ TEST_F(HttpServerTest, WhatWasLetInEndsWithItsCredential) {
   RawConnection peer(port_);
   peer.Send(Get("/"));
   arrived.Await();
-  credential->Withdraw();
+  credential->Revoke();
   EXPECT_THAT(peer.ReadAll(), AllOf(HasSubstr("Connection: close\r\n"), EndsWith("\r\n\r\ntold")));
   EXPECT_TRUE(held->was_expelled);
 }

@@ -45,9 +45,9 @@ std::string Bytes(std::initializer_list<int> bytes) {
 
 // Of this process, by what stays allocated beside what is served.
 #ifdef __SANITIZE_ADDRESS__  // It keeps up to 256 MiB that was freed.
-constexpr int64_t kMostGrowth = int64_t{320} << 20;
+constexpr int64_t kMaxGrowth = int64_t{320} << 20;
 #else
-constexpr int64_t kMostGrowth = int64_t{8} << 20;
+constexpr int64_t kMaxGrowth = int64_t{8} << 20;
 #endif
 
 int64_t ResidentBytes() {
@@ -243,7 +243,7 @@ TEST_F(TlsPeersTest, BadOnesGoAndOthersStay) {
   round();
   const int64_t before = ResidentBytes();
   for (int i = 0; i < 2; ++i) round();
-  EXPECT_LT(ResidentBytes() - before, kMostGrowth);
+  EXPECT_LT(ResidentBytes() - before, kMaxGrowth);
 }
 
 TEST_F(TlsPeersTest, AThousandHalfOpenHandshakesKeepNobodyOut) {
@@ -266,7 +266,7 @@ TEST_F(TlsPeersTest, AThousandHalfOpenHandshakesKeepNobodyOut) {
   round();
   const int64_t before = ResidentBytes();
   round();
-  EXPECT_LT(ResidentBytes() - before, kMostGrowth);
+  EXPECT_LT(ResidentBytes() - before, kMaxGrowth);
 }
 
 TEST_F(TlsPeersTest, HandshakeInPiecesOfOneByteIsFollowed) {

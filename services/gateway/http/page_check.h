@@ -8,9 +8,9 @@
 namespace callslip::gateway {
 
 // For a GET that changes something: 403 `page_not_excluded` where it may be a page's image that
-// asks. The doors know pages by what browsers say in their requests, but over plain HTTP to another
-// machine browsers say nothing (Sec-Fetch-Site is for hosts that they trust). Without tokens, it
-// then has to carry `Content-Type: application/json`, which no page can send unasked.
+// asks. The filter know pages by what browsers say in their requests, but over plain HTTP to
+// another machine browsers say nothing (Sec-Fetch-Site is for hosts that they trust). Without
+// tokens, it then has to carry `Content-Type: application/json`, which no page can send unasked.
 std::optional<HttpResponse> ExcludePages(const HttpRequest& request);
 
 }  // namespace callslip::gateway

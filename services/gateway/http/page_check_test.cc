@@ -27,7 +27,7 @@ TEST(PageCheckTest, OverPlainHttpOfAnotherMachineAPageIsToldFromAWorkerByItsCont
     // Forms and no-cors requests may say these.
     EXPECT_TRUE(ExcludePages(PollAt(host, {{"content-type", "text/plain"}})).has_value());
     EXPECT_FALSE(ExcludePages(PollAt(host, {{"content-type", "application/json"}})).has_value());
-    // What names its origin was let in for that by the doors.
+    // What names its origin was let in for that by the filter.
     EXPECT_FALSE(ExcludePages(PollAt(host, {{"origin", "http://" + std::string(host)}})));
     EXPECT_FALSE(ExcludePages(PollAt(host, {{"sec-fetch-site", "none"}})));
     // Whoever has shown a token is no page.

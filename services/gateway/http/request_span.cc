@@ -21,7 +21,7 @@ void NoteAnswer(int status, ActiveSpan& span) {
 
 }  // namespace
 
-void RecordRequest(const HttpTally::Route& route, HttpRequest& request, Responder& responder) {
+void RecordRequest(const HttpMetrics::Route& route, HttpRequest& request, Responder& responder) {
   const bool is_agents = route.method == "POST" && route.path == "/mcp";
   const std::optional<TraceContext> given = TraceContext::Parse(request.Header(kHeader));
   TraceContext context = given.value_or(TraceContext());
@@ -37,7 +37,7 @@ void RecordRequest(const HttpTally::Route& route, HttpRequest& request, Responde
   responder.respond = [span = std::move(span), has_left = responder.has_left,
                        respond = std::move(responder.respond)](HttpResponse response) mutable {
     const bool left = has_left != nullptr && *has_left;
-    const int status = left ? HttpTally::kPeerHasLeft : response.status;
+    const int status = left ? HttpMetrics::kPeerHasLeft : response.status;
     NoteAnswer(response.upgrade != nullptr ? 101 : status, span);
     response.span = span.context();
     span.End();

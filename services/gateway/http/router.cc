@@ -100,8 +100,8 @@ std::vector<Router::Served> Router::Routes() const {
 
 void Router::Handle(std::shared_ptr<HttpRequest> request, Responder responder) const {
   Signature signature = JudgeSignature(*request, responder);
-  if (auto refusal = doors_.Check(*request); refusal.has_value()) {
-    if (tally_ != nullptr) tally_->Measure(tally_->other(), request->address, responder);
+  if (auto refusal = filter_.Check(*request); refusal.has_value()) {
+    if (metrics_ != nullptr) metrics_->Measure(metrics_->other(), request->address, responder);
     std::move(responder.respond)(*std::move(refusal));
     return;
   }
@@ -117,7 +117,7 @@ void Router::Handle(std::shared_ptr<HttpRequest> request, Responder responder) c
 }
 
 Router::Signature Router::JudgeSignature(const HttpRequest& request, Responder& responder) const {
-  if (signed_requests_ == nullptr || !doors_.IsForUs(request)) return std::nullopt;
+  if (signed_requests_ == nullptr || !filter_.IsForUs(request)) return std::nullopt;
   Signature signature = signed_requests_->Judge(request);
   if (signature.has_value() && signature->prover.has_value()) {
     responder.respond = [prover = *std::move(signature->prover),
@@ -132,7 +132,7 @@ Router::Signature Router::JudgeSignature(const HttpRequest& request, Responder& 
 void Router::JudgeHead(const std::shared_ptr<HttpRequest>& head,
                        absl::AnyInvocable<void(HeadVerdict) &&> done) const {
   const auto refuse = [&done] { std::move(done)({.is_refused = true}); };
-  if (doors_.Check(*head).has_value()) return refuse();
+  if (filter_.Check(*head).has_value()) return refuse();
   const Place place = FindPlace(*head);
   const uint64_t body_bytes = place.route == nullptr ? kNoBodyBytes : place.route->body_bytes;
   if (place.route != nullptr && place.route->open) {
@@ -168,10 +168,10 @@ Router::Place Router::FindPlace(HttpRequest& request) const {
 void Router::Dispatch(std::shared_ptr<HttpRequest> request, Signature signature,
                       Responder responder) const {
   const Place place = FindPlace(*request);
-  if (tally_ != nullptr) {
-    tally_->Measure(place.route == nullptr ? tally_->other() : place.route->tally, request->address,
-                    responder);
-    if (place.route != nullptr) TraceRequest(*place.route->tally, *request, responder);
+  if (metrics_ != nullptr) {
+    metrics_->Measure(place.route == nullptr ? metrics_->other() : place.route->metrics,
+                      request->address, responder);
+    if (place.route != nullptr) TraceRequest(*place.route->metrics, *request, responder);
   }
   if (request->method == "OPTIONS") {
     return std::move(responder.respond)(AnswerPreflight(*request, place.methods));
@@ -235,8 +235,8 @@ void Router::Admit(std::shared_ptr<HttpRequest> request, Responder responder,
         RoleNotAllowed(callers_.challenge(), route->roles, *request));
   }
   // Workers' calls name nobody to the tracker, which tells all else that administrators change.
-  if (role == Role::kAdmin && tally_ != nullptr && route->roles.Has(Role::kWorker)) {
-    tally_->NoteAllowed(*route->tally, request->principal);
+  if (role == Role::kAdmin && metrics_ != nullptr && route->roles.Has(Role::kWorker)) {
+    metrics_->NoteAllowed(*route->metrics, request->principal);
   }
   if (responder.admission != nullptr && !responder.admission->LetIn(request->credential)) {
     return std::move(responder.respond)(TooManyBodies());
@@ -264,7 +264,7 @@ Callers::Purpose Router::PurposeOf(const Route* route) {
 }
 
 void Router::AddRoute(const std::string& method, const std::string& path, Route route) {
-  if (tally_ != nullptr) route.tally = tally_->Add(method, path);
+  if (metrics_ != nullptr) route.metrics = metrics_->Add(method, path);
   if (!route.open && route.body_bytes == 0) {
     const bool carries_nothing = method == "GET" || method == "HEAD" || method == "DELETE";
     route.body_bytes = carries_nothing ? kNoBodyBytes : kUsualBodyBytes;

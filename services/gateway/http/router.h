@@ -13,11 +13,11 @@
 #include "auth/credentials.h"
 #include "auth/principal.h"
 #include "gateway/http/callers.h"
-#include "gateway/http/doors.h"
+#include "gateway/http/http_metrics.h"
 #include "gateway/http/http_server.h"
-#include "gateway/http/http_tally.h"
 #include "gateway/http/page_caller.h"
 #include "gateway/http/path_pattern.h"
+#include "gateway/http/request_filter.h"
 #include "gateway/http/signed_requests.h"
 #include "gateway/http/token_verifier.h"
 #include "gateway/http/unauthorized.h"
@@ -30,25 +30,25 @@ namespace callslip::gateway {
 using WebSocketHandler = std::function<boost::asio::awaitable<void>(
     std::shared_ptr<const HttpRequest> request, std::shared_ptr<WebSocket> socket)>;
 
-// Finds the handler for a method and path. Each request passes, in this order: the doors; its
+// Finds the handler for a method and path. Each request passes, in this order: the filter; its
 // token, what was signed with it, or the certificate of its peer (401); the route, which is 404 for
 // an unknown path and 405, with the methods that exist, for an unknown method; the roles of the
 // route (403). Answers the preflight requests of browsers. HEAD is served where it was added. Every
 // answer to a rightly signed request is proven, also where its handler has thrown or its token was
-// withdrawn meanwhile, but for those to another Host's: somebody may have relayed such a request,
+// revoked meanwhile, but for those to another Host's: somebody may have relayed such a request,
 // and is to get nothing that its sender believes.
 class Router {
  public:
-  // Without `credentials` and a `verifier` everyone who passes the doors is `local`, and may use
-  // all routes, but for sessions' agents. All requests are counted in `tally`, where there is one.
-  // Without `signed_requests` tokens have to be shown. The verifier is asked for tokens that are
-  // not among the credentials; callers without one are told of `challenge`.
-  Router(Doors doors, std::shared_ptr<const Credentials> credentials, HttpTally* tally = nullptr,
-         std::shared_ptr<SignedRequests> signed_requests = nullptr,
+  // Without `credentials` and a `verifier` everyone who passes the filter is `local`, and may use
+  // all routes, but for sessions' agents. All requests are counted in `metrics`, where there is
+  // one. Without `signed_requests` tokens have to be shown. The verifier is asked for tokens that
+  // are not among the credentials; callers without one are told of `challenge`.
+  Router(RequestFilter filter, std::shared_ptr<const Credentials> credentials,
+         HttpMetrics* metrics = nullptr, std::shared_ptr<SignedRequests> signed_requests = nullptr,
          TokenVerifier* verifier = nullptr, Challenge challenge = {})
-      : doors_(std::move(doors)),
+      : filter_(std::move(filter)),
         callers_(std::move(credentials), verifier, std::move(challenge)),
-        tally_(tally),
+        metrics_(metrics),
         signed_requests_(std::move(signed_requests)) {}
 
   // To be called before the first request. `path` is matched whole, and before those that have
@@ -78,7 +78,7 @@ class Router {
   }
 
   // Has whoever has logged in at the page let in. To be called before the first request.
-  void LetInFromPage(PageCaller* page) { callers_.LetInFromPage(page); }
+  void AllowPageLogin(PageCaller* page) { callers_.AllowPageLogin(page); }
 
   // A route as it was added.
   struct Served {
@@ -104,7 +104,7 @@ class Router {
     RoleSet roles;
     uint64_t body_bytes = 0;
     RespondingHandler handler;
-    HttpTally::Route* tally = nullptr;
+    HttpMetrics::Route* metrics = nullptr;
   };
   using Methods = std::map<std::string, Route>;
   // Where a request goes. Nullptr where there is nothing.
@@ -137,9 +137,9 @@ class Router {
   static Callers::Purpose PurposeOf(const Route* route);
   static HttpResponse NotServed(const HttpRequest& request, const Methods* methods);
 
-  const Doors doors_;
+  const RequestFilter filter_;
   Callers callers_;
-  HttpTally* const tally_;
+  HttpMetrics* const metrics_;
   const std::shared_ptr<SignedRequests> signed_requests_;
   std::map<std::string, Methods> routes_;  // By path.
   struct Pattern {

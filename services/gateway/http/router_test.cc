@@ -49,8 +49,8 @@ class RouterTest : public testing::Test {
 
   static Router MakeRouter(std::shared_ptr<const Credentials> tokens,
                            TokenVerifier* verifier = nullptr, Challenge challenge = {}) {
-    Router router(Doors({{.host = "127.0.0.1", .port = 7890}}, {}, {kExtension}), std::move(tokens),
-                  nullptr, nullptr, verifier, std::move(challenge));
+    Router router(RequestFilter({{.host = "127.0.0.1", .port = 7890}}, {}, {kExtension}),
+                  std::move(tokens), nullptr, nullptr, verifier, std::move(challenge));
     router.Add("GET", "/work", {Role::kWorker, Role::kAdmin}, TellCaller);
     router.Add("POST", "/work", {Role::kAdmin}, TellCaller);
     router.AddOpen("GET", "/open", TellCaller);
@@ -431,7 +431,7 @@ TEST_F(VerifyingRouterTest, WhoCallsIsWorkedOutOnce) {
   EXPECT_EQ(Send(router_, std::make_shared<HttpRequest>(*head)).body, "oauth-1");
   EXPECT_EQ(verifier_.asked, 1);
   // What it was let in by has ended while its body came.
-  credential->Withdraw();
+  credential->Revoke();
   EXPECT_EQ(ErrorCodeOf(Send(router_, head)), "token_unknown");
   EXPECT_EQ(verifier_.asked, 1);
 }

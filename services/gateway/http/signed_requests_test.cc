@@ -131,10 +131,11 @@ class SignedRequestsTest : public testing::Test {
 
   FakeClock clock_;
   int nonces_ = 0;
-  bool is_expelled_ = false;  // What the caller was let in by was withdrawn meanwhile.
+  bool is_expelled_ = false;  // What the caller was let in by was revoked meanwhile.
   const std::shared_ptr<Credentials> credentials_ = std::make_shared<Credentials>(
       std::vector<TokenFile::Entry>{{{"browser", Role::kWorker}, kBrowserToken}});
-  Router router_{Doors({{.host = "127.0.0.1", .port = 7890}}, {}, {}), credentials_, nullptr,
+  Router router_{RequestFilter({{.host = "127.0.0.1", .port = 7890}}, {}, {}), credentials_,
+                 nullptr,
                  std::make_shared<SignedRequests>(credentials_, &clock_, /*max_nonces=*/3)};
 };
 
@@ -173,7 +174,7 @@ TEST_F(SignedRequestsTest, AnAnswerWithoutItsBodyIsProvenAsSuch) {
   EXPECT_TRUE(IsProofOf(kBrowserToken, answer.nonce, 200, "", ProofIn(answer.response)));
 }
 
-TEST_F(SignedRequestsTest, TheEndOfARequestWhoseTokenIsWithdrawnMeanwhileIsProven) {
+TEST_F(SignedRequestsTest, TheEndOfARequestWhoseTokenIsRevokedMeanwhileIsProven) {
   const Answer answer =
       AskSigned({.target = "/expelled", .headers = {{"origin", "http://127.0.0.1:7890"}}});
   EXPECT_EQ(answer.response.status, 401);
@@ -327,7 +328,7 @@ TEST_F(SignedRequestsTest, TokensMayStillBeShown) {
   EXPECT_FALSE(answer.HasProof());
 }
 
-TEST_F(SignedRequestsTest, ATokenThatWasWithdrawnProvesNothingMore) {
+TEST_F(SignedRequestsTest, ATokenThatWasRevokedProvesNothingMore) {
   credentials_->Replace({{{"other", Role::kWorker}, "other-0123456789abcdef0123456789"}});
   const Answer answer = AskSigned({});
   EXPECT_EQ(answer.error(), "token_unknown");

@@ -25,7 +25,7 @@ struct Challenge {
 // them that has one is named.
 HttpResponse TokenMissing(const Challenge& challenge, RoleSet roles, bool is_web_socket);
 
-// 401 `token_unknown`, also for a token that was withdrawn, or has expired, while it was used.
+// 401 `token_unknown`, also for a token that was revoked, or has expired, while it was used.
 HttpResponse TokenUnknown(const Challenge& challenge = {});
 
 // 401 `login_over`: what the page keeps of a login counts no more.

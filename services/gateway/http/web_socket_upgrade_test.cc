@@ -49,7 +49,7 @@ TEST_F(WebSocketsTest, TokenMayBeOfferedAsAProtocol) {
               StartsWith("HTTP/1.1 101 "));
 }
 
-TEST_F(WebSocketsTest, UpgradeHasToPassTheDoors) {
+TEST_F(WebSocketsTest, UpgradeHasToPassTheFilter) {
   Serve(Echo, Tokens());
   const auto ask = [&](const std::string& headers, const std::string& host = "test") {
     WebSocketClient client(port_);

@@ -20,7 +20,7 @@
 #include "common/log.h"
 #include "common/text_scan.h"
 #include "gateway/http/await.h"
-#include "gateway/http/companion.h"
+#include "gateway/http/scoped_task.h"
 
 namespace callslip::gateway {
 namespace {
@@ -219,7 +219,7 @@ class WebSocketConnection final : public WebSocket,
   void RunServer() {
     serving_ = true;
     asio::awaitable<void> server = upgrade_->server(shared_from_this());
-    Companion::Ended when_done = [self = shared_from_this()](const std::exception_ptr& error) {
+    ScopedTask::Ended when_done = [self = shared_from_this()](const std::exception_ptr& error) {
       self->serving_ = false;
       self->HandleServerEnd(error);
     };
@@ -334,7 +334,7 @@ class WebSocketConnection final : public WebSocket,
   size_t unsent_bytes_ = 0;  // With those of the message that is being written.
   ByteBudget::Place unsent_place_;
   bool writing_ = false;
-  std::optional<Companion> server_;
+  std::optional<ScopedTask> server_;
   bool is_upgraded_ = false;
   bool serving_ = false;  // The server's coroutine runs.
   bool closing_ = false;  // The server is to end, and nothing more is queued.

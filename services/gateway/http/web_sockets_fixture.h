@@ -41,8 +41,9 @@ class WebSocketsTest : public testing::Test {
 
   // At /ws/{id}.
   void Serve(WebSocketHandler handler, std::shared_ptr<const Credentials> tokens = nullptr) {
-    router_.emplace(Doors({{.host = "127.0.0.1", .port = 1}}, {"test"}, {"http://page.test"}),
-                    std::move(tokens));
+    router_.emplace(
+        RequestFilter({{.host = "127.0.0.1", .port = 1}}, {"test"}, {"http://page.test"}),
+        std::move(tokens));
     router_->AddWebSocket("/ws/{id}", {Role::kViewer, Role::kAdmin}, std::move(handler));
     router_->Add("GET", "/plain", {Role::kAdmin}, Plain);
     server_.emplace(context_.get_executor(), limits_,

@@ -11,7 +11,7 @@
 #include "absl/time/time.h"
 #include "boost/asio/awaitable.hpp"
 #include "common/clock.h"
-#include "gateway/mcp/protocol/call_tally.h"
+#include "gateway/mcp/protocol/call_metrics.h"
 #include "gateway/mcp/protocol/exchange.h"
 #include "gateway/mcp/protocol/providers.h"
 #include "gateway/mcp/protocol/sessions.h"
@@ -64,7 +64,7 @@ class McpServer {
                                             const JsonRpcMessage& message) const;
 
   Subscriptions& subscriptions() { return subscriptions_; }
-  const CallTally& calls() const { return calls_; }
+  const CallMetrics& calls() const { return calls_; }
 
  private:
   // The outcome of a wait whose command is still queued: there may be no worker for it.
@@ -108,7 +108,7 @@ class McpServer {
   TrackerClient* const tracker_;
   Sessions* const sessions_;
   Subscriptions subscriptions_;
-  mutable CallTally calls_;
+  mutable CallMetrics calls_;
 };
 
 }  // namespace callslip::gateway

@@ -26,7 +26,7 @@ class Grants : public TokenVerifier {
   virtual absl::StatusOr<Grant> GrantOf(const std::string& token) = 0;
 
   // Who has it now: by the keys that the authorization server has, and by the roles that scopes
-  // give here. The credential is withdrawn with the key. UNAUTHENTICATED, PERMISSION_DENIED and
+  // give here. The credential is revoked with the key. UNAUTHENTICATED, PERMISSION_DENIED and
   // UNAVAILABLE as in Verify().
   virtual absl::StatusOr<CredentialPtr> Find(const Grant& grant) = 0;
 };

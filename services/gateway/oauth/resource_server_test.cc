@@ -63,11 +63,11 @@ TEST_F(ResourceServerTest, AGrantIsWhatItsTokenIs) {
   EXPECT_TRUE(absl::IsPermissionDenied(server_->Find(scopeless).status()));
   EXPECT_TRUE(absl::IsUnauthenticated(
       server_->GrantOf(Token(Header("ES256", "ec"), Claims(), TestKey::Ec())).status()));
-  // The key is withdrawn, and another one may have its name.
+  // The key is revoked, and another one may have its name.
   PutKeys({TestKey::Ec().Jwk("ec")});
   clock_.Advance(IssuerKeys::kUsualAge);
   AwaitFetch();
-  EXPECT_TRUE(found->IsWithdrawn());
+  EXPECT_TRUE(found->IsRevoked());
   EXPECT_TRUE(absl::IsUnauthenticated(server_->Find(grant).status()));
   // A key that is not known may be a new one: it is not said to be gone before that was looked up.
   clock_.Advance(IssuerKeys::kMinInterval);
@@ -211,11 +211,11 @@ TEST_F(ResourceServerTest, WhatAKeyHasSignedEndsWhenTheKeyIsGone) {
   PutKeys({RsaTestKey().Jwk("rsa"), TestKey::Ec().Jwk("ec")});
   clock_.Advance(IssuerKeys::kUsualAge - absl::Minutes(6));
   Poll();
-  EXPECT_FALSE(of_ec->IsWithdrawn());
+  EXPECT_FALSE(of_ec->IsRevoked());
   ASSERT_TRUE(Ask(Token(Header("EdDSA", "new"), Claims(), EdTestKey())) != nullptr);
   AwaitFetch();
-  EXPECT_TRUE(of_ec->IsWithdrawn());
-  EXPECT_FALSE(of_rsa->IsWithdrawn());
+  EXPECT_TRUE(of_ec->IsRevoked());
+  EXPECT_FALSE(of_rsa->IsRevoked());
   EXPECT_EQ(ReasonOf(token), "signature_wrong");
 }
 
@@ -277,12 +277,12 @@ TEST(TokenCacheTest, WhatHasMadeRoomEndsWithItsKeyAsLongAsACallHoldsIt) {
   // What nobody holds is not remembered.
   EXPECT_EQ(cache.outlasting(), 3u);
   cache.KeepSignedBy(later);
-  EXPECT_TRUE(held->IsWithdrawn());
-  EXPECT_TRUE(held_again->IsWithdrawn());
-  EXPECT_FALSE(held_of_other_key->IsWithdrawn());
+  EXPECT_TRUE(held->IsRevoked());
+  EXPECT_TRUE(held_again->IsRevoked());
+  EXPECT_FALSE(held_of_other_key->IsRevoked());
   EXPECT_EQ(cache.outlasting(), 1u);
   cache.KeepSignedBy(KeySet());
-  EXPECT_TRUE(held_of_other_key->IsWithdrawn());
+  EXPECT_TRUE(held_of_other_key->IsRevoked());
 }
 
 TEST(TokenCacheTest, WhatHasMadeRoomIsForgottenOnceItHasEnded) {

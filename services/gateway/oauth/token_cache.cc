@@ -49,7 +49,7 @@ void TokenCache::ForgetEnded() {
 void TokenCache::KeepSignedBy(const KeySet& keys) {
   for (const Outlasting& each : outlasting_) {
     const std::shared_ptr<Credential> credential = each.credential.lock();
-    if (credential != nullptr && !keys.Has(each.key)) credential->Withdraw();
+    if (credential != nullptr && !keys.Has(each.key)) credential->Revoke();
   }
   std::erase_if(outlasting_, [&keys](const Outlasting& each) { return !keys.Has(each.key); });
   ForgetEnded();
@@ -57,7 +57,7 @@ void TokenCache::KeepSignedBy(const KeySet& keys) {
     if (keys.Has(entry->key)) {
       ++entry;
     } else {
-      entry->credential->Withdraw();
+      entry->credential->Revoke();
       entry = Remove(entry);
     }
   }

@@ -18,7 +18,7 @@ namespace callslip::gateway {
 
 // Tokens that were verified, by their digests, so that a client that goes on calling costs no
 // signature check a call. Of too many, those that were not used for longest make room; what calls
-// were let in by outlasts its place here, and is withdrawn with its key all the same. Not
+// were let in by outlasts its place here, and is revoked with its key all the same. Not
 // thread-safe.
 class TokenCache {
  public:

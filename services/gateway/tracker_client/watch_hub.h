@@ -103,7 +103,7 @@ class Watch {
 // under way. A hundred callers cost a few messages, and a lone one does not wait.
 //
 // Used on its executor only. A watch is told by a call of its methods, which may use the hub; what
-// it does there must not take long. Whatever is left is destroyed with the hub, untold.
+// it does there must not take long. Whatever is left is destroyed with the hub, end_unreported.
 class WatchHub {
  public:
   using OpenCall = std::function<std::unique_ptr<WatchCall>(WatchCall::Listener*)>;

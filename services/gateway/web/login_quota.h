@@ -17,15 +17,14 @@ namespace callslip::gateway {
 class LoginQuota {
  public:
   // Codes that wait to be exchanged; each holds its request.
-  static constexpr int kMostWaiting = 16;
-  static constexpr int kMostWaitingOfAddress = 4;
+  static constexpr int kMaxWaiting = 16;
+  static constexpr int kMaxWaitingOfAddress = 4;
   // More than people try, with several behind one address; and of all addresses.
-  static constexpr int kMostFailedOfAddress = 10;
-  static constexpr int kMostFailed = 60;
+  static constexpr int kMaxFailedOfAddress = 10;
+  static constexpr int kMaxFailed = 60;
   static constexpr absl::Duration kWindow = absl::Minutes(1);
 
-  explicit LoginQuota(Clock* clock)
-      : failed_(clock, {kMostFailedOfAddress, kMostFailed, kWindow}) {}
+  explicit LoginQuota(Clock* clock) : failed_(clock, {kMaxFailedOfAddress, kMaxFailed, kWindow}) {}
 
   // A place for a code from `address` (AddressKey()), kept until it is destroyed.
   // RESOURCE_EXHAUSTED, reason `too_many_logins` with a delay, where there is none.
@@ -35,8 +34,8 @@ class LoginQuota {
   void CountFailed(const std::string& address) { failed_.CountFailed(address); }
 
  private:
-  AddressQuota all_{kMostWaiting};
-  AddressQuota waiting_{kMostWaitingOfAddress};
+  AddressQuota all_{kMaxWaiting};
+  AddressQuota waiting_{kMaxWaitingOfAddress};
   FailureQuota failed_;
 };
 

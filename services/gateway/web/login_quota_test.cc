@@ -24,7 +24,7 @@ class LoginQuotaTest : public testing::Test {
 
 TEST_F(LoginQuotaTest, OneAddressLeavesRoomForOthers) {
   std::vector<std::shared_ptr<void>> places;
-  for (int i = 0; i < LoginQuota::kMostWaitingOfAddress; ++i) {
+  for (int i = 0; i < LoginQuota::kMaxWaitingOfAddress; ++i) {
     ASSERT_OK_AND_ASSIGN(places.emplace_back(), quota_.Take("a"));
   }
   const absl::Status refusal = quota_.Take("a").status();
@@ -37,7 +37,7 @@ TEST_F(LoginQuotaTest, OneAddressLeavesRoomForOthers) {
 
 TEST_F(LoginQuotaTest, AllTogetherAreFew) {
   std::vector<std::shared_ptr<void>> places;
-  for (int i = 0; i < LoginQuota::kMostWaiting; ++i) {
+  for (int i = 0; i < LoginQuota::kMaxWaiting; ++i) {
     ASSERT_OK_AND_ASSIGN(places.emplace_back(), quota_.Take(absl::StrCat(i)));
   }
   EXPECT_FALSE(MayLogIn("other"));
@@ -46,7 +46,7 @@ TEST_F(LoginQuotaTest, AllTogetherAreFew) {
 }
 
 TEST_F(LoginQuotaTest, WhoBringsWrongCodesWaits) {
-  Fail("a", LoginQuota::kMostFailedOfAddress - 1);
+  Fail("a", LoginQuota::kMaxFailedOfAddress - 1);
   EXPECT_TRUE(MayLogIn("a"));
   clock_.Advance(absl::Seconds(20));
   Fail("a", 1);

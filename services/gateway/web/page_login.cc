@@ -108,7 +108,7 @@ void PageLogin::SetKey(std::string session_key) {
   if (session_key == session_key_) return;
   session_key_ = std::move(session_key);
   for (const auto& [id, in_use] : in_use_) {
-    if (const auto credential = in_use.lock(); credential != nullptr) credential->Withdraw();
+    if (const auto credential = in_use.lock(); credential != nullptr) credential->Revoke();
   }
   in_use_.clear();
 }
@@ -226,7 +226,7 @@ HttpResponse PageLogin::LogOut(const HttpRequest& request) {
     logged_out_.Add(login->Account(), login->id, login->end, ToWallTime(clock_->Now()));
     const auto found = in_use_.find(login->id);
     const auto credential = found == in_use_.end() ? nullptr : found->second.lock();
-    if (credential != nullptr) credential->Withdraw();
+    if (credential != nullptr) credential->Revoke();
   }
   HttpResponse response{.status = 204};
   response.headers = {{"Set-Cookie", Cookie(request, "", absl::ZeroDuration())}};
@@ -243,7 +243,7 @@ absl::StatusOr<CredentialPtr> PageLogin::Find(const HttpRequest& request) {
   if (!SeesThePage(whole->principal().role)) return NobodyIsLoggedIn();
   std::weak_ptr<Credential>& known = in_use_[login->id];
   std::shared_ptr<Credential> credential = known.lock();
-  if (credential == nullptr || credential->IsWithdrawn()) {
+  if (credential == nullptr || credential->IsRevoked()) {
     credential = std::make_shared<Credential>(std::move(whole), login->end);
     known = credential;
   }

@@ -193,16 +193,16 @@ TEST_F(PageLoginTest, LoggingOutEndsIt) {
     EXPECT_EQ(login_.LogOut(halves).status, 204);
     halves.headers.erase("x-callslip-key");
     login_.LogOut(halves);
-    EXPECT_FALSE(held->IsWithdrawn());
+    EXPECT_FALSE(held->IsRevoked());
 
     const HttpResponse response = login_.LogOut(Request(kept));
     EXPECT_EQ(response.status, 204);
     EXPECT_THAT(response.headers[0].second,
                 AllOf(HasSubstr("callslip-7890=;"), HasSubstr("Max-Age=0")));
     EXPECT_EQ(WhoIs(Request(kept)), "");
-    EXPECT_TRUE(held->IsWithdrawn());
+    EXPECT_TRUE(held->IsRevoked());
     EXPECT_NE(WhoIs(Request(other)), "");
-    EXPECT_FALSE(held_by_other->IsWithdrawn());
+    EXPECT_FALSE(held_by_other->IsRevoked());
     EXPECT_EQ(login_.LogOut(Request(kept)).status, 204);
   }
 }
@@ -213,12 +213,12 @@ TEST_F(PageLoginTest, WhatWasBegunByItEndsWithIt) {
   EXPECT_EQ(*login_.Find(Request(kept)), held);
   EXPECT_EQ(held->expires(), ToWallTime(clock_.Now()) + PageLogin::kLifetime);
   credentials_->Replace({});
-  EXPECT_TRUE(held->IsWithdrawn());
+  EXPECT_TRUE(held->IsRevoked());
   const Kept by_issuer = LetIn();
   const CredentialPtr held_by_issuer = *login_.Find(Request(by_issuer));
-  EXPECT_FALSE(held_by_issuer->IsWithdrawn());
-  grants_.given.back()->Withdraw();
-  EXPECT_TRUE(held_by_issuer->IsWithdrawn());
+  EXPECT_FALSE(held_by_issuer->IsRevoked());
+  grants_.given.back()->Revoke();
+  EXPECT_TRUE(held_by_issuer->IsRevoked());
 }
 
 TEST_F(PageLoginTest, ALoginByAnIssuerEndsWithWhatItRestsOn) {
@@ -243,7 +243,7 @@ TEST_F(PageLoginTest, ALoginByAnIssuerEndsWithWhatItRestsOn) {
   // The role is that which the scopes give now.
   const Grant grant = grants_.grant;
   grants_.role = Role::kAdmin;
-  grants_.given.back()->Withdraw();
+  grants_.given.back()->Revoke();
   EXPECT_EQ((*login_.Find(Request(kept)))->principal().role, Role::kAdmin);
   grants_.grant.scopes = {"other"};
   EXPECT_EQ(WhoIs(Request(kept)), "");
@@ -264,9 +264,9 @@ TEST_F(PageLoginTest, ANewSessionKeyEndsWhatWasBegun) {
   const Kept kept = LogIn("client");
   const CredentialPtr held = *login_.Find(Request(kept));
   login_.SetKey(std::string(32, 'k'));
-  EXPECT_FALSE(held->IsWithdrawn());
+  EXPECT_FALSE(held->IsRevoked());
   login_.SetKey(std::string(32, 'x'));
-  EXPECT_TRUE(held->IsWithdrawn());
+  EXPECT_TRUE(held->IsRevoked());
 }
 
 TEST_F(PageLoginTest, WhoMayNotSeeThePageAnyMoreIsNotLoggedIn) {

@@ -222,11 +222,11 @@ TEST_F(ProviderLoginTest, AStateBringsOneCode) {
 
 TEST_F(ProviderLoginTest, AStrangerKeepsNobodyElseOut) {
   server_->answer = FormAnswer{400, R"({"error":"invalid_grant"})"};
-  for (int i = 0; i < LoginQuota::kMostFailedOfAddress; ++i) LogIn(Body());
+  for (int i = 0; i < LoginQuota::kMaxFailedOfAddress; ++i) LogIn(Body());
   const HttpResponse refusal = LogIn(Body());
   EXPECT_EQ(refusal.status, 429);
   EXPECT_EQ(refusal.error, "too_many_logins");
-  EXPECT_THAT(server_->forms, SizeIs(LoginQuota::kMostFailedOfAddress));
+  EXPECT_THAT(server_->forms, SizeIs(LoginQuota::kMaxFailedOfAddress));
   server_->answer = FormAnswer{200, R"({"access_token":"t"})"};
   HttpRequest other = Request("/api/login/provider", Body());
   other.address = AddressKeyOfText("10.0.0.2");
@@ -237,11 +237,11 @@ TEST_F(ProviderLoginTest, AStrangerKeepsNobodyElseOut) {
 
 TEST_F(ProviderLoginTest, WhoAsksWhileTheServerIsAwayKeepsNobodyOut) {
   server_->answer = absl::UnavailableError("away");
-  for (int i = 0; i < LoginQuota::kMostFailedOfAddress; ++i) {
+  for (int i = 0; i < LoginQuota::kMaxFailedOfAddress; ++i) {
     EXPECT_EQ(LogIn(Body()).error, "provider_unavailable");
   }
   EXPECT_EQ(LogIn(Body()).error, "too_many_logins");
-  EXPECT_THAT(server_->forms, SizeIs(LoginQuota::kMostFailedOfAddress));
+  EXPECT_THAT(server_->forms, SizeIs(LoginQuota::kMaxFailedOfAddress));
 }
 
 TEST_F(ProviderLoginTest, SaysWhereToLogIn) {

@@ -25,7 +25,7 @@ bool MayGoBetterNextTime(AgentEnd end) {
 
 std::optional<absl::Time> AgentRestarts::After(AgentEnd end, absl::Time now, double chance) {
   if (!MayGoBetterNextTime(end)) return std::nullopt;
-  if (ends_ >= kMost) return std::nullopt;
+  if (ends_ >= kMaxRestarts) return std::nullopt;
   absl::Duration wait;
   if (ends_ > 0) wait = absl::Seconds(1 << (ends_ - 1));
   ++ends_;

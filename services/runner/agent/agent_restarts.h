@@ -27,7 +27,7 @@ enum class AgentEnd {
 // same way again.
 class AgentRestarts {
  public:
-  static constexpr int kMost = 5;
+  static constexpr int kMaxRestarts = 5;
   // How long an end is remembered if no other follows.
   static constexpr absl::Duration kMemory = absl::Minutes(10);
 

@@ -21,7 +21,7 @@ std::optional<absl::Duration> WaitAfter(AgentRestarts& restarts, absl::Time now,
 TEST(AgentRestartsTest, WaitsLongerEachTimeAndGivesUp) {
   AgentRestarts restarts;
   std::vector<absl::Duration> waits;
-  for (int i = 0; i < AgentRestarts::kMost; ++i) waits.push_back(*WaitAfter(restarts, kNow));
+  for (int i = 0; i < AgentRestarts::kMaxRestarts; ++i) waits.push_back(*WaitAfter(restarts, kNow));
   EXPECT_THAT(waits, testing::ElementsAre(absl::ZeroDuration(), absl::Seconds(1), absl::Seconds(2),
                                           absl::Seconds(4), absl::Seconds(8)));
   EXPECT_FALSE(WaitAfter(restarts, kNow).has_value());
@@ -31,10 +31,11 @@ TEST(AgentRestartsTest, WaitsLongerEachTimeAndGivesUp) {
 TEST(AgentRestartsTest, GivesUpHoweverLongAStartTakes) {
   for (const absl::Duration each : {absl::ZeroDuration(), absl::Minutes(2), absl::Hours(1)}) {
     AgentRestarts restarts;
-    for (int i = 0; i < AgentRestarts::kMost; ++i) {
+    for (int i = 0; i < AgentRestarts::kMaxRestarts; ++i) {
       EXPECT_TRUE(WaitAfter(restarts, kNow + i * each).has_value()) << each;
     }
-    EXPECT_FALSE(WaitAfter(restarts, kNow + AgentRestarts::kMost * each).has_value()) << each;
+    EXPECT_FALSE(WaitAfter(restarts, kNow + AgentRestarts::kMaxRestarts * each).has_value())
+        << each;
   }
 }
 

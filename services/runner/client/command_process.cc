@@ -67,7 +67,7 @@ absl::StatusOr<std::shared_ptr<CommandProcess>> CommandProcess::Start(
     return absl::InvalidArgumentError("there is no command");
   }
   std::shared_ptr<CommandProcess> process(
-      new CommandProcess(std::min(command.output_limit, kMostOutput), std::move(on_end)));
+      new CommandProcess(std::min(command.output_limit, kMaxOutput), std::move(on_end)));
   const std::vector<std::string> words = WordsOf(command);
   const bool is_told = !command.environment.empty();
   const AgentCommand start = {.arguments = Wrapped(host.wrapper, BehindShell(words, is_told)),

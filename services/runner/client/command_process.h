@@ -50,7 +50,7 @@ struct CommandOutput {
 class CommandProcess : private AgentProcess::Listener,
                        public std::enable_shared_from_this<CommandProcess> {
  public:
-  static constexpr size_t kMostOutput = 1 << 20;  // In bytes.
+  static constexpr size_t kMaxOutput = 1 << 20;  // In bytes.
 
   // `on_end` is called once, after Start() has returned, when the command itself has ended. Returns
   // an error if the directory does not exist, or the system lacks the resources for a process.

@@ -167,7 +167,7 @@ TEST_F(CommandProcessTest, MuchOutputIsCutToTheMost) {
   Command command = ShellLine("head -c 10000000 /dev/zero | tr '\\0' x; echo end", "/");
   command.output_limit = 100 << 20;
   const CommandOutput output = Run(command).output;
-  EXPECT_EQ(output.text.size(), CommandProcess::kMostOutput);
+  EXPECT_EQ(output.text.size(), CommandProcess::kMaxOutput);
   EXPECT_TRUE(output.truncated);
   EXPECT_THAT(output.text, testing::EndsWith("xxxend\n"));
 }

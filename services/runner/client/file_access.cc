@@ -72,7 +72,7 @@ absl::StatusOr<OpenFile> Open(const FolderWay& way) {
 
 absl::Status TooLarge(absl::string_view path) {
   return absl::OutOfRangeError(
-      absl::StrCat(path, " is too large: a file may have ", FileAccess::kMostBytes >> 20, " MiB"));
+      absl::StrCat(path, " is too large: a file may have ", FileAccess::kMaxBytes >> 20, " MiB"));
 }
 
 // At most `limit` lines from line `first` on, with their line ends.
@@ -143,7 +143,7 @@ absl::StatusOr<OpenFile> FileAccess::OpenFolder(absl::string_view path) const {
 
 absl::StatusOr<std::string> FileAccess::Read(absl::string_view path) const {
   ASSIGN_OR_RETURN(const Inside inside, Find(path));
-  absl::StatusOr<std::string> content = ReadBeneath(inside.folder, inside.path, kMostBytes);
+  absl::StatusOr<std::string> content = ReadBeneath(inside.folder, inside.path, kMaxBytes);
   if (absl::IsOutOfRange(content.status())) return TooLarge(path);
   RETURN_IF_ERROR(content.status());
   if (!IsUtf8(*content)) {
@@ -154,7 +154,7 @@ absl::StatusOr<std::string> FileAccess::Read(absl::string_view path) const {
 
 absl::Status FileAccess::Write(absl::string_view path, absl::string_view content,
                                const std::atomic<bool>& is_wanted) const {
-  if (content.size() > kMostBytes) return TooLarge(path);
+  if (content.size() > kMaxBytes) return TooLarge(path);
   if (!IsUtf8(content)) return absl::InvalidArgumentError("`content` is not UTF-8");
   ASSIGN_OR_RETURN(const Inside inside, Find(path));
   return WriteBeneath(inside.folder, inside.path, content, is_wanted);

@@ -32,7 +32,7 @@ using FolderWay = std::vector<std::string>;
 // and thread-safe.
 class FileAccess {
  public:
-  static constexpr int64_t kMostBytes = 10 << 20;
+  static constexpr int64_t kMaxBytes = 10 << 20;
   static inline const std::atomic<bool> kAlways = true;
 
   // `folders`: the session's working directory and the additional ones; at least one. They are

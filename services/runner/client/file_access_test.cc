@@ -311,7 +311,7 @@ TEST_F(FileAccessTest, WhatIsOpenStaysWhateverIsPutInItsPlace) {
 }
 
 TEST_F(FileAccessTest, SizeHasALimit) {
-  const std::string most(FileAccess::kMostBytes, 'x');
+  const std::string most(FileAccess::kMaxBytes, 'x');
   EXPECT_EQ(Write(dir_ + "/large", most), "written");
   EXPECT_EQ(Read(dir_ + "/large"), most);
   EXPECT_THAT(Write(dir_ + "/large", most + "x"), HasSubstr("10 MiB"));

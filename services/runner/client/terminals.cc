@@ -130,15 +130,15 @@ absl::StatusOr<Command> Terminals::CommandIn(const Json& params) const {
   return Command{.words = std::move(words),
                  .environment = std::move(environment),
                  .directory = std::move(cwd),
-                 .output_limit = static_cast<size_t>(limit.value_or(CommandProcess::kMostOutput)),
+                 .output_limit = static_cast<size_t>(limit.value_or(CommandProcess::kMaxOutput)),
                  // A server started in the background stays available to later commands.
                  .lingers = true};
 }
 
 void Terminals::Create(const Json& params, Peer::Respond respond) {
-  if (terminals_.size() + starting_ >= kMost) {
+  if (terminals_.size() + starting_ >= kMaxTerminals) {
     return respond(ErrorAnswer(absl::ResourceExhaustedError(
-        absl::StrCat("a session has ", kMost, " terminals at most: release one"))));
+        absl::StrCat("a session has ", kMaxTerminals, " terminals at most: release one"))));
   }
   absl::StatusOr<Command> command = CommandIn(params);
   if (!command.ok()) return respond(ErrorAnswer(command.status()));

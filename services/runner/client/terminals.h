@@ -21,7 +21,7 @@ namespace callslip::runner {
 // terminal is killed or released. All of them end with this.
 class Terminals {
  public:
-  static constexpr size_t kMost = 16;
+  static constexpr size_t kMaxTerminals = 16;
 
   // `files` has the session's folders, which are looked up on `disk`; `disk` must be destroyed
   // before this.

@@ -207,7 +207,7 @@ TEST_F(TerminalsTest, AllEndWithTheSession) {
 }
 
 TEST_F(TerminalsTest, SoManyAtATime) {
-  for (size_t i = 0; i < Terminals::kMost; ++i) Create("true");
+  for (size_t i = 0; i < Terminals::kMaxTerminals; ++i) Create("true");
   EXPECT_EQ(Refused({{"command", "true"}}),
             "-32602 a session has 16 terminals at most: release one");
   Call("terminal/release", {{"terminalId", "terminal-5"}});

@@ -96,7 +96,7 @@ TEST_F(LifeOfAnAgent, GoesFromAsleepToRunningAndBack) {
 
 TEST_F(LifeOfAnAgent, AFailedStartIsFollowedByTheNextUntilOneTooMany) {
   life_.Need(kNow);
-  for (int i = 0; i < AgentRestarts::kMost; ++i) {
+  for (int i = 0; i < AgentRestarts::kMaxRestarts; ++i) {
     ASSERT_EQ(life_.phase(), i == 0 || i == 1 ? Phase::kWaiting : Phase::kPausing) << i;
     if (i > 1) {
       EXPECT_EQ(life_.start_time(), kNow + absl::Seconds(1 << (i - 2)));

@@ -5,7 +5,7 @@
 #include "boost/asio/co_spawn.hpp"
 #include "common/log.h"
 #include "common/random.h"
-#include "runner/tracker/persistence.h"
+#include "runner/tracker/call_with_retry.h"
 
 namespace callslip::runner {
 
@@ -27,7 +27,7 @@ void AgentReport::Spawn(Coroutine coroutine) {
                         [self = shared_from_this()](const std::exception_ptr&) {});
 }
 
-void AgentReport::Say(v1::AgentStatus status, const AgentError& why) {
+void AgentReport::ReportStatus(v1::AgentStatus status, const AgentError& why) {
   const bool has_failed = status == v1::AGENT_STATUS_FAILED;
   said_.set_failure(has_failed ? static_cast<int64_t>(Random64() >> 1 | 1) : 0);
   if (status != said_.status() || why.reason != said_.reason()) Hurry();
@@ -75,7 +75,7 @@ boost::asio::awaitable<void> AgentReport::Tell() {
     next_time_ = timers_->Now() + kEvery;
     v1::SetAgentStateRequest request = said_;
     details_(request);
-    const auto said = co_await Persist(*tracker_, *timers_, std::move(request), is_over);
+    const auto said = co_await CallWithRetry(*tracker_, *timers_, std::move(request), is_over);
     if (!said.ok()) {
       Log(LogLevel::kDebug, "the tracker did not take how an agent is",
           {{"session", session_.session_id}, {"error", std::string(said.status().message())}});
@@ -95,7 +95,7 @@ void AgentReport::Answer(const std::string& control_id, const AgentError& error)
 }
 
 boost::asio::awaitable<void> AgentReport::Send(v1::AnswerControlRequest answer) {
-  co_await Persist(*tracker_, *timers_, std::move(answer), [this] { return is_released_; });
+  co_await CallWithRetry(*tracker_, *timers_, std::move(answer), [this] { return is_released_; });
 }
 
 void AgentReport::AnswerLater(std::string control_id) {

@@ -12,7 +12,7 @@
 #include "boost/asio/awaitable.hpp"
 #include "rpc_client/tracker_calls.h"
 #include "runner/acp/agent_update.h"
-#include "runner/later.h"
+#include "runner/promise.h"
 #include "runner/session/session_name.h"
 #include "runner/timers.h"
 
@@ -38,7 +38,7 @@ class AgentReport : public std::enable_shared_from_this<AgentReport> {
               SessionName session, Details details, std::function<void()> told);
 
   // Reports a status. `why` is empty if nothing is wrong.
-  void Say(v1::AgentStatus status, const AgentError& why = {});
+  void ReportStatus(v1::AgentStatus status, const AgentError& why = {});
   // Repeats the last report, if any: the details have changed, or the tracker may not know it.
   void SayAgain();
   // Like SayAgain(), but immediately: the tracker must know before anything else happens.
@@ -81,7 +81,7 @@ class AgentReport : public std::enable_shared_from_this<AgentReport> {
   bool is_changed_ = false;  // Since the call in progress began.
   bool is_urgent_ = false;   // More than the details has changed.
   absl::Time next_time_ = absl::InfinitePast();
-  std::optional<Later<bool>> pause_;
+  std::optional<Promise<bool>> pause_;
   std::vector<std::string> waiting_;
   std::unique_ptr<Timers::Timer> waiting_timer_;
   bool is_released_ = false;

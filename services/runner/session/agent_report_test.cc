@@ -57,12 +57,12 @@ class AgentReportTest : public testing::Test {
 
 TEST_F(AgentReportTest, TellsTheNewestStateOnlyWhereTheTrackerIsSlow) {
   tracker_.is_away = true;
-  report_->Say(v1::AGENT_STATUS_STARTING);
+  report_->ReportStatus(v1::AGENT_STATUS_STARTING);
   EXPECT_TRUE(report_->is_telling());
   Run();
-  report_->Say(v1::AGENT_STATUS_IDLE);
+  report_->ReportStatus(v1::AGENT_STATUS_IDLE);
   details_ = "b";
-  report_->Say(v1::AGENT_STATUS_STOPPED, {"agent_crashed", "it has ended"});
+  report_->ReportStatus(v1::AGENT_STATUS_STOPPED, {"agent_crashed", "it has ended"});
   tracker_.is_away = false;
   Pass(absl::Seconds(1));
   EXPECT_THAT(Told(), ElementsAre(absl::StrCat(v1::AGENT_STATUS_STARTING, "  a"),
@@ -77,7 +77,7 @@ TEST_F(AgentReportTest, SaysAgainWhatItHasSaid) {
   report_->SayAgain();
   Run();
   EXPECT_THAT(Told(), IsEmpty());
-  report_->Say(v1::AGENT_STATUS_IDLE, {"agent_silent", "nothing"});
+  report_->ReportStatus(v1::AGENT_STATUS_IDLE, {"agent_silent", "nothing"});
   Run();
   details_ = "b";
   report_->SayAgain();
@@ -86,7 +86,7 @@ TEST_F(AgentReportTest, SaysAgainWhatItHasSaid) {
 }
 
 TEST_F(AgentReportTest, DetailsThatChangeAllTheTimeAreToldNowAndThen) {
-  report_->Say(v1::AGENT_STATUS_IDLE);
+  report_->ReportStatus(v1::AGENT_STATUS_IDLE);
   for (int i = 0; i < 1'000; ++i) {
     details_ = absl::StrCat(i);
     report_->SayAgain();
@@ -106,10 +106,10 @@ TEST_F(AgentReportTest, DetailsThatChangeAllTheTimeAreToldNowAndThen) {
   report_->SayAgain();
   Run();
   EXPECT_EQ(Told().size(), told + 1);
-  report_->Say(v1::AGENT_STATUS_IDLE, {"agent_silent", "nothing"});
+  report_->ReportStatus(v1::AGENT_STATUS_IDLE, {"agent_silent", "nothing"});
   Run();
   EXPECT_EQ(Told().size(), told + 2);
-  report_->Say(v1::AGENT_STATUS_STOPPING);
+  report_->ReportStatus(v1::AGENT_STATUS_STOPPING);
   Run();
   EXPECT_EQ(Told().size(), told + 3);
   report_->SayAgainAtOnce();
@@ -140,10 +140,10 @@ TEST_F(AgentReportTest, AnswersControlsTogetherOrAfterAWhile) {
 
 TEST_F(AgentReportTest, TellsNothingOfASessionThatIsNotOursAnyMore) {
   tracker_.is_away = true;
-  report_->Say(v1::AGENT_STATUS_STARTING);
+  report_->ReportStatus(v1::AGENT_STATUS_STARTING);
   Run();
   report_->Release();
-  report_->Say(v1::AGENT_STATUS_STOPPING);
+  report_->ReportStatus(v1::AGENT_STATUS_STOPPING);
   Pass(absl::Seconds(10));
   EXPECT_THAT(Told(), ElementsAre(absl::StrCat(v1::AGENT_STATUS_STARTING, "  a"),
                                   absl::StrCat(v1::AGENT_STATUS_STARTING, "  a")));

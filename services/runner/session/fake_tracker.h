@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/error_details.h"
 #include "rpc_client/tracker_calls.h"
-#include "runner/later.h"
+#include "runner/promise.h"
 #include "support/call_answers.h"
 #include "support/session_events.h"
 
@@ -185,7 +185,7 @@ class FakeTracker final : public TrackerCalls, private CallAnswers {
 
   v1::AgentStatus status_ = v1::AGENT_STATUS_UNSPECIFIED;
   std::deque<v1::ReceivedMessage> messages_;
-  std::optional<Later<bool>> more_;
+  std::optional<Promise<bool>> more_;
 };
 
 }  // namespace callslip::runner

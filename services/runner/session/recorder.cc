@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/detached.hpp"
-#include "runner/tracker/persistence.h"
+#include "runner/tracker/call_with_retry.h"
 
 namespace callslip::runner {
 namespace {
@@ -25,8 +25,8 @@ bool AreRefused(const absl::Status& status) {
   return absl::IsInvalidArgument(status) || absl::IsInternal(status);
 }
 
-void SetAll(std::vector<Later<bool>>& waiting) {
-  for (const Later<bool>& each : std::exchange(waiting, {})) each.Set(true);
+void SetAll(std::vector<Promise<bool>>& waiting) {
+  for (const Promise<bool>& each : std::exchange(waiting, {})) each.Set(true);
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ void Recorder::Begin() { status_ = absl::OkStatus(); }
 bool Recorder::Add(NewEvent event) {
   if (!status_.ok()) return false;
   batch_.Add(std::move(event));
-  if (batch_.bytes() > kMostWaiting) {
+  if (batch_.bytes() > kMaxWaiting) {
     status_ = absl::ResourceExhaustedError("the tracker was away for too long");
     batch_ = {};
     return false;
@@ -52,7 +52,7 @@ bool Recorder::Add(NewEvent event) {
 boost::asio::awaitable<absl::Status> Recorder::Flush() {
   const auto self = shared_from_this();
   if (running_) {
-    const Later<bool> done(executor_);
+    const Promise<bool> done(executor_);
     flushes_.push_back(done);
     co_await done.Get();
   }
@@ -62,7 +62,7 @@ boost::asio::awaitable<absl::Status> Recorder::Flush() {
 boost::asio::awaitable<void> Recorder::WaitForRoom() {
   const auto self = shared_from_this();
   if (!running_ || has_room()) co_return;
-  const Later<bool> room(executor_);
+  const Promise<bool> room(executor_);
   rooms_.push_back(room);
   co_await room.Get();
 }
@@ -91,7 +91,7 @@ boost::asio::awaitable<void> Recorder::Run() {
 boost::asio::awaitable<absl::Status> Recorder::Append(std::vector<v1::SessionEvent> events) {
   auto request = RequestAbout<v1::AppendEventsRequest>(session_);
   for (const v1::SessionEvent& event : events) *request.add_events() = event;
-  TryAgain again;
+  Backoff again;
   while (true) {
     const absl::StatusOr<v1::AppendEventsResponse> answer =
         co_await tracker_->Call(request, {.deadline = kAppendDeadline});
@@ -134,7 +134,7 @@ boost::asio::awaitable<absl::StatusOr<bool>> Recorder::WereRecorded(
   while (true) {
     request.set_after_seq(after);
     const auto page =
-        co_await Persist(*tracker_, *timers_, request, [this] { return !status_.ok(); });
+        co_await CallWithRetry(*tracker_, *timers_, request, [this] { return !status_.ok(); });
     if (!page.ok()) co_return page.status();
     for (const v1::SessionEvent& event : page->events()) {
       const std::string content = Content(event);

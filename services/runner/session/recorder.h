@@ -9,7 +9,7 @@
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
 #include "rpc_client/tracker_calls.h"
-#include "runner/later.h"
+#include "runner/promise.h"
 #include "runner/session/event_batch.h"
 #include "runner/session/session_name.h"
 #include "runner/timers.h"
@@ -23,7 +23,7 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
  public:
   static constexpr absl::Duration kEvery = absl::Milliseconds(25);
   // Above this backlog the tracker does not keep up, and Add() fails.
-  static constexpr size_t kMostWaiting = size_t{32} << 20;
+  static constexpr size_t kMaxWaiting = size_t{32} << 20;
   // Above this backlog the agent must be paused: see WaitForRoom().
   static constexpr size_t kManyWaiting = size_t{8} << 20;
 
@@ -70,8 +70,8 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
   EventBatch batch_;
   bool running_ = false;
   absl::Status status_;
-  std::vector<Later<bool>> flushes_;
-  std::vector<Later<bool>> rooms_;
+  std::vector<Promise<bool>> flushes_;
+  std::vector<Promise<bool>> rooms_;
 };
 
 }  // namespace callslip::runner

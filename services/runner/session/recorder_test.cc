@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runner/session/fake_tracker.h"
-#include "runner/tracker/persistence.h"
+#include "runner/tracker/call_with_retry.h"
 #include "support/session_events.h"
 
 namespace callslip::runner {
@@ -149,7 +149,7 @@ TEST_F(RecorderTest, AnEventThatIsRefusedIsLeftOutAlone) {
 
 TEST_F(RecorderTest, ARequestThatCannotBeReadIsNotSentForEver) {
   Add("first", "1");
-  log_.next.assign(TryAgain::kMostInternal, How::kBreak);
+  log_.next.assign(Backoff::kMaxInternalErrors, How::kBreak);
   Add("a", "2");
   EXPECT_TRUE(Flush().ok());
   EXPECT_THAT(log_.Texts(), ElementsAre("first", "a"));

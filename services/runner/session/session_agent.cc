@@ -8,7 +8,7 @@
 #include "common/log.h"
 #include "runner/agent/agent_environment.h"
 #include "runner/client/client_params.h"
-#include "runner/tracker/persistence.h"
+#include "runner/tracker/call_with_retry.h"
 
 namespace callslip::runner {
 namespace {
@@ -107,7 +107,7 @@ SessionAgent::Result SessionAgent::OpenWorkplace() {
     absl::StatusOr<FileAccess> files = absl::UnknownError("not opened");
   };
   const auto found = std::make_shared<Found>();
-  const Later<absl::Status> looked(host_->executor);
+  const Promise<absl::Status> looked(host_->executor);
   disk_->Do(
       0,
       [found, find = plan_.find_workplace](const std::atomic<bool>&) {
@@ -147,7 +147,7 @@ SessionAgent::Result SessionAgent::OpenSession() {
   if (is_stopping_) co_return std::nullopt;
   StartWithin(plan_.settings.patience.start);
   Agent& agent = process_->agent();
-  std::optional<Later<Opened>> opened(host_->executor);
+  std::optional<Promise<Opened>> opened(host_->executor);
   const bool restores = !before_.agent_session_id.empty();
   if (restores) {
     agent.RestoreSession(before_.agent_session_id, setup, this, TakeOpened(*opened));
@@ -171,7 +171,7 @@ SessionAgent::Result SessionAgent::OpenSession() {
 }
 
 // Sets the details at once, because updates can arrive before the waiting coroutine resumes.
-Agent::Opened SessionAgent::TakeOpened(const Later<Opened>& later) {
+Agent::Opened SessionAgent::TakeOpened(const Promise<Opened>& later) {
   return [self = shared_from_this(), later](Opened result) {
     if (const auto* session = std::get_if<std::shared_ptr<AgentSession>>(&result)) {
       self->details_.SetAgentInfo(self->capabilities().agent_info);
@@ -217,9 +217,9 @@ boost::asio::awaitable<acp::SessionSetup> SessionAgent::Setup() {
         {{"session", id()}, {"agent", plan_.want.agent}, {"error", why}});
     co_return setup;
   }
-  const auto issued = co_await Persist(*host_->tracker, *host_->timers,
-                                       RequestAbout<v1::IssueSessionTokenRequest>(name_),
-                                       [this] { return is_stopping_ || process_->is_over(); });
+  const auto issued = co_await CallWithRetry(
+      *host_->tracker, *host_->timers, RequestAbout<v1::IssueSessionTokenRequest>(name_),
+      [this] { return is_stopping_ || process_->is_over(); });
   if (!issued.ok()) co_return setup;
   Json headers = Json::array(
       {{{"name", "Authorization"}, {"value", absl::StrCat("Bearer ", issued->token())}}});
@@ -268,7 +268,7 @@ boost::asio::awaitable<void> SessionAgent::LeaveProcess() {
     if (session_ != nullptr) session_->Close();
     co_return;
   }
-  const Later<bool> over(host_->executor);
+  const Promise<bool> over(host_->executor);
   process_->WhenOver([over] { over.Set(true); });
   co_await over.Get();
 }

@@ -13,7 +13,7 @@
 #include "runner/client/disk_thread.h"
 #include "runner/client/file_access.h"
 #include "runner/client/terminals.h"
-#include "runner/later.h"
+#include "runner/promise.h"
 #include "runner/session/agent_details.h"
 #include "runner/session/recorder.h"
 #include "runner/session/session_host.h"
@@ -97,7 +97,7 @@ class SessionAgent : public std::enable_shared_from_this<SessionAgent>,
   Result RestoreChoices();
   boost::asio::awaitable<bool> Choose(std::function<void(AgentSession::Done)> set);
   boost::asio::awaitable<acp::SessionSetup> Setup();
-  Agent::Opened TakeOpened(const Later<Opened>& later);
+  Agent::Opened TakeOpened(const Promise<Opened>& later);
   void Enter(std::shared_ptr<RunningAgent> process);
   boost::asio::awaitable<void> LeaveProcess();
   // Kills the process if the session is not ready in time.
@@ -130,9 +130,9 @@ class SessionAgent : public std::enable_shared_from_this<SessionAgent>,
   std::shared_ptr<AgentSession> session_;
   AgentDetails details_;
   std::optional<AgentError> context_lost_;
-  const Later<std::optional<AgentError>> entered_;  // Nullopt: the process is ready.
-  std::optional<Later<bool>> choice_;               // The choice being set.
-  const Later<AgentError> end_;                     // Of its session.
+  const Promise<std::optional<AgentError>> entered_;  // Nullopt: the process is ready.
+  std::optional<Promise<bool>> choice_;               // The choice being set.
+  const Promise<AgentError> end_;                     // Of its session.
   std::unique_ptr<Timers::Timer> deadline_;
   bool is_stopping_ = false;
   bool is_ready_ = false;

@@ -10,14 +10,14 @@
 #include "common/limits.h"
 #include "common/log.h"
 #include "common/text_scan.h"
-#include "runner/tracker/persistence.h"
+#include "runner/tracker/call_with_retry.h"
 
 namespace callslip::runner {
 namespace {
 
 // The tracker's limits for a question.
 constexpr size_t kMaxDetails = size_t{64} << 10;
-constexpr size_t kMostOptions = 16;
+constexpr size_t kMaxOptions = 16;
 constexpr size_t kOptionNameBytes = size_t{1} << 10;
 // Limit of the agent's option ids: a longer one cannot be picked.
 constexpr size_t kOptionIdBytes = size_t{4} << 10;
@@ -49,7 +49,7 @@ std::vector<const PermissionOption*> ShownOptions(const PermissionQuestion& ques
   std::vector<const PermissionOption*> shown;
   for (const PermissionOption& option : question.options) {
     if (option.id.size() > kOptionIdBytes) continue;
-    if (shown.size() < kMostOptions) {
+    if (shown.size() < kMaxOptions) {
       shown.push_back(&option);
     } else if (IsRejection(option) &&
                absl::c_none_of(shown, [](const auto* each) { return IsRejection(*each); })) {
@@ -111,9 +111,9 @@ void SessionQuestions::Spawn(Coroutine coroutine) {
 void SessionQuestions::Ask(const PermissionQuestion& question, const std::string& permission_id,
                            bool parent_may_allow, ActiveSpan span,
                            std::function<void(PermissionChoice)> answer) {
-  if (open_.size() >= kMostOpen) {
-    recorder_->Add(CouldNotAsk(TitleOf(question),
-                               absl::StrCat(kMostOpen, " questions of the agent are open")));
+  if (open_.size() >= kMaxOpenQuestions) {
+    recorder_->Add(CouldNotAsk(
+        TitleOf(question), absl::StrCat(kMaxOpenQuestions, " questions of the agent are open")));
     return answer(Rejection(question));
   }
   open_[question.number] = permission_id;
@@ -153,7 +153,7 @@ boost::asio::awaitable<void> SessionQuestions::WithdrawAtTracker(std::string per
   auto request = RequestAbout<v1::CancelPermissionsRequest>(session_);
   request.set_permission_id(std::move(permission_id));
   // If the tracker rejects this, the session has ended, and the question with it.
-  co_await Persist(*tracker_, *timers_, std::move(request), [this] { return is_released_; });
+  co_await CallWithRetry(*tracker_, *timers_, std::move(request), [this] { return is_released_; });
 }
 
 boost::asio::awaitable<void> SessionQuestions::AskTracker(
@@ -165,7 +165,7 @@ boost::asio::awaitable<void> SessionQuestions::AskTracker(
   // What the agent sent earlier must be visible first.
   co_await recorder_->Flush();
   PermissionChoice choice;
-  TryAgain again;
+  Backoff again;
   while (is_open()) {
     const auto asked = co_await tracker_->Call(question.request);
     if (asked.ok() && asked->answered()) {

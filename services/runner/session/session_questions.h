@@ -32,7 +32,7 @@ class SessionQuestions : public std::enable_shared_from_this<SessionQuestions> {
         recorder_(std::move(recorder)) {}
 
   // The tracker's limit per session. Further questions are rejected.
-  static constexpr size_t kMostOpen = 32;
+  static constexpr size_t kMaxOpenQuestions = 32;
 
   // Calls `answer` once, unless the question is withdrawn before. The session's parent can allow
   // the request if `parent_may_allow`. `span` ends with the question. Keeps no more of the question

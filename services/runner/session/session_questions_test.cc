@@ -122,10 +122,10 @@ TEST_F(SessionQuestionsTest, ManyOpenQuestionsNeedLittleMemory) {
   }
   EXPECT_LT(in_use() - before, size_t{8} << 20);
   // Those that were too many.
-  EXPECT_THAT(chosen_, AllOf(SizeIs(60 - SessionQuestions::kMostOpen), Each("reject")));
-  log_.answers.assign(SessionQuestions::kMostOpen, Answer("allow0"));
+  EXPECT_THAT(chosen_, AllOf(SizeIs(60 - SessionQuestions::kMaxOpenQuestions), Each("reject")));
+  log_.answers.assign(SessionQuestions::kMaxOpenQuestions, Answer("allow0"));
   Run();
-  EXPECT_THAT(log_.asked, SizeIs(SessionQuestions::kMostOpen));
+  EXPECT_THAT(log_.asked, SizeIs(SessionQuestions::kMaxOpenQuestions));
   EXPECT_THAT(log_.asked[0].options(), SizeIs(2));
   EXPECT_THAT(chosen_, SizeIs(60));
   EXPECT_EQ(chosen_.back(), "allow0");

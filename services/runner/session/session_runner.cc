@@ -7,7 +7,7 @@
 #include "common/log.h"
 #include "common/random.h"
 #include "common/text_scan.h"
-#include "runner/tracker/persistence.h"
+#include "runner/tracker/call_with_retry.h"
 
 namespace callslip::runner {
 namespace {
@@ -81,11 +81,11 @@ void SessionRunner::Entered(AgentPhase before) {
       // After an end by itself, the agent is started again when it is needed.
       const AgentError why = before == AgentPhase::kRunning ? life_.last_end() : AgentError{};
       if (before == AgentPhase::kWaiting) scheduler_->Drop(id());
-      report_->Say(v1::AGENT_STATUS_STOPPED, why);
+      report_->ReportStatus(v1::AGENT_STATUS_STOPPED, why);
       return report_->AnswerWaiting(why);
     }
     case AgentPhase::kFailed:
-      report_->Say(v1::AGENT_STATUS_FAILED, life_.last_end());
+      report_->ReportStatus(v1::AGENT_STATUS_FAILED, life_.last_end());
       // The tracker pauses the queue for this status, until a person acts.
       return report_->AnswerWaiting(life_.last_end());
     case AgentPhase::kPausing:
@@ -100,9 +100,9 @@ void SessionRunner::Entered(AgentPhase before) {
       return scheduler_->Want(plan_.want);
     case AgentPhase::kStarting:
       // Why the previous agent ended, until this one is ready.
-      return report_->Say(v1::AGENT_STATUS_STARTING, life_.last_end());
+      return report_->ReportStatus(v1::AGENT_STATUS_STARTING, life_.last_end());
     case AgentPhase::kRunning:
-      report_->Say(v1::AGENT_STATUS_IDLE);
+      report_->ReportStatus(v1::AGENT_STATUS_IDLE);
       report_->AnswerWaiting();
       turns_->BeginReceiving();
       scheduler_->Started(id());
@@ -111,7 +111,7 @@ void SessionRunner::Entered(AgentPhase before) {
     case AgentPhase::kRestarting:
       if (before == AgentPhase::kStopping || before == AgentPhase::kRestarting) return;
       turns_->EndReceiving();
-      report_->Say(v1::AGENT_STATUS_STOPPING);
+      report_->ReportStatus(v1::AGENT_STATUS_STOPPING);
       // Its process accepts no further session.
       scheduler_->Drop(id());
       return agent_->Stop();
@@ -121,7 +121,7 @@ void SessionRunner::Entered(AgentPhase before) {
 // Unless it is the first start: reports why the last agent ended.
 void SessionRunner::TellNextStart(AgentPhase before) {
   if (life_.last_end().reason.empty()) return;
-  report_->Say(v1::AGENT_STATUS_STARTING, life_.last_end());
+  report_->ReportStatus(v1::AGENT_STATUS_STARTING, life_.last_end());
   if (before == AgentPhase::kStarting) report_->AnswerWaiting(life_.last_end());
 }
 
@@ -136,9 +136,10 @@ void SessionRunner::Need(v1::AgentStatus known) {
 void SessionRunner::TellWaiting() {
   if (life_.phase() != AgentPhase::kWaiting) return;
   if (report_->status() == v1::AGENT_STATUS_WAITING) return;
-  report_->Say(v1::AGENT_STATUS_WAITING, {"too_many_agents",
-                                          "as many agents run as may; it starts when another one "
-                                          "has stopped"});
+  report_->ReportStatus(v1::AGENT_STATUS_WAITING,
+                        {"too_many_agents",
+                         "as many agents run as may; it starts when another one "
+                         "has stopped"});
   report_->AnswerWaiting();
 }
 
@@ -245,7 +246,7 @@ void SessionRunner::OnAsked() {
 }
 
 void SessionRunner::OnUpdate(AgentUpdate update) {
-  if (report_->reason() == "agent_silent") report_->Say(v1::AGENT_STATUS_IDLE);
+  if (report_->reason() == "agent_silent") report_->ReportStatus(v1::AGENT_STATUS_IDLE);
   if (details_.Take(update)) return TellAgain();
   if (const auto* title = std::get_if<SessionTitle>(&update)) {
     title_ = std::string(CutText(title->title, kNameBytes));
@@ -279,9 +280,9 @@ void SessionRunner::OnPermissionOver(int64_t number) {
 }
 
 void SessionRunner::OnSilence(absl::Duration silent) {
-  report_->Say(v1::AGENT_STATUS_IDLE,
-               {"agent_silent",
-                absl::StrCat("nothing was heard of the agent for ", absl::FormatDuration(silent))});
+  report_->ReportStatus(v1::AGENT_STATUS_IDLE,
+                        {"agent_silent", absl::StrCat("nothing was heard of the agent for ",
+                                                      absl::FormatDuration(silent))});
 }
 
 void SessionRunner::Control(const v1::AgentControl& control) {
@@ -295,7 +296,7 @@ void SessionRunner::Control(const v1::AgentControl& control) {
       details_.SetFreshWanted(true);
       // Even without an earlier report: the next runner of the session must know.
       if (report_->status() == v1::AGENT_STATUS_UNSPECIFIED) {
-        report_->Say(v1::AGENT_STATUS_STOPPED);
+        report_->ReportStatus(v1::AGENT_STATUS_STOPPED);
       } else {
         report_->SayAgainAtOnce();
       }

@@ -12,7 +12,7 @@
 #include "common/error_details.h"
 #include "common/log.h"
 #include "common/text_scan.h"
-#include "runner/tracker/persistence.h"
+#include "runner/tracker/call_with_retry.h"
 
 namespace callslip::runner {
 namespace {
@@ -23,7 +23,7 @@ constexpr absl::string_view kStopReasons[] = {"max_tokens", "max_turn_requests",
 constexpr size_t kReasonBytes = 64;
 constexpr size_t kReasonTextBytes = size_t{4} << 10;
 // Limit of consecutive answers with commands.
-constexpr int kMostRounds = 50;
+constexpr int kMaxRounds = 50;
 // An image has up to 10 MiB, and the network can be slow.
 constexpr absl::Duration kImageDeadline = absl::Seconds(30);
 
@@ -74,8 +74,8 @@ SessionTurns::SessionTurns(SessionHost* host, Agents* agents, const SessionPlan*
       spans_(std::move(spans)) {}
 
 template <typename Request>
-auto SessionTurns::Persistently(Request request, CallOptions options) {
-  return Persist(
+auto SessionTurns::Retry(Request request, CallOptions options) {
+  return CallWithRetry(
       *host_->tracker, *host_->timers, std::move(request),
       [self = shared_from_this()] { return self->is_released_; }, options);
 }
@@ -118,7 +118,7 @@ void SessionTurns::Release() {
 boost::asio::awaitable<void> SessionTurns::Receive(
     std::shared_ptr<boost::asio::cancellation_signal> signal) {
   const auto is_on = [&] { return receiving_ == signal; };
-  TryAgain again;
+  Backoff again;
   while (is_on()) {
     auto request = For<v1::ReceiveMessagesRequest>();
     if (turn_.has_value()) request.set_turn_id(turn_->id);
@@ -170,7 +170,7 @@ boost::asio::awaitable<void> SessionTurns::Run() {
       const bool queue_goes_on = co_await FinishTurn(std::move(end));
       rounds_ = results.empty() ? 0 : rounds_ + 1;
       const bool may_go_on =
-          queue_goes_on && rounds_ <= kMostRounds && !turn_->is_stopped && !next_turn_.has_value();
+          queue_goes_on && rounds_ <= kMaxRounds && !turn_->is_stopped && !next_turn_.has_value();
       if (!results.empty() && may_go_on && !agents_->AskForOne().has_value()) {
         co_await PromptWith(std::move(results));
       } else if (!results.empty()) {
@@ -211,7 +211,7 @@ boost::asio::awaitable<void> SessionTurns::Fail(std::string turn_id) {
   request.set_outcome(v1::FinishTurnRequest::OUTCOME_FAILED);
   request.set_reason("runner_lost");
   request.set_message("the session's runner came back without the turn that it had begun");
-  const auto failed = co_await Persistently(std::move(request));
+  const auto failed = co_await Retry(std::move(request));
   is_failing_ = false;
   // If the call is rejected, the turn ended otherwise. If the turn has failed, the queue waits for
   // a person.
@@ -226,8 +226,9 @@ boost::asio::awaitable<bool> SessionTurns::StartTurn() {
   if (host_->is_stopping) co_return false;
   auto request = For<v1::StartTurnRequest>();
   request.set_turn_id(turn_->id);
-  const auto started = co_await Persist(*host_->tracker, *host_->timers, std::move(request),
-                                        [this] { return is_released_ || host_->is_stopping; });
+  const auto started =
+      co_await CallWithRetry(*host_->tracker, *host_->timers, std::move(request),
+                             [this] { return is_released_ || host_->is_stopping; });
   if (!started.ok()) co_return false;  // Its message is queued again, or gone.
   recorder_->Passed(started->seq());
   recorder_->Begin();
@@ -249,7 +250,7 @@ boost::asio::awaitable<AgentSession::TurnEnd> SessionTurns::PromptAgent() {
     if (plan_->shell_commands) {
       commands_.emplace(turn_->iteration, agent->commands(), agent->files(), recorder_, &spans_);
     }
-    const Later<AgentSession::TurnEnd> ended(host_->executor);
+    const Promise<AgentSession::TurnEnd> ended(host_->executor);
     prompted_ = agent;
     agent->session().Prompt(
         blocks, nullptr, [ended](AgentSession::TurnEnd end) { ended.Set(std::move(end)); },
@@ -279,13 +280,13 @@ boost::asio::awaitable<std::optional<AgentSession::TurnEnd>> SessionTurns::Await
 }
 
 boost::asio::awaitable<void> SessionTurns::NextChange() {
-  const Later<bool> changed(host_->executor);
+  const Promise<bool> changed(host_->executor);
   changes_.push_back(changed);
   co_await changed.Get();
 }
 
 void SessionTurns::AgentsChanged() {
-  for (const Later<bool>& each : std::exchange(changes_, {})) each.Set(true);
+  for (const Promise<bool>& each : std::exchange(changes_, {})) each.Set(true);
 }
 
 boost::asio::awaitable<Json> SessionTurns::PromptBlocks(const acp::Capabilities& capabilities) {
@@ -295,7 +296,7 @@ boost::asio::awaitable<Json> SessionTurns::PromptBlocks(const acp::Capabilities&
   for (const std::string& image_id : turn_->message.image_ids()) {
     auto request = For<v1::GetImageRequest>();
     request.set_image_id(image_id);
-    const auto image = co_await Persistently(std::move(request), {.deadline = kImageDeadline});
+    const auto image = co_await Retry(std::move(request), {.deadline = kImageDeadline});
     if (image.ok() && capabilities.images) {
       blocks.push_back(
           acp::ImageBlock(image->image().mime_type(), absl::Base64Escape(image->data())));
@@ -331,7 +332,7 @@ boost::asio::awaitable<bool> SessionTurns::FinishTurn(AgentSession::TurnEnd end)
     if (text.size() <= 4096) request.set_usage(text);
   }
   const v1::FinishTurnRequest told = request;
-  const auto finished = co_await Persistently(std::move(request));
+  const auto finished = co_await Retry(std::move(request));
   const std::string trace = spans_.UnderWay();
   spans_.EndTurn(told);
   if (!finished.ok()) {
@@ -372,7 +373,7 @@ boost::asio::awaitable<void> SessionTurns::PromptWith(std::string results) {
   auto request = For<v1::StartTurnRequest>();
   request.mutable_prompt()->set_message(results);
   request.mutable_prompt()->set_prompt_id(absl::StrCat("shell-", turn_->iteration, "-", turn_->id));
-  const auto started = co_await Persistently(std::move(request));
+  const auto started = co_await Retry(std::move(request));
   if (!started.ok()) {
     // If a user's message came first, the agent gets the results with that message.
     if (callslip::DetailsOf(started.status()).reason != "turn_in_progress") {

@@ -8,7 +8,7 @@
 
 #include "boost/asio/awaitable.hpp"
 #include "boost/asio/cancellation_signal.hpp"
-#include "runner/later.h"
+#include "runner/promise.h"
 #include "runner/session/recorder.h"
 #include "runner/session/session_agent.h"
 #include "runner/session/session_host.h"
@@ -115,7 +115,7 @@ class SessionTurns : public std::enable_shared_from_this<SessionTurns> {
   }
   // Repeats the call until it is answered, or the session has another runner.
   template <typename Request>
-  auto Persistently(Request request, CallOptions options = {});
+  auto Retry(Request request, CallOptions options = {});
   template <typename Coroutine>
   void Spawn(Coroutine coroutine);
 
@@ -133,7 +133,7 @@ class SessionTurns : public std::enable_shared_from_this<SessionTurns> {
   std::optional<Turn> next_turn_;
   std::shared_ptr<SessionAgent> prompted_;  // Set during its prompt.
   bool is_failing_ = false;                 // Set while a turn of another process is being failed.
-  std::vector<Later<bool>> changes_;        // Of waiting NextChange() calls.
+  std::vector<Promise<bool>> changes_;      // Of waiting NextChange() calls.
   std::optional<ToolCalls> tool_calls_;     // Of the current prompt.
   std::optional<ShellCommands> commands_;   // Of the answer to it.
   std::string results_;                     // Results of commands not yet sent to the agent.

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "boost/asio/this_coro.hpp"
 #include "common/text_scan.h"
-#include "runner/later.h"
+#include "runner/promise.h"
 
 namespace callslip::runner {
 namespace {
@@ -77,7 +77,7 @@ boost::asio::awaitable<ShellResult> ShellCommands::RunOne(const ShellCommand& co
   }
   if (is_stopped()) co_return result;
   ActiveSpan span = spans_->BeginCommand(command.id);
-  const Later<CommandResult> ended(co_await boost::asio::this_coro::executor);
+  const Promise<CommandResult> ended(co_await boost::asio::this_coro::executor);
   const absl::StatusOr<std::shared_ptr<CommandProcess>> process =
       RunCommand(host_, ShellLine(command.command, files_->PathForProcesses()), kMaxCommandTime,
                  [ended](const CommandResult& told) { ended.Set(told); });

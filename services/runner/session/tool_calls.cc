@@ -16,12 +16,12 @@ bool IsOpen(absl::string_view status) {
 void Keep(const Json& from, Json& to) {
   if (from.is_null()) return;
   const size_t bytes = Dump(from).size();
-  to = bytes <= ToolCalls::kMostBytes ? from : Json();
+  to = bytes <= ToolCalls::kMaxBytes ? from : Json();
 }
 
 void Keep(const std::optional<std::string>& from, std::optional<std::string>& to) {
   if (!from.has_value()) return;
-  to = from->size() <= ToolCalls::kMostBytes ? from : std::nullopt;
+  to = from->size() <= ToolCalls::kMaxBytes ? from : std::nullopt;
 }
 
 void Add(const char* name, const std::optional<std::string>& known,
@@ -46,8 +46,8 @@ void ToolCalls::Forget(const std::string& id) {
 void ToolCalls::Take(const ToolCall& call) {
   // An earlier call with that id is over.
   Forget(call.id);
-  if (call.id.empty() || call.id.size() > kMostBytes || !IsOpen(call.status)) return;
-  if (calls_.size() == kMostCalls) Forget(order_.front());
+  if (call.id.empty() || call.id.size() > kMaxBytes || !IsOpen(call.status)) return;
+  if (calls_.size() == kMaxCalls) Forget(order_.front());
   order_.push_back(call.id);
   ToolCallChange& known = calls_[call.id];
   Keep(call.title, known.title);

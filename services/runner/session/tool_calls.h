@@ -16,9 +16,9 @@ namespace callslip::runner {
 class ToolCalls {
  public:
   // Beyond this, the oldest call is forgotten.
-  static constexpr size_t kMostCalls = 256;
+  static constexpr size_t kMaxCalls = 256;
   // Limit of each member of a call; a larger one is not kept. The same as the limit for a question.
-  static constexpr size_t kMostBytes = size_t{64} << 10;
+  static constexpr size_t kMaxBytes = size_t{64} << 10;
 
   void Take(const ToolCall& call);
   void Take(const ToolCallChange& change);

@@ -97,17 +97,17 @@ TEST(ToolCallsTest, AnIdThatComesAgainIsAnotherCall) {
 
 TEST(ToolCallsTest, HasRoomForSoManyOfSuchASize) {
   ToolCalls calls;
-  for (size_t i = 0; i <= ToolCalls::kMostCalls; ++i) {
+  for (size_t i = 0; i <= ToolCalls::kMaxCalls; ++i) {
     calls.Take(ToolCall{.id = absl::StrCat(i), .kind = "edit"});
   }
   PermissionQuestion first = QuestionOf("0");
   calls.Complete(first);
   EXPECT_EQ(first.tool_call.kind, std::nullopt);
-  PermissionQuestion last = QuestionOf(absl::StrCat(ToolCalls::kMostCalls));
+  PermissionQuestion last = QuestionOf(absl::StrCat(ToolCalls::kMaxCalls));
   calls.Complete(last);
   EXPECT_EQ(last.tool_call.kind, "edit");
 
-  const std::string large(ToolCalls::kMostBytes + 1, 'x');
+  const std::string large(ToolCalls::kMaxBytes + 1, 'x');
   calls.Take(ToolCall{.id = "l", .kind = "edit", .content = large});
   calls.Take(ToolCall{.id = large, .kind = "edit"});
   PermissionQuestion question = QuestionOf("l");

@@ -18,7 +18,7 @@ namespace v1 = callslip::tracker::v1;
 constexpr absl::string_view kKinds[] = {"delete", "edit",   "execute", "fetch",      "move",
                                         "read",   "search", "think",   "switch_mode"};
 // Concurrent tool calls; more are not recorded.
-constexpr size_t kMostTools = 64;
+constexpr size_t kMaxTools = 64;
 constexpr size_t kIdBytes = 64;
 
 bool IsOver(absl::string_view status) { return status == "completed" || status == "failed"; }
@@ -64,7 +64,7 @@ ActiveSpan TurnSpans::ToolSpan(const std::string& id, const std::string& name,
 }
 
 void TurnSpans::BeginTool(const std::string& id, const std::string& kind) {
-  if (!prompt_ || tools_.size() >= kMostTools || tools_.contains(id)) return;
+  if (!prompt_ || tools_.size() >= kMaxTools || tools_.contains(id)) return;
   const std::string name = absl::c_linear_search(kKinds, kind) ? kind : "other";
   tools_.emplace(id, ToolSpan(id, name, prompt_context_));
 }

@@ -23,7 +23,7 @@ struct RpcStatistics {
 };
 
 // Statistics of the tracker's listeners.
-struct DoorStatistics {
+struct AdmissionStatistics {
   struct Refused {
     std::string reason;  // "token_missing"
     int64_t calls = 0;

@@ -12,7 +12,7 @@
 #include "absl/time/time.h"
 #include "common/latency_histogram.h"
 #include "common/mutex.h"
-#include "tracker/domain/queue/command_tally.h"
+#include "tracker/domain/queue/command_counters.h"
 
 namespace callslip::tracker {
 

@@ -54,8 +54,8 @@ void AddCommands(const TrackerStatistics& from, MetricsPage& page) {
   page.Counter("callslip_commands_redelivered_total",
                "Further deliveries of commands that a worker had taken in vain.",
                AsDouble(commands.redelivered));
-  for (const DoorStatistics::Refused& refused : from.door.refused) {
-    page.Counter("callslip_refusals_total", "Calls that were refused at the door, by reason.",
+  for (const AdmissionStatistics::Refused& refused : from.admission.refused) {
+    page.Counter("callslip_refusals_total", "Calls that were refused at the admission, by reason.",
                  AsDouble(refused.calls), {{"reason", refused.reason}});
   }
   page.Counter("callslip_late_results_total",
@@ -90,18 +90,18 @@ void AddLatencies(const CommandStatistics& commands, MetricsPage& page) {
 }
 
 void AddRpcs(const TrackerStatistics& from, MetricsPage& page) {
-  for (const RpcStatistics& rpc : from.door.rpcs) {
+  for (const RpcStatistics& rpc : from.admission.rpcs) {
     page.Gauge("callslip_rpc_under_way", "Calls and streams that have not ended.",
                AsDouble(rpc.under_way), {{"method", rpc.method}});
   }
-  for (const RpcStatistics& rpc : from.door.rpcs) {
+  for (const RpcStatistics& rpc : from.admission.rpcs) {
     for (size_t code = 0; code < kRpcCodes; ++code) {
       if (rpc.ended[code] == 0 && code != 0) continue;
       page.Counter("callslip_rpc_total", "Calls that have ended, by gRPC code.",
                    AsDouble(rpc.ended[code]), {{"method", rpc.method}, {"code", CodeName(code)}});
     }
   }
-  for (const RpcStatistics& rpc : from.door.rpcs) {
+  for (const RpcStatistics& rpc : from.admission.rpcs) {
     if (rpc.latency.count() == 0) continue;
     page.Histogram("callslip_rpc_seconds",
                    "How long calls took; held calls and streams include their waiting.",

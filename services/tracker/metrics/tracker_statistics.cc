@@ -47,7 +47,7 @@ TrackerStatistics TrackerStatisticsSource::Read() {
   const auto& [sessions_disk, journal] = parts_.storage;
   if (sessions_disk != nullptr) read.storage = sessions_disk->Statistics();
   if (journal != nullptr) read.journal = journal->Statistics();
-  read.door = parts_.door();
+  read.admission = parts_.admission();
 
   // A storage that hangs has not failed any operation yet.
   const bool storing = storing_ && !read.journal.failing;

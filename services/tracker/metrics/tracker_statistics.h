@@ -45,7 +45,7 @@ struct TrackerStatistics {
   int64_t appended_events = 0;
   StorageStatistics storage;  // Of sessions.
   JournalStatistics journal;  // Of commands.
-  DoorStatistics door;
+  AdmissionStatistics admission;
 
   // Commands that ended and were neither completed nor cancelled.
   int64_t failed() const;
@@ -73,7 +73,7 @@ class TrackerStatisticsSource {
     WorkerLog* worker_log = nullptr;   // May be null.
     std::function<RunnerCounts()> runners;
     MeasuredStorage storage;
-    std::function<DoorStatistics()> door;
+    std::function<AdmissionStatistics()> admission;
   };
 
   explicit TrackerStatisticsSource(Parts parts)

@@ -211,12 +211,12 @@ absl::StatusOr<PostgresResult> PostgresCell::Query(const char* sql,
   absl::Status failed;
   if (connection_ == nullptr || !connection_->is_open()) {
     absl::StatusOr<std::unique_ptr<PostgresConnection>> opened =
-        PostgresConnection::Open(url_, kLongestLock);
+        PostgresConnection::Open(url_, kMaxLockTime);
     if (opened.ok()) connection_ = *std::move(opened);
     failed = opened.status();
   }
   if (failed.ok()) {
-    absl::StatusOr<PostgresResult> result = connection_->Query(sql, parameters, kLongest);
+    absl::StatusOr<PostgresResult> result = connection_->Query(sql, parameters, kMaxQueryTime);
     if (result.ok()) return result;
     failed = result.status();
   }

@@ -48,8 +48,8 @@ class PostgresCell final : public CellStore {
 
  private:
   // A beat or read that takes longer counts as failed.
-  static constexpr absl::Duration kLongest = absl::Seconds(2);
-  static constexpr absl::Duration kLongestLock = absl::Seconds(1);
+  static constexpr absl::Duration kMaxQueryTime = absl::Seconds(2);
+  static constexpr absl::Duration kMaxLockTime = absl::Seconds(1);
 
   // Opens a connection if there is none. Never FAILED_PRECONDITION.
   absl::StatusOr<PostgresResult> Query(const char* sql, const PostgresParameters& parameters = {});

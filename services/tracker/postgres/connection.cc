@@ -328,7 +328,7 @@ absl::Status PostgresConnection::Run(const std::string& sql) {
   if (Pq().sendQuery(connection_.get(), sql.c_str()) == 0) {
     return Close(Message(Pq().errorMessage(connection_.get())));
   }
-  return Wait(kLongestStatement).status();
+  return Wait(kMaxStatementTime).status();
 }
 
 absl::Status PostgresConnection::Prepare(const char* sql, const PostgresParameters& parameters,

@@ -83,17 +83,17 @@ class PostgresConnection {
   // The timeout of a statement: far longer than the slowest commit, shorter than the timeouts of
   // callers. A slower statement is not cancelled, because a cancelled commit would become visible
   // before its copy is stored; only the connection is given up.
-  static constexpr absl::Duration kLongestStatement = absl::Seconds(10);
+  static constexpr absl::Duration kMaxStatementTime = absl::Seconds(10);
 
   // The timeout of waiting for a locked row. A server notices that a connection was given up only
   // when it answers, so without this timeout every attempt would leave one more waiting statement.
-  static constexpr absl::Duration kLongestLock = absl::Seconds(4);
+  static constexpr absl::Duration kMaxLockTime = absl::Seconds(4);
 
   // `url` in libpq's format, postgres://user@host1,host2/name?…: of several hosts, the one that
   // accepts writes is used. Each gets two seconds. UNAVAILABLE; FAILED_PRECONDITION if it is not a
   // URL or the login is rejected.
   static absl::StatusOr<std::unique_ptr<PostgresConnection>> Open(
-      const std::string& url, absl::Duration longest_lock = kLongestLock);
+      const std::string& url, absl::Duration longest_lock = kMaxLockTime);
   ~PostgresConnection();
 
   PostgresConnection(const PostgresConnection&) = delete;
@@ -104,7 +104,7 @@ class PostgresConnection {
   // Executes one statement, which is prepared on first use. `sql` must outlive this, at the same
   // address.
   absl::StatusOr<PostgresResult> Query(const char* sql, const PostgresParameters& parameters = {},
-                                       absl::Duration longest = kLongestStatement);
+                                       absl::Duration longest = kMaxStatementTime);
 
   // False once it is unusable, and while it waits.
   bool is_open() const { return connection_ != nullptr && !waits_; }

@@ -8,7 +8,7 @@ namespace callslip::tracker {
 namespace {
 
 // Deleting the remains of an import of gigabytes takes long.
-constexpr absl::Duration kLongestDelete = absl::Hours(1);
+constexpr absl::Duration kMaxDeleteTime = absl::Hours(1);
 
 constexpr char kContents[] = R"sql(
   SELECT (SELECT max(format) FROM callslip_cell),
@@ -55,7 +55,7 @@ absl::Status BeginImport(PostgresConnection& connection, uint64_t epoch) {
   if (is_empty) return absl::OkStatus();
   ASSIGN_OR_RETURN(const PostgresResult cleared,
                    connection.Query(kClear, PostgresParameters().Add(static_cast<int64_t>(epoch)),
-                                    kLongestDelete));
+                                    kMaxDeleteTime));
   return cleared.Int(0, 0) == 1 ? absl::OkStatus() : CellIsTaken(epoch);
 }
 

@@ -61,7 +61,7 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresPool::TakeIdle() {
     idle_.pop_back();
     return connection;
   }
-  if (waiting_.size() < kMostWaiting) return nullptr;
+  if (waiting_.size() < kMaxWaiting) return nullptr;
   return absl::UnavailableError(
       absl::StrCat("the database has not answered on ", waiting_.size(), " connections"));
 }

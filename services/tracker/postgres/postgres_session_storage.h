@@ -19,8 +19,8 @@ namespace callslip::tracker {
 
 // Timeouts for statements of sessions; tests use shorter ones.
 struct PostgresPatience {
-  absl::Duration statement = PostgresConnection::kLongestStatement;
-  absl::Duration lock = PostgresConnection::kLongestLock;
+  absl::Duration statement = PostgresConnection::kMaxStatementTime;
+  absl::Duration lock = PostgresConnection::kMaxLockTime;
 };
 
 // The connections with which sessions in one database are read and written. Thread-safe.
@@ -38,7 +38,7 @@ class PostgresPool {
   // The limit of connections on which the server has not answered in time, for example because the
   // standby is down. Again one per thread, so most of the database's connections stay available to
   // others.
-  static constexpr size_t kMostWaiting = 16;
+  static constexpr size_t kMaxWaiting = 16;
 
   // A working connection, or null. UNAVAILABLE if too many wait.
   absl::StatusOr<std::unique_ptr<PostgresConnection>> TakeIdle();

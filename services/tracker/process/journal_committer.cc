@@ -109,7 +109,7 @@ JournalCommitter::Outputs JournalCommitter::EndAppend() {
 
 bool JournalCommitter::Gather() {
   const size_t wanted = where_ == Where::kOnThread ? last_outputs_ / 2 : 0;
-  const absl::Time until = clock_->Now() + std::min(last_append_, kLongestGathering);
+  const absl::Time until = clock_->Now() + std::min(last_append_, kMaxGatheringTime);
   while (true) {
     {
       MutexLock lock(&mutex_);
@@ -162,7 +162,7 @@ bool JournalCommitter::WaitsForRoom() {
     return false;
   }
   no_room_since_ = std::min(no_room_since_, now);
-  return now - no_room_since_ < kLongestWaitForRoom;
+  return now - no_room_since_ < kMaxRoomWait;
 }
 
 std::optional<absl::Status> JournalCommitter::CommitLocked(bool stopping) {
@@ -177,7 +177,7 @@ std::optional<absl::Status> JournalCommitter::CommitLocked(bool stopping) {
     if (!appended.ok()) {
       journal_->PutBack(std::move(taken));
       next_try_ = clock_->Now() + pause_;
-      pause_ = std::min(2 * pause_, kLongestPause);
+      pause_ = std::min(2 * pause_, kMaxPause);
       BeginFailing(appended);
       return StorageUnavailable();
     }
@@ -190,12 +190,12 @@ std::optional<absl::Status> JournalCommitter::CommitLocked(bool stopping) {
 
 bool JournalCommitter::Hangs() const {
   const int64_t since = busy_since_nanos_;
-  return since != 0 && clock_->Now() - absl::FromUnixNanos(since) > kLongestAppend;
+  return since != 0 && clock_->Now() - absl::FromUnixNanos(since) > kMaxAppendTime;
 }
 
 void JournalCommitter::RefuseAll() {
   BeginFailing(absl::DeadlineExceededError(
-      absl::StrCat("the disk has not answered for ", absl::FormatDuration(kLongestAppend))));
+      absl::StrCat("the disk has not answered for ", absl::FormatDuration(kMaxAppendTime))));
   Outputs left;
   Outputs under_way;
   {

@@ -65,18 +65,18 @@ class JournalCommitter final : public OutputGate {
  private:
   // The initial and the maximum pause before a failed append is retried.
   static constexpr absl::Duration kFirstPause = absl::Milliseconds(100);
-  static constexpr absl::Duration kLongestPause = absl::Seconds(5);
+  static constexpr absl::Duration kMaxPause = absl::Seconds(5);
 
   // If an append takes longer than this, all callers have had enough time to return.
-  static constexpr absl::Duration kLongestGathering = absl::Milliseconds(10);
+  static constexpr absl::Duration kMaxGatheringTime = absl::Milliseconds(10);
 
   // Far longer than a sync of a slow and busy disk, shorter than the timeout of an agent that waits
   // for an immediate answer.
-  static constexpr absl::Duration kLongestAppend = absl::Seconds(5);
+  static constexpr absl::Duration kMaxAppendTime = absl::Seconds(5);
 
   // How long to wait for a storage that is behind, and how often to check it. By then a disk has
   // finished one large operation, and callers at the gateway still have most of their timeout.
-  static constexpr absl::Duration kLongestWaitForRoom = absl::Seconds(2);
+  static constexpr absl::Duration kMaxRoomWait = absl::Seconds(2);
   static constexpr absl::Duration kRoomPause = absl::Milliseconds(10);
 
   using Outputs = std::vector<Output>;

@@ -246,7 +246,7 @@ int Main(int argc, char** argv) {
     const auto credentials = std::make_shared<Credentials>(tokens->entries);
     server.SetCredentials(credentials);
     token_watch.emplace(config.token_file, credentials,
-                        [&server](const TokenFile&) { server.EndWithdrawn(); });
+                        [&server](const TokenFile&) { server.CancelRevokedCalls(); });
     Log(LogLevel::kInfo, "callers over TCP need a token", {{"token_file", config.token_file}});
   }
   if (!(*storage)->AwaitAnswers(shutdown)) return 0;

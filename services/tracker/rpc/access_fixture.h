@@ -52,7 +52,7 @@ inline std::vector<const google::protobuf::MethodDescriptor*> AllMethods() {
 
 inline std::string TokenOf(const std::string& name) { return name + std::string(40, '-'); }
 
-// Somebody at the door.
+// Somebody at the admission.
 struct Caller {
   std::string column;  // In the docs.
   std::string name;

@@ -43,7 +43,7 @@ absl::Status AnnotationService::Append(const CallContext& caller,
   ASSIGN_OR_RETURN(Drawing drawing, DrawingFrom(request.drawing()));
   drawing.clients = caller.Serves();
   std::string any_name;
-  RETURN_IF_ERROR(HoldToScope(*caller.principal, drawing.target, any_name));
+  RETURN_IF_ERROR(EnforceScope(*caller.principal, drawing.target, any_name));
   const std::vector<std::string> command_ids(request.command_ids().begin(),
                                              request.command_ids().end());
   ASSIGN_OR_RETURN(

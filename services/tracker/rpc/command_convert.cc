@@ -308,9 +308,9 @@ absl::StatusOr<CommandFilter> FilterFrom(const v1::CommandFilter& message) {
 WorkTime WorkFrom(const v1::CompleteCommandRequest& request) {
   if (!request.has_work_time()) return {};
   const auto micros = [](const google::protobuf::Duration& time, uint32_t least) {
-    constexpr double kMost = std::numeric_limits<uint32_t>::max();
+    constexpr double kMaxValue = std::numeric_limits<uint32_t>::max();
     const double given = static_cast<double>(time.seconds()) * 1e6 + time.nanos() / 1e3;
-    return static_cast<uint32_t>(std::clamp<double>(given, least, kMost));
+    return static_cast<uint32_t>(std::clamp<double>(given, least, kMaxValue));
   };
   return {.micros = micros(request.work_time(), 1), .age_micros = micros(request.work_age(), 0)};
 }

@@ -114,7 +114,8 @@ absl::Status CommandService::Register(const CallContext& caller,
 absl::Status CommandService::Get(const CallContext& caller, const v1::GetCommandRequest& request,
                                  v1::GetCommandResponse& response) {
   bool collects = false;
-  ASSIGN_OR_RETURN(const CommandPtr command, OwnFirst(caller, [&](const ClientScope& clients) {
+  ASSIGN_OR_RETURN(const CommandPtr command,
+                   FindOwnThenVisible(caller, [&](const ClientScope& clients) {
                      collects = !request.peek() && !clients.is_all();
                      return table_->Get(clients, request.command_id(), /*peek=*/true);
                    }));
@@ -192,7 +193,7 @@ absl::StatusOr<PlaceClaim> CommandService::CheckReport(const CallContext& caller
   const CommandSpec& spec = *held->command->spec;
   std::string target(spec.target());
   std::string any_name = scope.worker_id;
-  const bool is_its_own = (!is_held || HoldToScope(principal, target, any_name).ok()) &&
+  const bool is_its_own = (!is_held || EnforceScope(principal, target, any_name).ok()) &&
                           (!is_known_by_name || held->worker_id == scope.worker_id);
   if (!is_its_own) return CommandNotFound(request.command_id());
   // What is seen by who takes the commands of one client alone is that client's anyway; and the
@@ -246,7 +247,7 @@ absl::Status CommandService::Lease(const CallContext& caller,
   ASSIGN_OR_RETURN(KnownDeliveries known, KnownFrom(request));
   std::string target = request.target();
   std::string worker_id = request.worker_id();
-  RETURN_IF_ERROR(HoldToScope(*caller.principal, target, worker_id));
+  RETURN_IF_ERROR(EnforceScope(*caller.principal, target, worker_id));
   ASSIGN_OR_RETURN(const std::shared_ptr<WorkerPresence> presence,
                    workers_->Seen(target, worker_id, now, {caller.client_id, caller.Serves()}));
   ASSIGN_OR_RETURN(const std::shared_ptr<HeldCall> call,
@@ -289,7 +290,7 @@ absl::Status CommandService::Stream(const CallContext& caller,
   ASSIGN_OR_RETURN(const absl::Duration back_within, BackWithinFrom(request.back_within()));
   std::string target = request.target();
   std::string worker_id = request.worker_id();
-  RETURN_IF_ERROR(HoldToScope(*caller.principal, target, worker_id));
+  RETURN_IF_ERROR(EnforceScope(*caller.principal, target, worker_id));
   ASSIGN_OR_RETURN(
       const std::shared_ptr<WorkerPresence> presence,
       workers_->Seen(target, worker_id, clock_->Now(), {caller.client_id, caller.Serves()}));
@@ -322,13 +323,14 @@ absl::Status CommandService::Wait(const CallContext& caller,
   ASSIGN_OR_RETURN(const absl::Time until, WaitUntil(request.max_wait(), kMaxWait, kMaxWait, now));
   auto feed = std::make_shared<WaitFeed>(stream);
   stream->SetSource([feed] { return feed->Next(); });
-  ASSIGN_OR_RETURN(
-      const CommandTable::Watching watching, OwnFirst(caller, [&](const ClientScope& clients) {
-        return table_->Watch(request.command_id(), {.clients = clients,
-                                                    .after_revision = request.after_revision(),
-                                                    .until = until,
-                                                    .feed = feed});
-      }));
+  ASSIGN_OR_RETURN(const CommandTable::Watching watching,
+                   FindOwnThenVisible(caller, [&](const ClientScope& clients) {
+                     return table_->Watch(request.command_id(),
+                                          {.clients = clients,
+                                           .after_revision = request.after_revision(),
+                                           .until = until,
+                                           .feed = feed});
+                   }));
   stream->OnCallerLeft([this, watching] { table_->Unwatch(watching); });
   return absl::OkStatus();
 }

@@ -57,7 +57,7 @@ class CommandService {
   absl::Status Complete(const CallContext& caller, const v1::CompleteCommandRequest& request,
                         v1::CompleteCommandResponse& response);
 
-  using LeaseReply = HeldReply<v1::LeaseCommandsResponse>;
+  using LeaseReply = DeferredReply<v1::LeaseCommandsResponse>;
   absl::Status Lease(const CallContext& caller, const v1::LeaseCommandsRequest& request,
                      const std::shared_ptr<LeaseReply>& reply);
   using WorkerStreamCall = ServerStream<v1::StreamCommandsResponse>;

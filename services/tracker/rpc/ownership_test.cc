@@ -192,7 +192,7 @@ TEST_F(OwnershipTest, AGatewaySaysAsWhatItCalls) {
       "role_not_allowed");
 }
 
-TEST_F(OwnershipTest, WhatAWithdrawnTokenHasBegunEndsAndNothingElse) {
+TEST_F(OwnershipTest, WhatARevokedTokenHasBegunEndsAndNothingElse) {
   v1::LeaseCommandsRequest request;
   request.mutable_max_wait()->set_seconds(30);
   struct Poll {
@@ -208,17 +208,17 @@ TEST_F(OwnershipTest, WhatAWithdrawnTokenHasBegunEndsAndNothingElse) {
           v1::CommandService::NewStub(tcp_)->LeaseCommands(&poll.context, request, &poll.response);
     });
   };
-  Poll withdrawn;
+  Poll revoked;
   Poll other;
-  begin(withdrawn, "worker");
+  begin(revoked, "worker");
   begin(other, "shells");
   while (table_.waits() < 2) (void)Get("viewer", "corr-0-00000000000000000000000000000000");
   std::vector<TokenFile::Entry> left = Entries();
   std::erase_if(left, [](const auto& entry) { return entry.principal.name == "worker"; });
   credentials_->Replace(left);
-  server_.EndWithdrawn();
-  withdrawn.thread.join();
-  EXPECT_EQ(withdrawn.status.error_code(), grpc::CANCELLED);
+  server_.CancelRevokedCalls();
+  revoked.thread.join();
+  EXPECT_EQ(revoked.status.error_code(), grpc::CANCELLED);
   EXPECT_TRUE(absl::IsUnauthenticated(Lease("worker").status()));
   while (table_.waits() > 1) (void)Get("viewer", "corr-0-00000000000000000000000000000000");
   const std::string id = Register("client", "shell");

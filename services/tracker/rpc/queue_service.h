@@ -34,7 +34,7 @@ class QueueService {
 
  private:
   template <typename Response>
-  using Reply = std::shared_ptr<HeldReply<Response>>;
+  using Reply = std::shared_ptr<DeferredReply<Response>>;
 
   void Add(const CallContext& caller, const v1::AddMessageRequest& request,
            const Reply<v1::QueuedMessage>& reply);

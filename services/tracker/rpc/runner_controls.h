@@ -20,7 +20,7 @@ namespace callslip::tracker {
 // The ControlAgent calls that wait for their runner. Thread-safe; answers with no lock held.
 class RunnerControls {
  public:
-  using Reply = std::shared_ptr<HeldReply<v1::AgentState>>;
+  using Reply = std::shared_ptr<DeferredReply<v1::AgentState>>;
 
   explicit RunnerControls(std::shared_ptr<TimerThread> timers) : timers_(std::move(timers)) {}
 

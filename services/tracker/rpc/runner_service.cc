@@ -48,7 +48,7 @@ void RunnerService::ServeOn(AsyncServer& server) {
   const auto held = [&]<typename Request, typename Response>(
                         const char* method, void (RunnerService::*handler)(
                                                 const CallContext&, const Request&,
-                                                const std::shared_ptr<HeldReply<Response>>&)) {
+                                                const std::shared_ptr<DeferredReply<Response>>&)) {
     server.ServeHeld<Request, Response>({kName, method}, std::bind_front(handler, this),
                                         Outputs::kFree);
   };

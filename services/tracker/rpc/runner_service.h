@@ -66,7 +66,7 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
 
  private:
   template <typename Response>
-  using Reply = std::shared_ptr<HeldReply<Response>>;
+  using Reply = std::shared_ptr<DeferredReply<Response>>;
   using RunnerStreamPtr = std::shared_ptr<RunnerStream>;
   // What to say to whom once the lock is let go.
   using ToTell = std::vector<std::pair<RunnerStreamPtr, std::string>>;

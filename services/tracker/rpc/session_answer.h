@@ -16,7 +16,7 @@ namespace callslip::tracker {
 // Answers a call with what `call` returns of a session of `clients`, as `fill` puts it.
 template <typename T, typename Response>
 void AnswerFrom(SessionCaller& sessions, const ClientScope& clients, const std::string& session_id,
-                const std::shared_ptr<HeldReply<Response>>& reply, SessionCaller::Call<T> call,
+                const std::shared_ptr<DeferredReply<Response>>& reply, SessionCaller::Call<T> call,
                 std::function<void(const T&, Response&)> fill) {
   sessions.With<T>(clients, session_id, std::move(call),
                    [reply, fill = std::move(fill)](const absl::StatusOr<T>& result) {

@@ -19,7 +19,7 @@ class SessionQuestionsTest : public SessionServerTest {
 
   // Calls that wait for an answer.
   int64_t Asking() {
-    for (const RpcStatistics& rpc : server_->Statistics().door.rpcs) {
+    for (const RpcStatistics& rpc : server_->Statistics().admission.rpcs) {
       if (rpc.method == "AskPermission") return rpc.under_way;
     }
     return 0;

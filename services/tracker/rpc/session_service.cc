@@ -115,7 +115,7 @@ void SessionService::ServeOn(AsyncServer& server) {
   const auto held = [&]<typename Request, typename Response>(
                         const char* method, void (SessionService::*handler)(
                                                 const CallContext&, const Request&,
-                                                const std::shared_ptr<HeldReply<Response>>&)) {
+                                                const std::shared_ptr<DeferredReply<Response>>&)) {
     server.ServeHeld<Request, Response>({kName, method}, std::bind_front(handler, this),
                                         Outputs::kFree);
   };
@@ -511,9 +511,9 @@ void SessionService::AnswerText(const std::string& client_id, const SessionMetad
 
 void SessionService::Ask(const CallContext& caller, const v1::AskPermissionRequest& request,
                          const Reply<v1::Permission>& reply) {
-  const int64_t kMost = absl::ToInt64Milliseconds(kMaxWait);
-  if (request.max_wait_ms() < 0 || request.max_wait_ms() > kMost) {
-    return reply->Fail(InvalidField("max_wait_ms", absl::StrCat("must be 0 to ", kMost)));
+  const int64_t kMaxValue = absl::ToInt64Milliseconds(kMaxWait);
+  if (request.max_wait_ms() < 0 || request.max_wait_ms() > kMaxValue) {
+    return reply->Fail(InvalidField("max_wait_ms", absl::StrCat("must be 0 to ", kMaxValue)));
   }
   const absl::Time until = clock_->Now() + absl::Milliseconds(request.max_wait_ms());
   std::shared_ptr<void> place;

@@ -47,7 +47,7 @@ class SessionService {
 
  private:
   template <typename Response>
-  using Reply = std::shared_ptr<HeldReply<Response>>;
+  using Reply = std::shared_ptr<DeferredReply<Response>>;
   template <typename Response>
   using Stream = std::shared_ptr<ServerStream<Response>>;
 

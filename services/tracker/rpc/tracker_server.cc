@@ -87,7 +87,7 @@ struct TrackerServer::Parts {
                     .worker_log = &log,
                     .runners = [this] { return Runners(); },
                     .storage = storage,
-                    .door = [this] { return AtTheDoor(); }}),
+                    .admission = [this] { return Admission(); }}),
         admin(clock, &statistics),
         owner_of(OwnerOf(table, session_table)),
         clock_(clock),
@@ -101,13 +101,14 @@ struct TrackerServer::Parts {
     return sessions.has_value() ? sessions->runners.Count() : RunnerCounts{};
   }
 
-  DoorStatistics AtTheDoor() {
-    DoorStatistics door{.rpcs = server.Statistics()};
+  AdmissionStatistics Admission() {
+    AdmissionStatistics admission{.rpcs = server.Statistics()};
     for (int i = 0; i < kRefusalCount; ++i) {
       const auto refusal = static_cast<Refusal>(i);
-      door.refused.push_back({std::string(RefusalName(refusal)), authenticator->refused(refusal)});
+      admission.refused.push_back(
+          {std::string(RefusalName(refusal)), authenticator->refused(refusal)});
     }
-    return door;
+    return admission;
   }
 
   void SetCredentials(std::shared_ptr<const Credentials> credentials) {
@@ -150,7 +151,7 @@ void TrackerServer::SetCredentials(std::shared_ptr<const Credentials> credential
   parts_->SetCredentials(std::move(credentials));
 }
 
-void TrackerServer::EndWithdrawn() { parts_->server.EndWithdrawn(); }
+void TrackerServer::CancelRevokedCalls() { parts_->server.CancelRevokedCalls(); }
 
 absl::StatusOr<Address> TrackerServer::Start(const Address& address, int pollers) {
   ASSIGN_OR_RETURN(const std::vector<Address> bound, Start(std::vector{address}, pollers));

@@ -34,7 +34,7 @@ class TrackerServer {
   ~TrackerServer();
 
   // From now on, before Start(), whoever does not come over a unix socket is known by these.
-  // `on_change` of their TokenWatch is to call EndWithdrawn().
+  // `on_change` of their TokenWatch is to call CancelRevokedCalls().
   void SetCredentials(std::shared_ptr<const Credentials> credentials);
 
   // From now on, before Start(), what does not wait at the gate passes this one, which must outlive
@@ -49,8 +49,8 @@ class TrackerServer {
                                              const std::optional<TlsFiles>& tls = std::nullopt);
   absl::StatusOr<Address> Start(const Address& address, int pollers);
 
-  // Ends what was begun with credentials that were withdrawn. Any thread; from Start() on.
-  void EndWithdrawn();
+  // Ends what was begun with credentials that were revoked. Any thread; from Start() on.
+  void CancelRevokedCalls();
 
   // Whether commands can be stored, which health and the statistics tell of. True at first.
   void SetStoring(bool storing);

@@ -25,7 +25,7 @@ class TrackerSessionsTest : public SessionServerTest {
 
 TEST_F(TrackerSessionsTest, EveryMethodOfTheProtosIsServed) {
   std::set<std::string> served;
-  for (const RpcStatistics& rpc : server_->Statistics().door.rpcs) served.insert(rpc.method);
+  for (const RpcStatistics& rpc : server_->Statistics().admission.rpcs) served.insert(rpc.method);
   int methods = 0;
   for (const google::protobuf::Descriptor* any :
        {v1::GetHealthRequest::descriptor(), v1::ListAnnotationsRequest::descriptor(),

@@ -171,7 +171,7 @@ TEST_F(UnfinishedRequestsTest, ABurstOfStrangersIsNone) {
   EXPECT_FALSE(client.HasEnded(1));
 }
 
-TEST_F(UnfinishedRequestsTest, WhatIsWithdrawnMeanwhileDoesNotCount) {
+TEST_F(UnfinishedRequestsTest, WhatIsRevokedMeanwhileDoesNotCount) {
   UnfinishedCalls client(bound_[0].port);
   for (const char* method : {"RegisterCommand", "WaitForCommand"}) {
     const int begun = client.Begin(absl::StrCat("/callslip.tracker.v1.CommandService/", method),
@@ -194,7 +194,7 @@ TEST_F(UnfinishedRequestsTest, ARequestHasItsTime) {
   const int slow = client.Begin(path, TokenOf("client"));
   EXPECT_THAT(client.EndOf(client.Begin(path)), HasSubstr("carries no token"));
   EXPECT_FALSE(client.HasEnded(slow));
-  clock_.Advance(internal::AwaitedRequests::kLongest + absl::Seconds(1));
+  clock_.Advance(internal::AwaitedRequests::kMaxAge + absl::Seconds(1));
   client.Begin(path, TokenOf("client"));
   client.EndOf(slow);
   EXPECT_TRUE(client.HasEnded(slow));

@@ -111,7 +111,7 @@ absl::StatusOr<CommandTable::Watching> WatchStream::BeginWatch(const v1::Command
         ASSIGN_OR_RETURN(const ClientScope owner, caller.ScopeOf(watch.owner()));
         if (!owner.Covers(caller.client_id) || owner.is_all()) caller.scope = ClientScope::All();
       }
-      return OwnFirst(caller, [&](const ClientScope& clients) {
+      return FindOwnThenVisible(caller, [&](const ClientScope& clients) {
         return table_->Watch(watch.command_id(), {.clients = clients,
                                                   .after_revision = watch.after_revision(),
                                                   .until = until,

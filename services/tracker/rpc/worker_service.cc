@@ -95,7 +95,7 @@ absl::Status WorkerService::Report(const CallContext& caller,
   if (!request.has_report()) return InvalidField("report", "is required");
   std::string target = request.target();
   std::string worker_id = request.worker_id();
-  RETURN_IF_ERROR(HoldToScope(*caller.principal, target, worker_id));
+  RETURN_IF_ERROR(EnforceScope(*caller.principal, target, worker_id));
   return registry_->Report(target, worker_id, ReportFrom(request.report()), clock_->Now(),
                            {caller.client_id, caller.Serves()});
 }
@@ -138,7 +138,7 @@ absl::Status WorkerService::AppendLog(const CallContext& caller,
                                       v1::AppendWorkerLogResponse&) {
   std::string target = request.target();
   std::string worker_id = request.worker_id();
-  RETURN_IF_ERROR(HoldToScope(*caller.principal, target, worker_id));
+  RETURN_IF_ERROR(EnforceScope(*caller.principal, target, worker_id));
   if (!request.places().empty() && request.places_size() != request.entries_size()) {
     return InvalidField("places", "must be as many as entries, or none");
   }

@@ -20,8 +20,8 @@
 #include "tracker/server/listener_sockets.h"
 #include "tracker/server/operation_queue.h"
 #include "tracker/server/rpc_access.h"
+#include "tracker/server/rpc_metrics.h"
 #include "tracker/server/rpc_service.h"
-#include "tracker/server/rpc_tally.h"
 
 namespace callslip::tracker {
 namespace {
@@ -86,7 +86,7 @@ struct AsyncServer::Parts {
   void Serve(const RpcName& rpc, const internal::MessageTypes& types,
              typename Call::Handler handler, Outputs outputs);
 
-  RpcTallies tallies;
+  RpcMetricsByMethod tallies;
   std::vector<std::unique_ptr<internal::RpcService>> services;
   grpc::ServerBuilder builder;
   OutputGate* gate = nullptr;
@@ -154,7 +154,7 @@ void AsyncServer::Parts::Serve(const RpcName& rpc, const internal::MessageTypes&
   }
   const std::optional<RpcAccess> access = AccessOf(descriptor);
   if (authenticator != nullptr && !access.has_value()) Crash(rpc, "has no option `access`");
-  RpcTally* const tally = tallies.Of(descriptor.name());
+  RpcMetrics* const metrics = tallies.Of(descriptor.name());
   for (const auto& queue : queues) {
     const auto method = std::make_shared<const internal::Method<Call>>(
         internal::Method<Call>{.service = service->get(),
@@ -164,7 +164,7 @@ void AsyncServer::Parts::Serve(const RpcName& rpc, const internal::MessageTypes&
                                .queue = queue.operations,
                                .awaited = queue.awaited,
                                .handler = handler,
-                               .tally = tally,
+                               .metrics = metrics,
                                .live = &live,
                                .authenticator = authenticator,
                                .access = access,
@@ -189,7 +189,7 @@ void AsyncServer::SetAuthenticator(Authenticator* authenticator) {
 
 void AsyncServer::SetCallMemory(int64_t bytes) { parts_->call_memory = bytes; }
 
-void AsyncServer::EndWithdrawn() { parts_->live.EndWithdrawn(); }
+void AsyncServer::CancelRevokedCalls() { parts_->live.CancelRevokedCalls(); }
 
 void AsyncServer::AddService(absl::string_view name) {
   parts_->services.push_back(std::make_unique<internal::RpcService>(name));

@@ -97,9 +97,9 @@ class AsyncServer {
   absl::StatusOr<Address> Start(const Address& address, int pollers,
                                 const Keepalive& keepalive = {});
 
-  // Ends the calls that last, streams and held ones, of those whose credentials were withdrawn: to
+  // Ends the calls that last, streams and held ones, of those whose credentials were revoked: to
   // them they are cancelled. Any thread.
-  void EndWithdrawn();
+  void CancelRevokedCalls();
 
   // Serves one method, from now on. `handler` answers at once.
   template <typename Request, typename Response>
@@ -119,11 +119,11 @@ class AsyncServer {
 
   // As above for a method whose answer may have to wait.
   template <typename Request, typename Response>
-  void ServeHeld(
-      const RpcName& rpc,
-      std::function<void(const CallContext&, const Request&, std::shared_ptr<HeldReply<Response>>)>
-          handler,
-      Outputs outputs = Outputs::kGated) {
+  void ServeHeld(const RpcName& rpc,
+                 std::function<void(const CallContext&, const Request&,
+                                    std::shared_ptr<DeferredReply<Response>>)>
+                     handler,
+                 Outputs outputs = Outputs::kGated) {
     Serve(rpc, TypesOf<Request, Response>(),
           internal::HeldHandler([handler = std::move(handler)](const CallContext& caller,
                                                                const internal::Message& request,

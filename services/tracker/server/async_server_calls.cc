@@ -13,13 +13,13 @@ absl::Status NoRequest() {
 
 void LiveCalls::Add(CredentialPtr credential, const std::shared_ptr<EndableCall>& call) {
   call->place_ = calls_.Add({credential, call});
-  // EndWithdrawn() may have looked between the caller's admission and this.
-  if (credential->IsWithdrawn()) call->CancelCall();
+  // CancelRevokedCalls() may have looked between the caller's admission and this.
+  if (credential->IsRevoked()) call->CancelCall();
 }
 
-void LiveCalls::EndWithdrawn() {
+void LiveCalls::CancelRevokedCalls() {
   for (const Live& each : calls_.Entries()) {
-    if (!each.credential->IsWithdrawn()) continue;
+    if (!each.credential->IsRevoked()) continue;
     if (const auto call = each.call.lock()) call->CancelCall();
   }
 }
@@ -39,7 +39,7 @@ void UnaryCall::OnCompletion(bool ok) {
 
 void UnaryCall::OnAccepted() {
   AcceptNext(method_);
-  begun_ = method_->tally->Begin();
+  begun_ = method_->metrics->Begin();
   caller_ = method_->Identify(context_);
   if (!caller_.ok()) {
     status_ = caller_.status();
@@ -84,7 +84,7 @@ void UnaryCall::Finish() {
 }
 
 void UnaryCall::Answer(const absl::Status& status) {
-  method_->tally->End(begun_, status.code(), span_.context());
+  method_->metrics->End(begun_, status.code(), span_.context());
   EndRpcSpan(status, span_);
   if (status.ok()) {
     stream_.WriteAndFinish(*response_, grpc::WriteOptions(), grpc::Status::OK, this);

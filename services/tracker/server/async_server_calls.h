@@ -26,8 +26,8 @@
 #include "tracker/server/call_context.h"
 #include "tracker/server/operation_queue.h"
 #include "tracker/server/rpc_access.h"
+#include "tracker/server/rpc_metrics.h"
 #include "tracker/server/rpc_service.h"
-#include "tracker/server/rpc_tally.h"
 #include "tracker/server/server_stream.h"
 #include "tracker/server/typed_calls.h"
 
@@ -46,8 +46,8 @@ class LiveCalls {
   using Place = LiveSet<Live>::Place;
 
   void Add(CredentialPtr credential, const std::shared_ptr<EndableCall>& call);
-  // Cancels those whose credentials were withdrawn.
-  void EndWithdrawn();
+  // Cancels those whose credentials were revoked.
+  void CancelRevokedCalls();
 
  private:
   LiveSet<Live> calls_;
@@ -74,7 +74,7 @@ struct Method {
   std::shared_ptr<OperationQueue> queue;
   std::shared_ptr<AwaitedRequests> awaited;  // Of the queue.
   typename Call::Handler handler;
-  RpcTally* tally;
+  RpcMetrics* metrics;
   LiveCalls* live;
   Authenticator* authenticator;     // Null: everybody is `local`.
   std::optional<RpcAccess> access;  // There is one with an authenticator.
@@ -156,7 +156,7 @@ class UnaryCall final : public CompletionTag {
   absl::Status status_;
   std::function<void()> when_answered_;
   ActiveSpan span_;
-  int64_t begun_ = 0;  // See RpcTally.
+  int64_t begun_ = 0;  // See RpcMetrics.
   enum { kAccepting, kReading, kFinished } step_ = kAccepting;
 };
 
@@ -239,7 +239,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
     done_.Hold(self);
     method_->queue->BeginFollowing();
     AcceptNext(method_);
-    begun_ = method_->tally->Begin();
+    begun_ = method_->metrics->Begin();
     absl::StatusOr<CallContext> caller = method_->Identify(context_);
     if (!caller.ok()) return self->EndWith(caller.status());
     if (self->incoming() == nullptr) return LetIn(*std::move(caller));
@@ -259,7 +259,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
 
   void LetIn(CallContext known) {
     const std::shared_ptr<Self> self = this->shared_from_this();
-    // Before it is looked whether that was withdrawn: afterwards the call ends with it.
+    // Before it is looked whether that was revoked: afterwards the call ends with it.
     if (known.credential != nullptr) method_->live->Add(known.credential, self);
     const absl::StatusOr<CallContext> caller =
         method_->Admit(std::move(known), context_, self->incoming());
@@ -270,8 +270,8 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
   void OnDone() {
     const uint8_t before = departure_.fetch_or(kOver, std::memory_order_acq_rel);
     static_cast<Self*>(this)->OnOver();
-    method_->tally->End(begun_, context_.IsCancelled() ? absl::StatusCode::kCancelled
-                                                       : code_.load(std::memory_order_relaxed));
+    method_->metrics->End(begun_, context_.IsCancelled() ? absl::StatusCode::kCancelled
+                                                         : code_.load(std::memory_order_relaxed));
     if ((before & kHasAction) != 0) Depart();
   }
 

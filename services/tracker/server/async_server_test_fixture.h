@@ -22,7 +22,7 @@ using testing::EchoMessage;
 
 inline constexpr char kEcho[] = "callslip.tracker.testing.Echo";
 
-using EchoReply = HeldReply<EchoMessage>;
+using EchoReply = DeferredReply<EchoMessage>;
 using EchoStream = ServerStream<EchoMessage>;
 using EchoDuplex = DuplexStream<EchoMessage, EchoMessage>;
 

@@ -146,8 +146,8 @@ absl::StatusOr<CallContext> Authenticator::Admit(CallContext caller,
                          .baggage = std::string(MetadataOf(context, "baggage").value_or(""))};
   }
   if (access.kind == RpcAccess::Kind::kOpen) return caller;
-  // It may have been withdrawn while the request was on its way.
-  if (caller.credential != nullptr && caller.credential->IsWithdrawn()) {
+  // It may have been revoked while the request was on its way.
+  if (caller.credential != nullptr && caller.credential->IsRevoked()) {
     return Refuse(TokenUnknown(), caller, access, "");
   }
   const std::string* client = TextOf(request, "client_id");

@@ -40,8 +40,8 @@ inline constexpr int kRefusalCount = 5;
 // "token_missing", …: the reason that the caller is told.
 absl::string_view RefusalName(Refusal refusal);
 
-// The tracker's door: finds out who makes a call, whether the method is for its role, and for whom
-// it speaks. A caller is, in this order,
+// The tracker's admission: finds out who makes a call, whether the method is for its role, and for
+// whom it speaks. A caller is, in this order,
 //   whom its bearer token names       authorization: Bearer TOKEN in the metadata;
 //   whom its certificate names        where the listener has asked for one (mTLS);
 //   a gateway                         over the unix socket, whose folder and mode let in nobody

@@ -17,9 +17,9 @@ namespace callslip::tracker::internal {
 class AwaitedRequests {
  public:
   // A request that takes longer is cancelled when the next call comes.
-  static constexpr absl::Duration kLongest = absl::Seconds(30);
+  static constexpr absl::Duration kMaxAge = absl::Seconds(30);
   // The same of callers who have not shown who they are, whose requests are packets.
-  static constexpr absl::Duration kLongestOfStrangers = absl::Seconds(5);
+  static constexpr absl::Duration kMaxAgeUnauthenticated = absl::Seconds(5);
   // How many of these may wait at a time, on all queues: beyond it those are cancelled that have
   // waited for longest. Of a burst, as it comes, more may: their packets are under way.
   static constexpr size_t kStrangers = 16;
@@ -65,8 +65,8 @@ class AwaitedRequests {
   // From now on. `context`, of a call that has begun at `begun`, lives longer than what is
   // returned.
   [[nodiscard]] Place Add(grpc::ServerContext* context, int64_t begun, bool is_stranger) {
-    CancelThoseBefore(begun - absl::ToInt64Nanoseconds(kLongest), known_);
-    CancelThoseBefore(begun - absl::ToInt64Nanoseconds(kLongestOfStrangers), strangers_);
+    CancelThoseBefore(begun - absl::ToInt64Nanoseconds(kMaxAge), known_);
+    CancelThoseBefore(begun - absl::ToInt64Nanoseconds(kMaxAgeUnauthenticated), strangers_);
     Entries& entries = is_stranger ? strangers_ : known_;
     entries.push_back({.context = context, .begun = begun});
     // Those that were cancelled are about to go.

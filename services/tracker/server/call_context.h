@@ -22,7 +22,7 @@ namespace callslip::tracker {
 struct CallContext {
   // Who has shown itself. Lives as long as the call.
   const Principal* principal = nullptr;
-  // What by; null where nothing can be withdrawn.
+  // What by; null where nothing can be revoked.
   CredentialPtr credential;
   // On whose behalf the call is made: the principal itself, or whom it speaks for. What the call
   // makes is this client's.
@@ -73,7 +73,7 @@ struct CallContext {
 // What `look(clients)` finds among the caller's own, and else among what it may see of others: a
 // result that it looks at there is not collected.
 template <typename Look>
-auto OwnFirst(const CallContext& caller, Look look) {
+auto FindOwnThenVisible(const CallContext& caller, Look look) {
   // A viewer's look never collects, also where its name is a client's.
   if (caller.role == Role::kViewer) return look(caller.scope);
   auto found = look(ClientScope(caller.client_id));

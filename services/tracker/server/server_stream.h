@@ -13,9 +13,9 @@ namespace callslip::tracker {
 
 // A call that is answered once. Finishing it twice, or after the caller has left, is harmless.
 template <typename Response>
-class HeldReply {
+class DeferredReply {
  public:
-  virtual ~HeldReply() = default;
+  virtual ~DeferredReply() = default;
 
   // Calls `if_lost` where the response is known not to reach the caller: at once, or when gRPC
   // reports so.

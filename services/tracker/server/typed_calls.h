@@ -31,7 +31,7 @@ class AnyCall : public Base {
  public:
   std::shared_ptr<void> typed;
 };
-using AnyReply = AnyCall<HeldReply<AnyMessage>>;
+using AnyReply = AnyCall<DeferredReply<AnyMessage>>;
 using AnyStream = AnyCall<ServerStream<AnyMessage>>;
 using AnyDuplex = AnyCall<DuplexStream<Message, AnyMessage>>;
 
@@ -51,7 +51,7 @@ using StreamHandler =
 using DuplexHandler = std::function<void(const CallContext&, const std::shared_ptr<AnyDuplex>&)>;
 
 template <typename Response>
-class TypedReply final : public HeldReply<Response> {
+class TypedReply final : public DeferredReply<Response> {
  public:
   explicit TypedReply(AnyReply* call) : call_(call) {}
 

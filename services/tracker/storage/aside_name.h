@@ -16,9 +16,9 @@ namespace callslip::tracker {
 inline absl::StatusOr<std::string> AsideName(
     const std::string& path,
     absl::FunctionRef<absl::StatusOr<bool>(const std::string& path)> is_there) {
-  constexpr int kMostKept = 20;
+  constexpr int kMaxKept = 20;
   std::string name = path + ".damaged";
-  for (int i = 2; i <= kMostKept; ++i) {
+  for (int i = 2; i <= kMaxKept; ++i) {
     ASSIGN_OR_RETURN(const bool taken, is_there(name));
     if (!taken) break;
     name = absl::StrCat(path, ".damaged-", i);

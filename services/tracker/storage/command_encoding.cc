@@ -83,7 +83,8 @@ bool IsSensible(const CommandSnapshot& command, const CommandRecord& record) {
   const bool held = IsHeld(command.state) && command.spec->command_class == CommandClass::kStandard;
   const bool has_worker = !record.worker.empty() && !record.leases.empty();
   const bool has_error = IsTerminal(command.state) && command.state != CommandState::kCompleted;
-  return (has_worker || !(held || record.untold)) && (command.error != nullptr || !has_error);
+  return (has_worker || !(held || record.end_unreported)) &&
+         (command.error != nullptr || !has_error);
 }
 
 }  // namespace callslip::tracker

@@ -73,7 +73,7 @@ void Encode(const CommandRecord& record, bool is_first, storage::Command& to) {
   to.set_worker(record.worker);
   to.set_worker_before(record.worker_before);
   to.set_heartbeats(record.heartbeats);
-  to.set_untold(record.untold);
+  to.set_end_unreported(record.end_unreported);
   to.set_end_number(record.end_number);
   to.set_is_read(command.spec->is_read());
   for (const auto& worker : command.workers) to.add_deliveries(*worker);
@@ -224,7 +224,7 @@ std::optional<CommandRecord> Decode(uint64_t sequence, const storage::Command& f
   record.worker = from.worker();
   record.worker_before = from.worker_before();
   record.heartbeats = from.heartbeats();
-  record.untold = from.untold();
+  record.end_unreported = from.end_unreported();
   record.end_number = from.end_number();
   return record;
 }

@@ -2,7 +2,7 @@ import {ApiError} from './http.ts';
 
 // Milliseconds until a failed read is retried, unless the error states a time.
 const firstWaitMs = 500;
-const longestWaitMs = 10_000;
+const maxWaitMs = 10_000;
 
 // Reads data again whenever it may have changed, one read at a time, so that none overtakes another: a request during a
 // read causes one more read. Retries failed reads where that makes sense. A stopped read has no effect, provided that
@@ -58,6 +58,6 @@ export class Reread {
       this.timer = 0;
       void this.run();
     }, retryAfterMs || this.waitMs);
-    this.waitMs = Math.min(this.waitMs * 2, longestWaitMs);
+    this.waitMs = Math.min(this.waitMs * 2, maxWaitMs);
   }
 }

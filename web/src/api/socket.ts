@@ -12,7 +12,7 @@ export interface SocketEnds {
 }
 
 const firstWaitMs = 250;
-const longestWaitMs = 5_000;
+const maxWaitMs = 5_000;
 const keepaliveMs = 15_000;
 const ackMs = 5_000;
 // Milliseconds that a connection must last before the reconnect delay is reset.
@@ -124,7 +124,7 @@ export class ReconnectingSocket {
     // Jitter: clients that lost the same gateway do not all reconnect at the same moment.
     const wait = isAtOnce ? 0 : this.waitMs * (0.75 + Math.random() / 2);
     if (isAtOnce) this.mayHurry = false;
-    else this.waitMs = Math.min(this.waitMs * 2, longestWaitMs);
+    else this.waitMs = Math.min(this.waitMs * 2, maxWaitMs);
     this.timer = window.setTimeout(() => this.connect(), wait);
   }
 }

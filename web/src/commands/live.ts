@@ -18,7 +18,7 @@ export const store = new CommandStore();
 
 // Rows per page and maximum number of pages; further commands appear as soon as they change.
 const pageLimit = 200;
-const mostPages = 50;
+const maxPages = 50;
 // Milliseconds that the feed stays open while no page shows it, or while the page is hidden.
 const lingerMs = 10_000;
 const hiddenMs = 300_000;
@@ -51,7 +51,7 @@ async function list(abort: AbortSignal): Promise<void> {
   store.listing();
   const found: Command[] = [];
   let token = '';
-  for (let page = 0; page < mostPages; page++) {
+  for (let page = 0; page < maxPages; page++) {
     const told: CommandPage = await get<CommandPage>(
       `/commands?${query()}&limit=${pageLimit}${token && `&page_token=${encodeURIComponent(token)}`}`, abort);
     found.push(...told.commands);

@@ -6,7 +6,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 // Limit of the kept text in characters, the same as in the gateway: the full text is available once it is recorded.
-export const mostText = 256 << 10;
+export const maxText = 256 << 10;
 
 export interface Streamed {
   iteration: number;
@@ -18,8 +18,8 @@ export interface Streamed {
 
 // Truncates to less than the limit, so that the text does not shift with every chunk.
 function kept(all: Streamed): Streamed {
-  if (all.text.length <= mostText) return all;
-  const text = end(all.text, mostText * 0.75);
+  if (all.text.length <= maxText) return all;
+  const text = end(all.text, maxText * 0.75);
   const bytes = encoder.encode(text).length;
   return {...all, start: all.start + all.bytes - bytes, text, bytes};
 }

@@ -9,11 +9,11 @@ import {isObject, type OtherPart, type Part, type ToolPart} from './log.ts';
 // a heading or another speaker.
 
 // Limit of a transcript in characters.
-export const mostLength = 32 << 20;
+export const maxLength = 32 << 20;
 
 export class TooLong extends Error {
   constructor() {
-    super(`The conversation is too long to export: more than ${mostLength >> 20} MiB or 50,000 events.`);
+    super(`The conversation is too long to export: more than ${maxLength >> 20} MiB or 50,000 events.`);
   }
 }
 
@@ -21,19 +21,19 @@ const lineEnd = /\r\n|\r|\n/;
 const quote = (text: string): string =>
   text.trim().split(lineEnd).map(line => (line ? `> ${line}` : '>')).join('\n');
 
-const longestRun = (text: string): number =>
+const maxRun = (text: string): number =>
   (text.match(/`+/g) ?? []).reduce((most, {length}) => Math.max(most, length), 0);
 
 // Longer than any run of backticks in the text, so that nothing in the text ends the fence.
 function fence(text: string, language = ''): string {
-  const marks = '`'.repeat(Math.max(3, longestRun(text) + 1));
+  const marks = '`'.repeat(Math.max(3, maxRun(text) + 1));
   return `${marks}${language}\n${text.replace(/[\r\n]+$/, '')}\n${marks}`;
 }
 
 // Inline code, so that nothing in the text is markdown.
 function inline(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
-  const marks = '`'.repeat(longestRun(line) + 1);
+  const marks = '`'.repeat(maxRun(line) + 1);
   return line ? `${marks} ${line} ${marks}` : '';
 }
 const plain = (text: string): string => text.replace(/\s+/g, ' ').trim().replace(/[\\`*_[\]<>&~#|]/g, '\\$&');
@@ -109,7 +109,7 @@ function* partOf(part: Part): Generator<void, string[]> {
 
 // Works in steps, like the comparison of files. Throws TooLong.
 export function* transcript(session: Pick<Session, 'name' | 'session_id' | 'acp_server' | 'working_dir'>,
-  parts: readonly Part[], most = mostLength): Generator<void, string> {
+  parts: readonly Part[], most = maxLength): Generator<void, string> {
   const about = [session.session_id, session.acp_server, session.working_dir].filter(Boolean).map(inline);
   const out = [`# ${plain(nameOf(session))}`, about.join(' · ')];
   let length = 0;

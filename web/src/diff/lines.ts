@@ -17,11 +17,11 @@ export function linesOf(told: string): string[] {
 }
 
 // Limit of edits between two anchors: the cost grows with the square.
-const mostEdits = 250;
+const maxEdits = 250;
 
 // The lines of both texts with removals and additions, in steps: the caller can pause between two steps, so that a long
 // file does not block the page. Lines that occur once in both texts divide them first; a section that differs in more
-// than `mostEdits` lines is shown as completely replaced.
+// than `maxEdits` lines is shown as completely replaced.
 export function* diffLines(before: readonly string[], after: readonly string[]): Generator<void, DiffLine[]> {
   const out: DiffLine[] = [];
   let i = 0;
@@ -45,7 +45,7 @@ export function* diffLines(before: readonly string[], after: readonly string[]):
     } else if (j === nextJ) {
       while (i < nextI) removed();
     } else {
-      const changes = diffArrays(before.slice(i, nextI), after.slice(j, nextJ), {maxEditLength: mostEdits});
+      const changes = diffArrays(before.slice(i, nextI), after.slice(j, nextJ), {maxEditLength: maxEdits});
       for (const change of changes ?? [{count: nextI - i, removed: true}, {count: nextJ - j, added: true}]) {
         const step = change.removed ? removed : change.added ? added : same;
         for (let left = change.count; left > 0; left--) step();

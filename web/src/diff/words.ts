@@ -7,8 +7,8 @@ export interface Words {
 }
 
 // Limits of word-by-word comparison: consecutive lines, and characters per line.
-const mostLines = 20;
-const mostLength = 300;
+const maxLines = 20;
+const maxLength = 300;
 // Minimum share of common characters: below it, the lines are different.
 const leastShared = 0.4;
 
@@ -22,7 +22,7 @@ export function changedWords(lines: readonly DiffLine[]): Map<DiffLine, Words[]>
     const middle = at;
     while (lines[at]?.kind === 'added') at++;
     const count = middle - start;
-    if (count > 0 && count === at - middle && count <= mostLines) {
+    if (count > 0 && count === at - middle && count <= maxLines) {
       for (let each = 0; each < count; each++) compare(lines[start + each]!, lines[middle + each]!);
     }
     if (at === start) at++;
@@ -30,7 +30,7 @@ export function changedWords(lines: readonly DiffLine[]): Map<DiffLine, Words[]>
   return found;
 
   function compare(removed: DiffLine, added: DiffLine): void {
-    if (removed.text.length > mostLength || added.text.length > mostLength) return;
+    if (removed.text.length > maxLength || added.text.length > maxLength) return;
     const changes = diffWordsWithSpace(removed.text, added.text);
     const shared = changes.reduce((sum, {value, added: a, removed: r}) => sum + (a || r ? 0 : value.trim().length), 0);
     if (shared < leastShared * Math.max(removed.text.trim().length, added.text.trim().length)) return;

@@ -59,7 +59,7 @@ export function failedShare(samples: readonly HistorySample[]): number | null {
 export const causeWords = (code: string): string => (code === 'other' ? 'reported by workers' : code.replaceAll('_', ' '));
 
 // Limit of distinct causes: their bars must differ without color, too.
-export const mostCauses = 4;
+export const maxCauses = 4;
 // Length of a bar of failures: bars of 10 s would be too narrow to distinguish.
 export const barMs = 30_000;
 
@@ -70,7 +70,7 @@ export interface Cause {
   total: number;
 }
 
-// Failures by cause, the most frequent first. If there are more than `mostCauses`, the rest is combined.
+// Failures by cause, the most frequent first. If there are more than `maxCauses`, the rest is combined.
 export function failuresOf(samples: readonly HistorySample[]): {points: Point[]; causes: Cause[]} {
   const points: Point[] = [];
   const totals = new Map<string, number[]>();
@@ -87,9 +87,9 @@ export function failuresOf(samples: readonly HistorySample[]): {points: Point[];
     const whole = points.map((_, at) => values[at] ?? 0);
     return {name: causeWords(code), values: whole, total: whole.reduce((sum, each) => sum + each, 0)};
   }).sort((a, b) => b.total - a.total || a.name.localeCompare(b.name));
-  if (causes.length <= mostCauses) return {points, causes};
-  const rest = causes.slice(mostCauses - 1);
-  return {points, causes: [...causes.slice(0, mostCauses - 1), {
+  if (causes.length <= maxCauses) return {points, causes};
+  const rest = causes.slice(maxCauses - 1);
+  return {points, causes: [...causes.slice(0, maxCauses - 1), {
     name: `${rest.length} other causes`,
     values: points.map((_, at) => rest.reduce((sum, each) => sum + each.values[at]!, 0)),
     total: rest.reduce((sum, each) => sum + each.total, 0)}]};

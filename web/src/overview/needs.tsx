@@ -11,7 +11,7 @@ export interface Need {
 }
 
 // Maximum number of entries shown.
-export const mostNeeds = 8;
+export const maxNeeds = 8;
 
 const counted = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`;
 
@@ -41,8 +41,8 @@ export function Needs() {
     <section class="needs-you" aria-labelledby="needs-you">
       <h2 id="needs-you">Needs attention</h2>
       <ul>
-        {needs.slice(0, mostNeeds).map(({href, name, words}) => <li key={href}><a href={href}>{name}</a>: {words}</li>)}
-        {needs.length > mostNeeds && <li class="muted">and {needs.length - mostNeeds} more</li>}
+        {needs.slice(0, maxNeeds).map(({href, name, words}) => <li key={href}><a href={href}>{name}</a>: {words}</li>)}
+        {needs.length > maxNeeds && <li class="muted">and {needs.length - maxNeeds} more</li>}
       </ul>
     </section>);
 }

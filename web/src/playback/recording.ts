@@ -6,7 +6,7 @@ import {Timeline} from './player.ts';
 const pageLimit = 1_000;
 const eventBytes = 4_096;
 // Maximum number of events played: the first ones.
-export const mostEvents = 50_000;
+export const maxEvents = 50_000;
 
 export type PositionPage = EventPage & {next_position?: number};
 export type ReadPage = (path: string, abort: AbortSignal) => Promise<PositionPage>;
@@ -14,13 +14,13 @@ export type ReadPage = (path: string, abort: AbortSignal) => Promise<PositionPag
 // Loads all events of a session in order, page by page; `onLoaded` receives the number loaded so far.
 export async function loadEvents(
   session: string, read: ReadPage, abort: AbortSignal, onLoaded: (loaded: number, length: number) => void,
-  mostBytes = eventBytes,
+  maxBytes = eventBytes,
 ): Promise<SessionEvent[]> {
   const events: SessionEvent[] = [];
   let position = 0;
-  while (events.length < mostEvents) {
+  while (events.length < maxEvents) {
     const page = await read(`/sessions/${encodeURIComponent(session)}/events?position=${position}` +
-      `&limit=${pageLimit}&max_event_bytes=${mostBytes}`, abort);
+      `&limit=${pageLimit}&max_event_bytes=${maxBytes}`, abort);
     for (const event of page.events) events.push(event);
     onLoaded(events.length, page.length);
     const next = page.next_position ?? position + page.events.length;

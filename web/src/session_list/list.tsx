@@ -10,7 +10,7 @@ import {NewSession} from './new_session.tsx';
 import {listed, listError, retryList, seenOf, sessions} from './store.ts';
 
 // Limit per group; the filter finds the rest.
-const mostShown = 100;
+const maxShown = 100;
 
 // All sessions, those that need attention first.
 export function SessionList({current}: {current: string}) {
@@ -41,11 +41,11 @@ export function SessionList({current}: {current: string}) {
 
 function GroupView({group, title, list, current}: {group: Group; title: string; list: Session[]; current: string}) {
   if (list.length === 0) return null;
-  const rows = list.slice(0, mostShown).map(each => (
+  const rows = list.slice(0, maxShown).map(each => (
     <div role="listitem" key={each.session_id}>
       <Boundary what="This session"><Row session={each} group={group} isCurrent={each.session_id === current} /></Boundary>
     </div>));
-  const rest = list.length - mostShown;
+  const rest = list.length - maxShown;
   const heading = `${title} ${list.length}`;
   return (
     <div role="listitem" class={`group ${group}`}>

@@ -15,7 +15,7 @@ import {missedNotices, type Notice, noticeOf} from './notices.ts';
 // Each user has their own.
 const seenKey = () => `callslip-seen/${encodeURIComponent(me.peek()?.name ?? '')}`;
 // Maximum number of sessions listed; others can be opened by their link.
-const mostSessions = 2_000;
+const maxSessions = 2_000;
 
 export const sessions = signal<ReadonlyMap<string, Session>>(new Map());
 export const listed = signal(false);
@@ -40,7 +40,7 @@ function readSeen(): Record<string, number> {
 export function markSeen(id: string, seq: number): void {
   if (seq <= seenOf(id)) return;
   const entries = Object.entries({...readSeen(), ...seen.value, [id]: seq});
-  seen.value = Object.fromEntries(entries.slice(-mostSessions));
+  seen.value = Object.fromEntries(entries.slice(-maxSessions));
   keep(seenKey(), JSON.stringify(seen.value));
 }
 
@@ -89,7 +89,7 @@ async function list(abort: AbortSignal): Promise<void> {
         `/sessions?limit=500${whose() ? `&client=${encodeURIComponent(whose())}` : ''}${more}`, abort);
       for (const session of page.sessions) found.set(session.session_id, session);
       token = page.next_page_token ?? '';
-    } while (token && found.size < mostSessions);
+    } while (token && found.size < maxSessions);
     if (abort.aborted) return;
     const before = sessions.value;
     sessions.value = found;

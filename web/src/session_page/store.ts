@@ -15,13 +15,13 @@ const pageEvents = 200;
 const maxEventBytes = 16_384;
 // Limit of all loaded events while more arrive: the oldest are dropped, down to three quarters of it, and loaded again
 // when the user scrolls back. Doubled while the user views older events.
-export const mostBytes = 32 << 20;
+export const maxBytes = 32 << 20;
 // Number of events that fit in any case, however long they are.
-const mostMissed = mostBytes / maxEventBytes;
+const maxMissed = maxBytes / maxEventBytes;
 
 // Milliseconds until a failed page request is repeated, unless the error states a time.
 const firstRetryMs = 250;
-const longestRetryMs = 10_000;
+const maxRetryMs = 10_000;
 
 // The events of a page: the first ones above a seq, or the last ones below it.
 type Where = {after_seq: number} | {before_seq: number};
@@ -181,7 +181,7 @@ export class SessionStore {
     if (newest <= log.end) return null;
     // Events above `joined` arrive live, so they are not loaded from below; nor are more events than are certain to
     // fit.
-    return log.end < this.joined && this.joined - log.end <= mostMissed ? {after_seq: log.end} : {before_seq: newest + 1};
+    return log.end < this.joined && this.joined - log.end <= maxMissed ? {after_seq: log.end} : {before_seq: newest + 1};
   }
 
   private take(told: Told): void {
@@ -304,7 +304,7 @@ export class SessionStore {
     this.loading = null;
     this.loadError.value = refusalOf(data);
     this.endFirst();
-    const wait = Number(data.retry_after_ms ?? 0) || Math.min(firstRetryMs * 2 ** this.failures++, longestRetryMs);
+    const wait = Number(data.retry_after_ms ?? 0) || Math.min(firstRetryMs * 2 ** this.failures++, maxRetryMs);
     this.retry = window.setTimeout(() => {
       this.retry = 0;
       this.goOn();
@@ -319,7 +319,7 @@ export class SessionStore {
   }
 
   private get isEndSeen(): boolean { return this.isReadAtEnd && !this.isSearching.value; }
-  private get most(): number { return this.isEndSeen ? mostBytes : 2 * mostBytes; }
+  private get most(): number { return this.isEndSeen ? maxBytes : 2 * maxBytes; }
   private get bytes(): number { return this.log.bytes + (this.filling?.bytes ?? 0); }
 
   // Whether there is room for another page of missing events.
@@ -334,7 +334,7 @@ export class SessionStore {
   private forget(most = this.most): void {
     if (this.bytes <= most) return;
     this.settle();
-    this.log.forget(mostBytes * 0.75);
+    this.log.forget(maxBytes * 0.75);
     this.hasOlder.value = true;
     this.draw();
   }

@@ -2,9 +2,9 @@ import {useEffect, useState} from 'preact/hooks';
 import {get} from '../api/http.ts';
 import type {Session} from '../api/types.ts';
 import {inSlices} from '../diff/slices.ts';
-import {loadEvents, mostEvents, type PositionPage} from '../playback/recording.ts';
+import {loadEvents, maxEvents, type PositionPage} from '../playback/recording.ts';
 import {reduce} from '../conversation/log.ts';
-import {fileName, mostLength, TooLong, transcript} from '../conversation/transcript.ts';
+import {fileName, maxLength, TooLong, transcript} from '../conversation/transcript.ts';
 import {Dialog} from '../ui/dialog.tsx';
 import {Failure} from '../ui/failure.tsx';
 
@@ -17,7 +17,7 @@ async function load(session: Session, abort: AbortSignal, tell: (progress: strin
   const read = async (path: string, signal: AbortSignal) => {
     const page = await get<PositionPage>(path, signal);
     size += JSON.stringify(page.events).length;
-    if (size > mostLength || page.length > mostEvents) throw new TooLong();
+    if (size > maxLength || page.length > maxEvents) throw new TooLong();
     return page;
   };
   const events = await loadEvents(session.session_id, read, abort, (loaded, length) =>

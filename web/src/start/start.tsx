@@ -61,13 +61,13 @@ export function StartPage() {
 }
 
 // Maximum number of names shown.
-const mostNamed = 5;
+const maxNamed = 5;
 
 function Clients({clients}: {clients: McpClient[]}) {
-  const rest = clients.length - mostNamed;
+  const rest = clients.length - maxNamed;
   return (
     <>
-      {clients.slice(0, mostNamed).map(({name, client}) =>
+      {clients.slice(0, maxNamed).map(({name, client}) =>
         <b key={`${client} ${name}`} class="named">{visible(name) || 'Unnamed agent'}</b>)}
       {rest > 0 && <span class="named">{rest} more</span>}
     </>);
@@ -76,7 +76,7 @@ function Clients({clients}: {clients: McpClient[]}) {
 function Browsers({browsers}: {browsers: Worker[]}) {
   return (
     <>
-      {browsers.slice(0, mostNamed).map(({worker, target, name, tabs, browser, paused}) => {
+      {browsers.slice(0, maxNamed).map(({worker, target, name, tabs, browser, paused}) => {
         const tab = tabs?.find(each => each.active) ?? tabs?.[0];
         return (
           <span key={`${target} ${worker}`} class="named"><b>{visible(name || browser || worker)}</b>
@@ -152,7 +152,7 @@ function BeginSession() {
   return (
     <section class="agents-here">
       <h2>Agents started by a runner</h2>
-      <p>A runner can start {ready.slice(0, mostNamed).map(({name, title}) => title || name).join(', ')}{ready.length > mostNamed && ' and more'}.
+      <p>A runner can start {ready.slice(0, maxNamed).map(({name, title}) => title || name).join(', ')}{ready.length > maxNamed && ' and more'}.
         {' '}Send it instructions here and follow its work.</p>
       <button type="button" onClick={begin}>Start a session</button>
       {isMaking && <NewSession onClose={() => setMaking(false)} />}

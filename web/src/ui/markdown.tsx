@@ -47,10 +47,10 @@ export const unescape = (text: string): string =>
   });
 
 // Maximum nesting depth; deeper content is shown literally.
-const mostLevels = 40;
+const maxLevels = 40;
 
 const inline = (tokens: Token[] | undefined, level = 0): ComponentChildren =>
-  tokens?.map((token, at) => (level > mostLevels ? token.raw : inlineOf(token, at, level + 1))) ?? null;
+  tokens?.map((token, at) => (level > maxLevels ? token.raw : inlineOf(token, at, level + 1))) ?? null;
 
 function inlineOf(token: Token, at: number, level: number): ComponentChildren {
   switch (token.type) {
@@ -75,7 +75,7 @@ function linkOf(token: {href: string}, children: ComponentChildren, at: number):
 }
 
 function blockOf(token: Piece, level = 0): ComponentChildren {
-  if (level > mostLevels) return token.raw;
+  if (level > maxLevels) return token.raw;
   switch (token.type) {
     case 'plain': return <PlainText text={token.raw} />;
     case 'heading': {

@@ -4,8 +4,8 @@ import {Lexer, type Token, type Tokens} from 'marked';
 // comes from an agent: text that costs too much is shown literally and never parsed.
 
 // Limits of a text with markdown in it: characters, and lines other than code.
-const mostLength = 256 << 10;
-const mostLines = 8_000;
+const maxLength = 256 << 10;
+const maxLines = 8_000;
 // Limits of a block, which ends at an empty line: characters, characters of a word, and marks of emphasis, links and
 // the like.
 const blockLength = 16 << 10;
@@ -41,12 +41,12 @@ function isNested(line: string): boolean {
 // Whether parsing a block would cost more than its length suggests.
 export function isCostly(block: string): boolean {
   if (block.length > blockLength) return true;
-  let [word, marks, pipes, mostPipes, lines] = [0, 0, 0, 0, 1];
+  let [word, marks, pipes, maxPipes, lines] = [0, 0, 0, 0, 1];
   for (let at = 0; at < block.length; at++) {
     const code = block.charCodeAt(at);
     word = code === space || code === tab || code === 10 ? 0 : word + 1;
     if (isMark.has(code)) marks++;
-    if (code === pipe) mostPipes = Math.max(mostPipes, ++pipes);
+    if (code === pipe) maxPipes = Math.max(maxPipes, ++pipes);
     if (code === 10) {
       lines++;
       pipes = 0;
@@ -54,7 +54,7 @@ export function isCostly(block: string): boolean {
     if (word > wordLength || marks > blockMarks) return true;
   }
   // Each row of a table is as wide as its header.
-  return mostPipes * lines > Math.max(200, block.length) || block.split('\n').some(isNested);
+  return maxPipes * lines > Math.max(200, block.length) || block.split('\n').some(isNested);
 }
 
 interface Cut {
@@ -65,7 +65,7 @@ interface Cut {
 
 // Splits a text into pieces; fenced code is one piece, because nothing in it is markdown.
 export function cuts(text: string): Cut[] {
-  if (text.length > mostLength) return [{type: 'plain', start: 0, end: text.length}];
+  if (text.length > maxLength) return [{type: 'plain', start: 0, end: text.length}];
   const found: Cut[] = [];
   const put = (type: Cut['type'], start: number, end: number) => {
     const last = found.at(-1);
@@ -79,7 +79,7 @@ export function cuts(text: string): Cut[] {
     return end < 0 ? text.length : end + 1;
   };
   const endBlock = (end: number) => {
-    put(lines > mostLines || isCostly(text.slice(block, end)) ? 'plain' : 'markdown', block, end);
+    put(lines > maxLines || isCostly(text.slice(block, end)) ? 'plain' : 'markdown', block, end);
     block = end;
   };
   while (at < text.length) {

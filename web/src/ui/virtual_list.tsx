@@ -24,7 +24,7 @@ export interface Bring {
 }
 
 // Maximum frames until a row is in place: the rows around it are measured as they appear.
-const mostFrames = 30;
+const maxFrames = 30;
 // Frames without movement: content that opens in the row is measured a frame or two later.
 const stillFrames = 4;
 
@@ -127,7 +127,7 @@ export function VirtualList<T>(props: Props<T>) {
       }
       requestAnimationFrame(() => step(left - 1));
     };
-    step(mostFrames);
+    step(maxFrames);
   };
   // Rows below have an estimated height until they are visible: the end is known only once all are measured.
   const toEnd = () => {
@@ -142,7 +142,7 @@ export function VirtualList<T>(props: Props<T>) {
       before = size;
       if (still < stillFrames) requestAnimationFrame(() => step(left - 1));
     };
-    step(mostFrames);
+    step(maxFrames);
   };
   handle.current = {
     toEnd,

@@ -28,8 +28,8 @@ struct CommandRecord {
   // That holds it, or must be told of its end; and the one before. Empty: none.
   std::string worker;
   std::string worker_before;
-  bool heartbeats = true;  // Its worker will go on to acknowledge it.
-  bool untold = false;     // It has ended, and its worker must be told so.
+  bool heartbeats = true;       // Its worker will go on to acknowledge it.
+  bool end_unreported = false;  // It has ended, and its worker must be told so.
   // Counts ends and removals of all commands, for the order of those that have ended; 0 before.
   uint64_t end_number = 0;
 };

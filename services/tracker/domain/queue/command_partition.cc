@@ -145,7 +145,7 @@ absl::StatusOr<CommandPtr> CommandPartition::Register(
                                                    std::move(deadlines));
   AddTrace(*view, TraceEntry::Stage::kQueued, TraceEntry::Source::kClient, now);
   Count(*client->account, 1, view->payload_bytes());
-  tally_.Registered();
+  counters_.Registered();
   const CommandPtr registered = view;
 
   entry->view = std::move(view);
@@ -289,7 +289,7 @@ bool CommandPartition::PushMatches(const FilterWatch& watch, ClientAccount& acco
 
 CommandStatistics CommandPartition::Statistics() {
   MutexLock lock(&mutex_);
-  CommandStatistics now = tally_.statistics();
+  CommandStatistics now = counters_.statistics();
   for (const auto& [target, queue] : queues_) {
     const int64_t depth = queue->backlog.depth();
     if (depth == 0) continue;

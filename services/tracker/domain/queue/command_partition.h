@@ -20,8 +20,8 @@
 #include "tracker/domain/command/command_limits.h"
 #include "tracker/domain/journal/journal.h"
 #include "tracker/domain/queue/client_account.h"
+#include "tracker/domain/queue/command_counters.h"
 #include "tracker/domain/queue/command_entry.h"
-#include "tracker/domain/queue/command_tally.h"
 #include "tracker/domain/queue/deadline_wheel.h"
 #include "tracker/domain/queue/partition_client.h"
 #include "tracker/domain/queue/pruning.h"
@@ -318,7 +318,7 @@ class CommandPartition {
   // Commands with a lower sequence were restored, and have a grace.
   uint64_t restored_below_ ABSL_GUARDED_BY(mutex_) = 0;
   RestartGrace grace_ ABSL_GUARDED_BY(mutex_);
-  CommandTally tally_ ABSL_GUARDED_BY(mutex_);
+  CommandCounters counters_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace callslip::tracker

@@ -38,7 +38,7 @@ bool CommandPartition::FireDeadlines(absl::Time now, CommandEffects& effects) {
 void CommandPartition::FireLocked(Timed& timed, Step& step) {
   switch (timed.kind) {
     case Timed::Kind::kCommand:
-      tally_.DeadlineFired(timed.due_nanos(), NanosOf(step.now));
+      counters_.DeadlineFired(timed.due_nanos(), NanosOf(step.now));
       FireCommandLocked(static_cast<CommandEntry&>(timed), step);
       return;
     case Timed::Kind::kHeldCall:
@@ -156,7 +156,7 @@ void CommandPartition::RemoveLocked(CommandEntry& entry, Step& step) {
     entry.queue->workers.Detach(&entry);
   }
   PartitionClient* client = entry.client;
-  tally_.Removed(entry.view->state);
+  counters_.Removed(entry.view->state);
   Count(*client->account, -1, -entry.view->payload_bytes());
   client->Remove(entry, entry.view->state);
   const auto place = commands_.find(spec->id.key());

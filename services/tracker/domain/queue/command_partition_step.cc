@@ -34,12 +34,12 @@ void CommandPartition::SettleLocked(Step& step) {
 
 void CommandPartition::JournalLocked(CommandEntry& entry) {
   entry.touched = false;
-  CommandRecord record{
-      .command = entry.view,
-      .leases = {entry.leases.begin(), entry.leases.end()},
-      .heartbeats = entry.heartbeat_nanos != CommandEntry::kNoHeartbeats,
-      .untold = entry.queue != nullptr && entry.worker != nullptr && IsTerminal(entry.view->state),
-      .end_number = entry.end_number};
+  CommandRecord record{.command = entry.view,
+                       .leases = {entry.leases.begin(), entry.leases.end()},
+                       .heartbeats = entry.heartbeat_nanos != CommandEntry::kNoHeartbeats,
+                       .end_unreported = entry.queue != nullptr && entry.worker != nullptr &&
+                                         IsTerminal(entry.view->state),
+                       .end_number = entry.end_number};
   if (entry.worker != nullptr) record.worker = std::string(entry.worker->key);
   if (entry.worker_before != nullptr) record.worker_before = std::string(entry.worker_before->key);
   const bool is_first = !std::exchange(entry.journaled, true);
@@ -67,7 +67,7 @@ void CommandPartition::CommitLocked(CommandEntry& entry, Change change, Step& st
   const CommandSnapshot& view = *entry.view;
   const bool ends = IsTerminal(view.state) && view.state != before->state;
   Count(*entry.client->account, 0, view.payload_bytes() - before->payload_bytes());
-  tally_.Changed(*before, view);
+  counters_.Changed(*before, view);
   if (entry.queue != nullptr) MoveLocked(entry, before->state, view.state, step);
   entry.client->Moved(entry, before->state);
   RearmLocked(entry);

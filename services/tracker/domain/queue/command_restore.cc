@@ -138,7 +138,7 @@ void CommandPartition::Restore(CommandRecord record, const RestartGrace& grace, 
   entry.view = std::move(record.command);
   entry.client = ClientLocked(spec.client_id());
   entry.client->Add(entry);
-  tally_.Restored(entry.view->state);
+  counters_.Restored(entry.view->state);
   Count(*entry.client->account, 1, entry.view->payload_bytes());
   entry.leases.assign(record.leases.begin(), record.leases.end());
   entry.end_number = record.end_number;
@@ -153,7 +153,7 @@ void CommandPartition::PlaceRestoredLocked(CommandEntry& entry, const CommandRec
                                            absl::Time now) {
   const CommandState state = entry.view->state;
   const bool ended = IsTerminal(state);
-  if (ended && !record.untold) return;
+  if (ended && !record.end_unreported) return;
   TargetQueue* queue = QueueLocked(std::string(entry.spec().target()), now);
   entry.queue = queue;
   for (const std::string& worker : {record.worker_before, record.worker}) {

@@ -70,7 +70,7 @@ TEST_F(CommandStepTest, EndThatItsWorkerIsToldAtOnceIsJournalledOnce) {
   EXPECT_EQ(Appended(), 1u);
   const Journal::Batch batch = journal_.Take();
   ASSERT_THAT(batch.entries, SizeIs(1));
-  EXPECT_FALSE(std::get<CommandRecord>(batch.entries[0].change).untold);
+  EXPECT_FALSE(std::get<CommandRecord>(batch.entries[0].change).end_unreported);
 }
 
 // Those who watch hear of each of them, for some ask for one state only.

@@ -302,7 +302,7 @@ TEST_F(CommandTableStressTest, FiftyClientsGetTheirOwnResultsAndEqualTurns) {
   Join(threads);
 
   // The other half comes while the first one is served.
-  Tally tally(kCallers, kCommands / 2);
+  Tally counters(kCallers, kCommands / 2);
   std::atomic<int> left = kCallers * kCommands;
   for (const Client& client : clients) {
     threads.emplace_back([&] {
@@ -319,7 +319,7 @@ TEST_F(CommandTableStressTest, FiftyClientsGetTheirOwnResultsAndEqualTurns) {
           served.push_back(std::stoi(std::string(lease.command->spec->client_id())));
         }
         // Each worker may have one of a client's that is not counted yet.
-        tally.Count(served, 1 + kLeasers);
+        counters.Count(served, 1 + kLeasers);
         for (const CommandLease& lease : leases) {
           EXPECT_TRUE(Complete(lease, "result of " + *lease.command->spec->params)->accepted);
         }

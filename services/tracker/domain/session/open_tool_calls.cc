@@ -20,7 +20,7 @@ void OpenToolCalls::Note(const EventFacts& facts) {
   // An id that comes again is another call.
   if (begins || !IsOpen(status)) std::erase(ids_, id);
   if (!begins || !IsOpen(status)) return;
-  if (ids_.size() == kMost) ids_.erase(ids_.begin());
+  if (ids_.size() == kMaxOpen) ids_.erase(ids_.begin());
   ids_.push_back(id);
 }
 

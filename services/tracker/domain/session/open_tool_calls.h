@@ -15,7 +15,7 @@ namespace callslip::tracker {
 class OpenToolCalls {
  public:
   // The first of more is forgotten: the commands of one answer, and more than agents have open.
-  static constexpr size_t kMost = kMaxShellCommands + 64;
+  static constexpr size_t kMaxOpen = kMaxShellCommands + 64;
 
   // To be called for all events of the turn, in order.
   void Note(const EventFacts& facts);

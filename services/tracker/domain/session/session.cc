@@ -164,7 +164,7 @@ absl::Time Session::NextTime() const {
     next = delivery_.NextTime(receiver_ != nullptr);
   }
   for (const Playback& playback : playbacks_) next = std::min(next, playback.due);
-  if (activity_untold_) next = std::min(next, activity_due_);
+  if (activity_unreported_) next = std::min(next, activity_due_);
   return next;
 }
 
@@ -203,7 +203,7 @@ absl::Status Session::Write(absl::Time now) {
 
 void Session::Abandon(const absl::Status& status) {
   // One that is unloaded tells at once what it would have told later.
-  if (status.ok() && std::exchange(activity_untold_, false)) {
+  if (status.ok() && std::exchange(activity_unreported_, false)) {
     Refresh();
     notices_->Publish({SessionAction::kActivity, AsNoticed(metadata_)});
   }
@@ -246,7 +246,7 @@ absl::StatusOr<std::vector<EventPtr>> Session::AppendAll(std::vector<NewEvent> e
                                                          absl::Time now) {
   absl::StatusOr<std::vector<AppendedEvent>> appended = record_->AppendAll(std::move(events), now);
   RETURN_IF_ERROR(Checked(appended.status()));
-  log_changed_ = counters_changed_ = activity_untold_ = true;
+  log_changed_ = counters_changed_ = activity_unreported_ = true;
   metadata_.updated_at = now;
   std::vector<EventPtr> recorded;
   recorded.reserve(appended->size());
@@ -321,8 +321,8 @@ void Session::AnnounceChange(SessionAction action, decltype(SessionNotice::chang
 }
 
 void Session::AnnounceActivity(absl::Time now) {
-  if (!activity_untold_ || now < activity_due_) return;
-  activity_untold_ = false;
+  if (!activity_unreported_ || now < activity_due_) return;
+  activity_unreported_ = false;
   activity_due_ = now + kActivityInterval;
   AnnounceChange(SessionAction::kActivity);
 }

@@ -327,7 +327,7 @@ class Session final : public AnsweringSession {
   // Counters differ from what was last saved and told.
   bool counters_changed_ = false;
   // Events were recorded that nobody was told of who follows all sessions, and when they may be.
-  bool activity_untold_ = false;
+  bool activity_unreported_ = false;
   absl::Time activity_due_ = absl::InfinitePast();
   std::vector<std::function<void(const absl::Status&)>> effects_;
 };

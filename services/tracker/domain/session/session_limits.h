@@ -64,7 +64,7 @@ inline constexpr size_t kMaxStreamedBytes = size_t{256} << 10;
 
 // Prompts whose ids are remembered, so that a repeated one makes no second turn.
 inline constexpr size_t kRememberedPrompts = 256;
-// Of the id of a tool call: those that are open are kept in memory, OpenToolCalls::kMost of each
+// Of the id of a tool call: those that are open are kept in memory, OpenToolCalls::kMaxOpen of each
 // session.
 inline constexpr size_t kMaxToolCallIdBytes = 1024;
 // Questions that an agent may have open at a time, and answers that are kept for who asks again.

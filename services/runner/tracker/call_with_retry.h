@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_RUNNER_TRACKER_PERSISTENCE_H_
-#define CALLSLIP_RUNNER_TRACKER_PERSISTENCE_H_
+#ifndef CALLSLIP_RUNNER_TRACKER_CALL_WITH_RETRY_H_
+#define CALLSLIP_RUNNER_TRACKER_CALL_WITH_RETRY_H_
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,7 @@
 #include "boost/asio/awaitable.hpp"
 #include "common/error_details.h"
 #include "rpc_client/tracker_calls.h"
-#include "runner/later.h"
+#include "runner/promise.h"
 
 namespace callslip::runner {
 
@@ -30,15 +30,15 @@ inline bool IsPassing(const absl::Status& status) {
 }
 
 // The retry schedule of a call: after 0.1 s, doubling each time, up to 2 s.
-class TryAgain {
+class Backoff {
  public:
   // INTERNAL without a reason is a connection that broke at an odd moment, or a request that can
   // never be parsed: after so many failures, about 8 s, the latter is assumed.
-  static constexpr int kMostInternal = 8;
+  static constexpr int kMaxInternalErrors = 8;
 
   bool MayPass(const absl::Status& status) {
     if (!IsPassing(status)) return false;
-    return status.code() != absl::StatusCode::kInternal || ++internal_ < kMostInternal;
+    return status.code() != absl::StatusCode::kInternal || ++internal_ < kMaxInternalErrors;
   }
   absl::Duration Next() { return std::exchange(wait_, std::min(2 * wait_, absl::Seconds(2))); }
   void Reset() { wait_ = absl::Milliseconds(100); }
@@ -50,10 +50,10 @@ class TryAgain {
 
 // Repeats a call that is safe to repeat until the tracker has answered it, or `gives_up()`.
 template <typename Request, typename GivesUp>
-TrackerCalls::Result<ResponseOf<Request>> Persist(TrackerCalls& tracker, Timers& timers,
-                                                  Request request, GivesUp gives_up,
-                                                  CallOptions options = {}) {
-  TryAgain again;
+TrackerCalls::Result<ResponseOf<Request>> CallWithRetry(TrackerCalls& tracker, Timers& timers,
+                                                        Request request, GivesUp gives_up,
+                                                        CallOptions options = {}) {
+  Backoff again;
   while (true) {
     auto answer = co_await tracker.Call(request, options);
     if (!again.MayPass(answer.status()) || gives_up()) co_return answer;
@@ -63,4 +63,4 @@ TrackerCalls::Result<ResponseOf<Request>> Persist(TrackerCalls& tracker, Timers&
 
 }  // namespace callslip::runner
 
-#endif  // CALLSLIP_RUNNER_TRACKER_PERSISTENCE_H_
+#endif  // CALLSLIP_RUNNER_TRACKER_CALL_WITH_RETRY_H_

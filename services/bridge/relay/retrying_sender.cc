@@ -1,4 +1,4 @@
-#include "bridge/relay/courier.h"
+#include "bridge/relay/retrying_sender.h"
 
 #include <algorithm>
 #include <optional>
@@ -27,10 +27,10 @@ bool IsRepeatable(const Message& message) {
 }  // namespace
 
 // All attempts to deliver one message.
-class Courier::Attempts {
+class RetryingSender::Attempts {
  public:
-  Attempts(const Courier& courier, const Delivery& delivery)
-      : courier_(courier),
+  Attempts(const RetryingSender& sender, const Delivery& delivery)
+      : sender_(sender),
         delivery_(delivery),
         message_(*delivery.message),
         patience_(PatienceOf(message_, delivery.timeout)),
@@ -38,9 +38,9 @@ class Courier::Attempts {
 
   Exchange Run() {
     while (true) {
-      if (HasSession()) session_id_ = courier_.session_->id();
-      Exchange exchange = courier_.gateway_->Post(message_.line, HeadersOfMessage(), Silence(),
-                                                  *delivery_.abort, delivery_.on_event);
+      if (HasSession()) session_id_ = sender_.session_->id();
+      Exchange exchange = sender_.gateway_->Post(message_.line, HeadersOfMessage(), Silence(),
+                                                 *delivery_.abort, delivery_.on_event);
       const Next next = Judge(exchange);
       if (next == Next::kStop || (next == Next::kLater && !BackOff())) return Final(exchange);
     }
@@ -55,26 +55,26 @@ class Courier::Attempts {
   std::string HeadersOfMessage() const {
     std::string headers(delivery_.header);
     if (message_.is_modern) return headers + MirroredHeaders(message_);
-    return HasSession() ? headers + courier_.session_->SessionHeaders() : headers;
+    return HasSession() ? headers + sender_.session_->SessionHeaders() : headers;
   }
 
   absl::Duration Silence() const {
     if (message_.is_stream()) return kMaxStreamSilence;
     if (delivery_.counts_from_last_sign) return delivery_.timeout + kReadBackstop;
     const absl::Time deadline = delivery_.received + delivery_.timeout;
-    return std::max(deadline - courier_.clock_->Now(), absl::ZeroDuration()) + kReadBackstop;
+    return std::max(deadline - sender_.clock_->Now(), absl::ZeroDuration()) + kReadBackstop;
   }
 
   Next Judge(const Exchange& exchange) {
     switch (exchange.outcome) {
       case Outcome::kNotSent:
-        return courier_.clock_->Now() < give_up_ ? Next::kLater : Next::kStop;
+        return sender_.clock_->Now() < give_up_ ? Next::kLater : Next::kStop;
       case Outcome::kBroken:
       case Outcome::kStreamEnded:
         if (!IsRepeatable(message_)) return Next::kStop;
         doubt_ = exchange;
         // From now on, as long as a restart can take.
-        give_up_ = courier_.clock_->Now() + patience_;
+        give_up_ = sender_.clock_->Now() + patience_;
         return Next::kLater;
       case Outcome::kAnswered:
         return JudgeAnswer(exchange);
@@ -91,7 +91,7 @@ class Courier::Attempts {
   // token.
   bool RenewToken(const Exchange& exchange) {
     return !std::exchange(token_renewed_, true) &&
-           courier_.gateway_->RenewToken(exchange.token_generation);
+           sender_.gateway_->RenewToken(exchange.token_generation);
   }
 
   Next JudgeAnswer(const Exchange& exchange) {
@@ -103,7 +103,7 @@ class Courier::Attempts {
     }
     if (status == 404 && !session_id_.empty() && !session_renewed_) {
       Refused();
-      const auto renewal = courier_.session_->Renew(session_id_, Silence(), *delivery_.abort);
+      const auto renewal = sender_.session_->Renew(session_id_, Silence(), *delivery_.abort);
       Refused();  // The bytes sent meanwhile were those of the initialize.
       session_renewed_ = renewal == SessionKeeper::Renewal::kDone;
       if (renewal == SessionKeeper::Renewal::kTryLater) return Next::kLater;
@@ -124,8 +124,8 @@ class Courier::Attempts {
   }
 
   bool BackOff() {
-    const absl::Time next = courier_.clock_->Now() + backoff_;
-    backoff_ = std::min(2 * backoff_, kLongestBackoff);
+    const absl::Time next = sender_.clock_->Now() + backoff_;
+    backoff_ = std::min(2 * backoff_, kMaxBackoff);
     return delivery_.abort->SleepUntil(next);
   }
 
@@ -136,7 +136,7 @@ class Courier::Attempts {
     return std::move(exchange);
   }
 
-  const Courier& courier_;
+  const RetryingSender& sender_;
   const Delivery& delivery_;
   const Message& message_;
   const absl::Duration patience_;
@@ -148,7 +148,7 @@ class Courier::Attempts {
   bool session_renewed_ = false;
 };
 
-Exchange Courier::Deliver(const Delivery& delivery) const {
+Exchange RetryingSender::Deliver(const Delivery& delivery) const {
   return Attempts(*this, delivery).Run();
 }
 

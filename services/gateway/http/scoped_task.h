@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_COMPANION_H_
-#define CALLSLIP_GATEWAY_HTTP_COMPANION_H_
+#ifndef CALLSLIP_GATEWAY_HTTP_SCOPED_TASK_H_
+#define CALLSLIP_GATEWAY_HTTP_SCOPED_TASK_H_
 
 #include <exception>
 #include <functional>
@@ -12,16 +12,16 @@ namespace callslip::gateway {
 
 // A coroutine beside others, which ends at the latest soon after this is destroyed. Used on its
 // executor only.
-class Companion {
+class ScopedTask {
  public:
   // What it has thrown, or null. One that is ended while it waits has thrown something, too.
   using Ended = std::function<void(const std::exception_ptr& error)>;
 
   // Begins `work`; `ended` is called once it is over, also when this is not there any more.
-  Companion(boost::asio::any_io_executor executor, boost::asio::awaitable<void> work,
-            Ended ended = nullptr);
-  Companion(const Companion&) = delete;
-  ~Companion() { End(); }
+  ScopedTask(boost::asio::any_io_executor executor, boost::asio::awaitable<void> work,
+             Ended ended = nullptr);
+  ScopedTask(const ScopedTask&) = delete;
+  ~ScopedTask() { End(); }
 
   // Ends the work, but not yet: the work itself may call this. Harmless where it is over.
   void End();
@@ -35,4 +35,4 @@ class Companion {
 
 }  // namespace callslip::gateway
 
-#endif  // CALLSLIP_GATEWAY_HTTP_COMPANION_H_
+#endif  // CALLSLIP_GATEWAY_HTTP_SCOPED_TASK_H_

@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_RUNNER_LATER_H_
-#define CALLSLIP_RUNNER_LATER_H_
+#ifndef CALLSLIP_RUNNER_PROMISE_H_
+#define CALLSLIP_RUNNER_PROMISE_H_
 
 #include <memory>
 #include <optional>
@@ -18,9 +18,9 @@ namespace callslip::runner {
 
 // A value that a callback sets and coroutines wait for. Copies share it.
 template <typename T>
-class Later {
+class Promise {
  public:
-  explicit Later(const boost::asio::any_io_executor& executor)
+  explicit Promise(const boost::asio::any_io_executor& executor)
       : state_(std::make_shared<State>(executor)) {}
 
   // Only the first call has an effect.
@@ -51,11 +51,11 @@ class Later {
 
 // Waits for `wait`, measured by `timers`.
 inline boost::asio::awaitable<void> Pause(Timers& timers, absl::Duration wait) {
-  const Later<bool> over(co_await boost::asio::this_coro::executor);
+  const Promise<bool> over(co_await boost::asio::this_coro::executor);
   const auto timer = timers.After(wait, [over] { over.Set(true); });
   co_await over.Get();
 }
 
 }  // namespace callslip::runner
 
-#endif  // CALLSLIP_RUNNER_LATER_H_
+#endif  // CALLSLIP_RUNNER_PROMISE_H_

@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_HTTP_TALLY_H_
-#define CALLSLIP_GATEWAY_HTTP_HTTP_TALLY_H_
+#ifndef CALLSLIP_GATEWAY_HTTP_HTTP_METRICS_H_
+#define CALLSLIP_GATEWAY_HTTP_HTTP_METRICS_H_
 
 #include <cstdint>
 #include <deque>
@@ -19,7 +19,7 @@ namespace callslip::gateway {
 // are logged, up to 20 lines of each kind a second, without anything that the caller has chosen:
 // who was not let in as `audit`, and so what an administrator does without the tracker's knowing
 // who it is. Not thread-safe.
-class HttpTally {
+class HttpMetrics {
  public:
   // Of a request whose peer did not wait for the answer: no fault of ours. Nginx calls it so.
   static constexpr int kPeerHasLeft = 499;
@@ -32,15 +32,15 @@ class HttpTally {
     LatencyHistogram latency;      // To the answer; of a stream, to its beginning.
   };
 
-  // `clock` must outlive the tally.
-  explicit HttpTally(Clock* clock)
+  // `clock` must outlive the metrics.
+  explicit HttpMetrics(Clock* clock)
       : clock_(clock),
         audit_(clock, 20),
         allowed_(clock, 20),
         refusals_(clock, 20),
         failures_(clock, 20) {}
 
-  // Lives as long as the tally.
+  // Lives as long as the metrics.
   Route* Add(const std::string& method, const std::string& path);
   Route* other() { return &other_; }
 
@@ -72,4 +72,4 @@ class HttpTally {
 
 }  // namespace callslip::gateway
 
-#endif  // CALLSLIP_GATEWAY_HTTP_HTTP_TALLY_H_
+#endif  // CALLSLIP_GATEWAY_HTTP_HTTP_METRICS_H_

@@ -1,9 +1,9 @@
-#include "tracker/server/rpc_tally.h"
+#include "tracker/server/rpc_metrics.h"
 
 #include <algorithm>
 
 namespace callslip::tracker {
-RpcStatistics RpcTally::Read() const {
+RpcStatistics RpcMetrics::Read() const {
   RpcStatistics read{.method = method_, .latency = latency_.Read()};
   int64_t ended = 0;
   for (size_t code = 0; code < kRpcCodes; ++code) {
@@ -15,17 +15,17 @@ RpcStatistics RpcTally::Read() const {
   return read;
 }
 
-RpcTally* RpcTallies::Of(const std::string& method) {
+RpcMetrics* RpcMetricsByMethod::Of(const std::string& method) {
   MutexLock lock(&mutex_);
-  std::unique_ptr<RpcTally>& tally = tallies_[method];
-  if (tally == nullptr) tally = std::make_unique<RpcTally>(clock_, method);
-  return tally.get();
+  std::unique_ptr<RpcMetrics>& metrics = by_method_[method];
+  if (metrics == nullptr) metrics = std::make_unique<RpcMetrics>(clock_, method);
+  return metrics.get();
 }
 
-std::vector<RpcStatistics> RpcTallies::Read() {
+std::vector<RpcStatistics> RpcMetricsByMethod::Read() {
   std::vector<RpcStatistics> all;
   MutexLock lock(&mutex_);
-  for (const auto& [method, tally] : tallies_) all.push_back(tally->Read());
+  for (const auto& [method, metrics] : by_method_) all.push_back(metrics->Read());
   return all;
 }
 

@@ -1,4 +1,4 @@
-#include "gateway/http/doors.h"
+#include "gateway/http/request_filter.h"
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -31,33 +31,38 @@ bool OpensPage(const HttpRequest& request) {
 
 }  // namespace
 
-Doors::Doors(const std::vector<Address>& listen, const std::vector<std::string>& allowed_hosts,
-             const std::vector<std::string>& allowed_origins, bool is_tls) {
+RequestFilter::RequestFilter(const std::vector<Address>& listen,
+                             const std::vector<std::string>& allowed_hosts,
+                             const std::vector<std::string>& allowed_origins, bool is_tls) {
   const absl::string_view scheme = is_tls ? "https://" : "http://";
   for (const Address& address : listen) {
-    Door& door = doors_.emplace_back();
-    for (const std::string& host : allowed_hosts) door.hosts.insert(absl::AsciiStrToLower(host));
+    Listener& listener = listeners_.emplace_back();
+    for (const std::string& host : allowed_hosts)
+      listener.hosts.insert(absl::AsciiStrToLower(host));
     if (!address.is_unix()) {
       const std::string text = absl::AsciiStrToLower(address.ToString());
-      door.hosts.insert(text);
+      listener.hosts.insert(text);
       // Clients leave out the port that is usual.
-      if (address.port == (is_tls ? 443 : 80)) door.hosts.insert(text.substr(0, text.rfind(':')));
+      if (address.port == (is_tls ? 443 : 80))
+        listener.hosts.insert(text.substr(0, text.rfind(':')));
       for (const char* name : {"127.0.0.1", "localhost", "[::1]"}) {
-        door.hosts.insert(absl::StrCat(name, ":", address.port));
+        listener.hosts.insert(absl::StrCat(name, ":", address.port));
       }
     }
-    for (const std::string& host : door.hosts) door.origins.insert(absl::StrCat(scheme, host));
-    door.origins.insert(allowed_origins.begin(), allowed_origins.end());
+    for (const std::string& host : listener.hosts)
+      listener.origins.insert(absl::StrCat(scheme, host));
+    listener.origins.insert(allowed_origins.begin(), allowed_origins.end());
     // Of clients. Whatever serves a page at http://localhost, this socket does not.
-    if (address.is_unix()) door.hosts.insert("localhost");
+    if (address.is_unix()) listener.hosts.insert("localhost");
   }
 }
 
-bool Doors::IsForUs(const HttpRequest& request) const {
-  return doors_.at(request.listener).hosts.contains(absl::AsciiStrToLower(request.Header("host")));
+bool RequestFilter::IsForUs(const HttpRequest& request) const {
+  return listeners_.at(request.listener)
+      .hosts.contains(absl::AsciiStrToLower(request.Header("host")));
 }
 
-std::optional<HttpResponse> Doors::Check(const HttpRequest& request) const {
+std::optional<HttpResponse> RequestFilter::Check(const HttpRequest& request) const {
   if (!IsForUs(request)) {
     const std::string host = absl::AsciiStrToLower(request.Header("host"));
     return ErrorResponse(403, "host_not_allowed",
@@ -66,7 +71,7 @@ std::optional<HttpResponse> Doors::Check(const HttpRequest& request) const {
                          "--allowed-hosts.");
   }
   if (const auto origin = request.headers.find("origin"); origin != request.headers.end()) {
-    if (!doors_.at(request.listener).origins.contains(origin->second)) {
+    if (!listeners_.at(request.listener).origins.contains(origin->second)) {
       return OriginRefusal(origin->second);
     }
   } else if (const std::string& site = request.Header("sec-fetch-site");

@@ -1,4 +1,4 @@
-#include "gateway/http/companion.h"
+#include "gateway/http/scoped_task.h"
 
 #include <utility>
 
@@ -12,12 +12,12 @@ namespace callslip::gateway {
 namespace asio = boost::asio;
 
 // The signal has to outlive the coroutine.
-struct Companion::State {
+struct ScopedTask::State {
   asio::cancellation_signal cancel;
   bool over = false;
 };
 
-Companion::Companion(asio::any_io_executor executor, asio::awaitable<void> work, Ended ended)
+ScopedTask::ScopedTask(asio::any_io_executor executor, asio::awaitable<void> work, Ended ended)
     : executor_(std::move(executor)), state_(std::make_shared<State>()) {
   auto when_over = [state = state_, ended = std::move(ended)](const std::exception_ptr& error) {
     state->over = true;
@@ -27,7 +27,7 @@ Companion::Companion(asio::any_io_executor executor, asio::awaitable<void> work,
                  asio::bind_cancellation_slot(state_->cancel.slot(), std::move(when_over)));
 }
 
-void Companion::End() {
+void ScopedTask::End() {
   if (state_->over) return;
   // Later: Asio fails on a coroutine that is cancelled before it has waited for anything.
   asio::post(executor_, [state = state_] {

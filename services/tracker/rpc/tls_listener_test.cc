@@ -7,7 +7,7 @@
 
 #include "common/error_details.h"
 #include "gtest/gtest.h"
-#include "tracker/rpc/tls_door_fixture.h"
+#include "tracker/rpc/tls_listener_fixture.h"
 
 namespace callslip::tracker {
 namespace {
@@ -58,7 +58,7 @@ class HeldStream {
       watch_;
 };
 
-TEST_F(TlsDoorTest, ARotatedCertificateBreaksNothingThatIsHeld) {
+TEST_F(TlsListenerTest, ARotatedCertificateBreaksNothingThatIsHeld) {
   constexpr int kStreams = 50;
   constexpr int kStreamsOfAConnection = 5;
   ServeTls(/*asks_for_certificates=*/false);
@@ -109,7 +109,7 @@ TEST_F(TlsDoorTest, ARotatedCertificateBreaksNothingThatIsHeld) {
   }
 }
 
-TEST_F(TlsDoorTest, ACertificateIsItsLinesPrincipal) {
+TEST_F(TlsListenerTest, ACertificateIsItsLinesPrincipal) {
   ServeTls(/*asks_for_certificates=*/true);
   const auto client = Connect("client.test");
   v1::RegisterCommandRequest registration;
@@ -131,7 +131,7 @@ TEST_F(TlsDoorTest, ACertificateIsItsLinesPrincipal) {
   EXPECT_OK(CallOver(Connect("worker.test"), &v1::CommandService::Stub::LeaseCommands, "", lease));
 }
 
-TEST_F(TlsDoorTest, ACertificateSpeaksForOthersOnlyAsAGateway) {
+TEST_F(TlsListenerTest, ACertificateSpeaksForOthersOnlyAsAGateway) {
   ServeTls(/*asks_for_certificates=*/true);
   v1::ListCommandsRequest request;
   request.set_client_id("mallory");
@@ -142,7 +142,7 @@ TEST_F(TlsDoorTest, ACertificateSpeaksForOthersOnlyAsAGateway) {
   EXPECT_OK(as("gateway.test"));
 }
 
-TEST_F(TlsDoorTest, ALineThatIsRemovedEndsWhatItsCertificateHasBegun) {
+TEST_F(TlsListenerTest, ALineThatIsRemovedEndsWhatItsCertificateHasBegun) {
   ServeTls(/*asks_for_certificates=*/true);
   const auto worker = Connect("worker.test");
   const auto client = Connect("client.test");
@@ -154,7 +154,7 @@ TEST_F(TlsDoorTest, ALineThatIsRemovedEndsWhatItsCertificateHasBegun) {
   std::vector<TokenFile::Entry> left = EntriesWithCertificates();
   std::erase_if(left, [](const auto& entry) { return entry.certificate == "worker.test"; });
   EXPECT_EQ(credentials_->Replace(left), 1);
-  server_.EndWithdrawn();
+  server_.CancelRevokedCalls();
   v1::StreamCommandsResponse message;
   EXPECT_FALSE(held->Read(&message));
   EXPECT_EQ(held->Finish().error_code(), grpc::StatusCode::CANCELLED);
@@ -166,7 +166,7 @@ TEST_F(TlsDoorTest, ALineThatIsRemovedEndsWhatItsCertificateHasBegun) {
   EXPECT_OK(Ask(client));
 }
 
-TEST_F(TlsDoorTest, WithoutAnAuthorityOfClientsACertificateSaysNothing) {
+TEST_F(TlsListenerTest, WithoutAnAuthorityOfClientsACertificateSaysNothing) {
   ServeTls(/*asks_for_certificates=*/false);
   EXPECT_EQ(DetailsOf(Ask(Connect("client.test"))).reason, "token_missing");
   EXPECT_OK(Ask(Connect("client.test"), "client"));

@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_GATEWAY_MCP_PROTOCOL_CALL_TALLY_H_
-#define CALLSLIP_GATEWAY_MCP_PROTOCOL_CALL_TALLY_H_
+#ifndef CALLSLIP_GATEWAY_MCP_PROTOCOL_CALL_METRICS_H_
+#define CALLSLIP_GATEWAY_MCP_PROTOCOL_CALL_METRICS_H_
 
 #include <cstdint>
 #include <map>
@@ -10,7 +10,7 @@ namespace callslip::gateway {
 
 // Counts tools/call by tool and status: `ok`; `error`, which the model can read; `refused`, a
 // protocol error. Calls of nonexistent tools count as `unknown`. Not thread-safe.
-class CallTally {
+class CallMetrics {
  public:
   void Count(const std::string& tool, const std::string& status) { ++calls_[{tool, status}]; }
 
@@ -23,4 +23,4 @@ class CallTally {
 
 }  // namespace callslip::gateway
 
-#endif  // CALLSLIP_GATEWAY_MCP_PROTOCOL_CALL_TALLY_H_
+#endif  // CALLSLIP_GATEWAY_MCP_PROTOCOL_CALL_METRICS_H_

@@ -1,6 +1,6 @@
-// What it costs to be known at the tracker's door: RegisterCommand and the whole life of a command
-// over each way to call it, against TCP that asks for nothing. Prints ratios of one run beside what
-// they are meant to be, and judges nothing.
+// What it costs to be known at the tracker's listener: RegisterCommand and the whole life of a
+// command over each way to call it, against TCP that asks for nothing. Prints ratios of one run
+// beside what they are meant to be, and judges nothing.
 
 #include <algorithm>
 #include <chrono>
@@ -42,7 +42,7 @@ constexpr int kCalls = 3'000;
 constexpr int kCycles = 150;
 
 // One way to call the tracker.
-struct Door {
+struct Listener {
   std::string name;
   std::string bar;  // Of its ratio to plain TCP.
   bool over_unix_socket = false;
@@ -53,7 +53,7 @@ struct Door {
   bool asks() const { return with_token || with_certificate; }
 };
 
-std::vector<Door> Doors() {
+std::vector<Listener> Listeners() {
   return {
       {.name = "TCP", .bar = ""},
       // How far two of the same are apart.
@@ -92,11 +92,11 @@ class Papers {
     return entries;
   }
 
-  TlsFiles OfServer(const Door& door) const {
-    return {Path("server"), Path("server-key"), door.with_certificate ? Path("ca") : ""};
+  TlsFiles OfServer(const Listener& listener) const {
+    return {Path("server"), Path("server-key"), listener.with_certificate ? Path("ca") : ""};
   }
-  TlsFiles OfClient(const Door& door) const {
-    if (!door.with_certificate) return {.authorities = Path("ca")};
+  TlsFiles OfClient(const Listener& listener) const {
+    if (!listener.with_certificate) return {.authorities = Path("ca")};
     return {Path("client"), Path("client-key"), Path("ca")};
   }
 
@@ -109,8 +109,8 @@ class Papers {
   const std::string token_;
 };
 
-// The tracker as it is, but for its limits, behind one door.
-void ServeTracker(const Door& door, const Papers& papers, const ParentLink& parent) {
+// The tracker as it is, but for its limits, behind one listener.
+void ServeTracker(const Listener& listener, const Papers& papers, const ParentLink& parent) {
   tracker::CommandLimits limits;
   limits.queued = limits.queued_of_client = limits.commands = limits.commands_of_client = int64_t{1}
                                                                                           << 40;
@@ -119,11 +119,11 @@ void ServeTracker(const Door& door, const Papers& papers, const ParentLink& pare
   tracker::CommandTable table(tracker::CommandDeadlines(), limits);
   tracker::DeadlineThread deadlines(&clock, &table);
   tracker::TrackerServer server(&clock, &table);
-  if (door.asks()) server.SetCredentials(std::make_shared<Credentials>(papers.Entries()));
-  const Address address = door.over_unix_socket ? Address{.unix_path = papers.Path("socket")}
-                                                : Address{.host = "127.0.0.1"};
+  if (listener.asks()) server.SetCredentials(std::make_shared<Credentials>(papers.Entries()));
+  const Address address = listener.over_unix_socket ? Address{.unix_path = papers.Path("socket")}
+                                                    : Address{.host = "127.0.0.1"};
   std::optional<TlsFiles> tls;
-  if (door.with_tls) tls = papers.OfServer(door);
+  if (listener.with_tls) tls = papers.OfServer(listener);
   const auto bound = server.Start(std::vector{address}, 1, tls);
   if (!bound.ok()) Die("the tracker could not listen");
   parent.Listening(bound->front().port);
@@ -134,23 +134,23 @@ void Check(const grpc::Status& status, const char* what) {
   if (!status.ok()) Die(std::string(what) + ": " + status.error_message());
 }
 
-// A client at one door, on one connection that is kept.
+// A client at one listener, on one connection that is kept.
 class Caller {
  public:
-  Caller(const Door& door, const Papers& papers, const ChildProcess* server)
-      : door_(door), server_(server) {
+  Caller(const Listener& listener, const Papers& papers, const ChildProcess* server)
+      : listener_(listener), server_(server) {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     std::optional<TlsFiles> tls;
-    if (door.with_tls) tls = papers.OfClient(door);
-    if (door.with_token) authorization_ = "Bearer " + papers.token();
+    if (listener.with_tls) tls = papers.OfClient(listener);
+    if (listener.with_token) authorization_ = "Bearer " + papers.token();
     stub_ = v1::CommandService::NewStub(grpc::CreateCustomChannel(
-        door.over_unix_socket ? "unix:" + papers.Path("socket")
-                              : "127.0.0.1:" + std::to_string(server->port()),
+        listener.over_unix_socket ? "unix:" + papers.Path("socket")
+                                  : "127.0.0.1:" + std::to_string(server->port()),
         ChannelCredentials(tls), arguments));
   }
 
-  const Door& door() const { return door_; }
+  const Listener& listener() const { return listener_; }
   std::chrono::nanoseconds ServerTime() const { return server_->CpuTime(); }
 
   // Seconds for kCalls of RegisterCommand, kOutstanding of them under way.
@@ -237,14 +237,14 @@ class Caller {
     return response;
   }
 
-  const Door door_;
+  const Listener listener_;
   const ChildProcess* const server_;
   std::string authorization_;
   std::unique_ptr<Stub> stub_;
 };
 
-// What `work` takes at each door in turn, in rounds: a machine that gets slower meanwhile does so
-// for all of them.
+// What `work` takes at each listener in turn, in rounds: a machine that gets slower meanwhile does
+// so for all of them.
 void Compare(std::vector<std::unique_ptr<Caller>>& callers, const char* title, int calls,
              double (Caller::*work)()) {
   struct Figures {
@@ -277,10 +277,10 @@ void Compare(std::vector<std::unique_ptr<Caller>>& callers, const char* title, i
                "us in the tracker"});
   for (size_t i = 0; i < callers.size(); ++i) {
     const Figures& each = figures[i];
-    table.Add({callers[i]->door().name, Fixed(1e6 * Median(each.seconds) / calls, 1),
+    table.Add({callers[i]->listener().name, Fixed(1e6 * Median(each.seconds) / calls, 1),
                Ratio(Median(each.ratios), 1),
                Ratio(*std::min_element(each.ratios.begin(), each.ratios.end()), 1),
-               callers[i]->door().bar, Fixed(Median(each.both_time), 1),
+               callers[i]->listener().bar, Fixed(Median(each.both_time), 1),
                Ratio(Median(each.both_time), Median(figures.front().both_time)),
                Fixed(Median(each.server_time), 1)});
   }
@@ -290,16 +290,16 @@ void Compare(std::vector<std::unique_ptr<Caller>>& callers, const char* title, i
 void Main() {
   const Papers papers;
   std::vector<ChildProcess> servers;
-  const std::vector<Door> doors = Doors();
+  const std::vector<Listener> listeners = Listeners();
   RunOnCore(1);
-  for (const Door& door : doors) {
-    servers.push_back(
-        ChildProcess::Fork([&](const ParentLink& parent) { ServeTracker(door, papers, parent); }));
+  for (const Listener& listener : listeners) {
+    servers.push_back(ChildProcess::Fork(
+        [&](const ParentLink& parent) { ServeTracker(listener, papers, parent); }));
   }
   RunOnCore(0);
   std::vector<std::unique_ptr<Caller>> callers;
-  for (size_t i = 0; i < doors.size(); ++i) {
-    callers.push_back(std::make_unique<Caller>(doors[i], papers, &servers[i]));
+  for (size_t i = 0; i < listeners.size(); ++i) {
+    callers.push_back(std::make_unique<Caller>(listeners[i], papers, &servers[i]));
   }
   Compare(callers, "RegisterCommand, 64 outstanding, one connection", kCalls, &Caller::Register);
   Compare(callers, "A command registered, leased, completed, looked at; one call at a time",

@@ -1,4 +1,4 @@
-#include "tracker/domain/queue/command_tally.h"
+#include "tracker/domain/queue/command_counters.h"
 
 #include <algorithm>
 
@@ -54,7 +54,7 @@ void CommandStatistics::AddQueued(int64_t ready_nanos) {
   if (ready_nanos != 0 && is_older) oldest_queued_nanos = ready_nanos;
 }
 
-void CommandTally::Changed(const CommandSnapshot& before, const CommandSnapshot& after) {
+void CommandCounters::Changed(const CommandSnapshot& before, const CommandSnapshot& after) {
   if (before.state == after.state) return;
   --StateCount(before.state);
   ++StateCount(after.state);
@@ -68,7 +68,7 @@ void CommandTally::Changed(const CommandSnapshot& before, const CommandSnapshot&
   if (IsTerminal(after.state)) Ended(after);
 }
 
-void CommandTally::Ended(const CommandSnapshot& command) {
+void CommandCounters::Ended(const CommandSnapshot& command) {
   const size_t code = EndCodeOf(command);
   ++statistics_.ended[static_cast<size_t>(command.state)][code];
   // It had its end, and its time, before.

@@ -1,4 +1,4 @@
-#include "gateway/http/doors.h"
+#include "gateway/http/request_filter.h"
 
 #include <optional>
 #include <string>
@@ -13,26 +13,26 @@ namespace {
 
 constexpr char kExtension[] = "chrome-extension://abcdefghijklmnopabcdefghijklmnop";
 
-class DoorsTest : public testing::Test {
+class RequestFilterTest : public testing::Test {
  protected:
   // The refusal's status, or 0 where the request may pass.
   int Check(const std::string& method, HttpHeaders headers) {
     const auto refusal =
-        doors_.Check({.method = method, .path = "/mcp", .headers = std::move(headers)});
+        filter_.Check({.method = method, .path = "/mcp", .headers = std::move(headers)});
     return refusal.has_value() ? refusal->status : 0;
   }
 
-  Doors doors_{{{.host = "127.0.0.1", .port = 7890}}, {"gateway:7890"}, {kExtension}};
+  RequestFilter filter_{{{.host = "127.0.0.1", .port = 7890}}, {"gateway:7890"}, {kExtension}};
 };
 
-TEST_F(DoorsTest, OwnHostsPass) {
+TEST_F(RequestFilterTest, OwnHostsPass) {
   for (const char* host :
        {"127.0.0.1:7890", "localhost:7890", "LocalHost:7890", "[::1]:7890", "gateway:7890"}) {
     EXPECT_EQ(Check("GET", {{"host", host}}), 0) << host;
   }
 }
 
-TEST_F(DoorsTest, OtherHostsAreRefused) {
+TEST_F(RequestFilterTest, OtherHostsAreRefused) {
   for (const char* host : {"", "localhost", "localhost:80", "evil.example:7890", "127.0.0.1:7891",
                            "127.0.0.1:7890.evil.example"}) {
     EXPECT_EQ(Check("GET", {{"host", host}}), 403) << host;
@@ -40,8 +40,8 @@ TEST_F(DoorsTest, OtherHostsAreRefused) {
   EXPECT_EQ(Check("GET", {}), 403);
 }
 
-TEST_F(DoorsTest, Ipv6AddressesAndCapitalsOfTheListenerAreOwnHosts) {
-  const Doors ipv6({{.host = "FD00::1", .port = 7890}}, {}, {});
+TEST_F(RequestFilterTest, Ipv6AddressesAndCapitalsOfTheListenerAreOwnHosts) {
+  const RequestFilter ipv6({{.host = "FD00::1", .port = 7890}}, {}, {});
   for (const char* host : {"[fd00::1]:7890", "[FD00::1]:7890", "[::1]:7890"}) {
     EXPECT_FALSE(ipv6.Check({.method = "GET", .headers = {{"host", host}}}).has_value()) << host;
   }
@@ -50,15 +50,15 @@ TEST_F(DoorsTest, Ipv6AddressesAndCapitalsOfTheListenerAreOwnHosts) {
   }
 }
 
-TEST_F(DoorsTest, AListenerKnowsItsOwnHostsAndPages) {
-  const Doors doors(
+TEST_F(RequestFilterTest, AListenerKnowsItsOwnHostsAndPages) {
+  const RequestFilter filter(
       {{.host = "10.0.0.1", .port = 443}, {.host = "10.0.0.2", .port = 7890}, {.unix_path = "/s"}},
       {"gateway.test"}, {kExtension}, /*is_tls=*/true);
   const auto passes = [&](size_t listener, const std::string& host, const std::string& origin) {
     HttpHeaders headers = {{"host", host}};
     if (!origin.empty()) headers.emplace("origin", origin);
     const auto refusal =
-        doors.Check({.method = "GET", .headers = std::move(headers), .listener = listener});
+        filter.Check({.method = "GET", .headers = std::move(headers), .listener = listener});
     return !refusal.has_value();
   };
   const std::vector<std::vector<std::string>> hosts = {
@@ -81,10 +81,10 @@ TEST_F(DoorsTest, AListenerKnowsItsOwnHostsAndPages) {
 }
 
 // Whatever it is that serves pages at port 80 of this machine, it is another program.
-TEST_F(DoorsTest, NobodyHasAPageOverASocket) {
-  const Doors doors({{.host = "127.0.0.1", .port = 7890}, {.unix_path = "/s"}}, {}, {});
+TEST_F(RequestFilterTest, NobodyHasAPageOverASocket) {
+  const RequestFilter filter({{.host = "127.0.0.1", .port = 7890}, {.unix_path = "/s"}}, {}, {});
   const auto passes = [&](size_t listener, HttpHeaders headers) {
-    return !doors.Check({.method = "GET", .headers = std::move(headers), .listener = listener})
+    return !filter.Check({.method = "GET", .headers = std::move(headers), .listener = listener})
                 .has_value();
   };
   EXPECT_TRUE(passes(1, {{"host", "localhost"}}));
@@ -96,7 +96,7 @@ TEST_F(DoorsTest, NobodyHasAPageOverASocket) {
   EXPECT_FALSE(passes(0, {{"host", "127.0.0.1:7890"}, {"origin", "http://localhost"}}));
 }
 
-TEST_F(DoorsTest, OnlyNamedExtensionsAndOwnPagesMayBeTheOrigin) {
+TEST_F(RequestFilterTest, OnlyNamedExtensionsAndOwnPagesMayBeTheOrigin) {
   const auto with_origin = [&](const std::string& origin) {
     return Check("GET", {{"host", "127.0.0.1:7890"}, {"origin", origin}});
   };
@@ -114,15 +114,15 @@ TEST_F(DoorsTest, OnlyNamedExtensionsAndOwnPagesMayBeTheOrigin) {
   }
 }
 
-TEST_F(DoorsTest, OtherExtensionsAreToldHowToBeLetIn) {
+TEST_F(RequestFilterTest, OtherExtensionsAreToldHowToBeLetIn) {
   const auto refusal =
-      doors_.Check({.method = "GET",
-                    .headers = {{"host", "127.0.0.1:7890"}, {"origin", "moz-extension://mine"}}});
+      filter_.Check({.method = "GET",
+                     .headers = {{"host", "127.0.0.1:7890"}, {"origin", "moz-extension://mine"}}});
   ASSERT_TRUE(refusal.has_value());
   EXPECT_THAT(refusal->body, testing::HasSubstr("--allowed-origins=moz-extension://mine"));
 }
 
-TEST_F(DoorsTest, RequestsThatAPageOfAnotherSiteMakesAreRefused) {
+TEST_F(RequestFilterTest, RequestsThatAPageOfAnotherSiteMakesAreRefused) {
   const auto with_site = [&](const char* site) {
     return Check("GET", {{"host", "127.0.0.1:7890"}, {"sec-fetch-site", site}});
   };
@@ -137,7 +137,7 @@ TEST_F(DoorsTest, RequestsThatAPageOfAnotherSiteMakesAreRefused) {
       0);
 }
 
-TEST_F(DoorsTest, PostsMustBeJson) {
+TEST_F(RequestFilterTest, PostsMustBeJson) {
   const auto with_type = [&](const char* type) {
     return Check("POST", {{"host", "127.0.0.1:7890"}, {"content-type", type}});
   };
@@ -150,15 +150,15 @@ TEST_F(DoorsTest, PostsMustBeJson) {
   EXPECT_EQ(Check("POST", {{"host", "127.0.0.1:7890"}}), 415);
 }
 
-TEST_F(DoorsTest, LinksToThePagePassFromAnywhere) {
+TEST_F(RequestFilterTest, LinksToThePagePassFromAnywhere) {
   const auto follow = [this](const std::string& method, const std::string& path,
                              const std::string& mode, const std::string& destination) {
-    const auto refusal = doors_.Check({.method = method,
-                                       .path = path,
-                                       .headers = {{"host", "127.0.0.1:7890"},
-                                                   {"sec-fetch-site", "cross-site"},
-                                                   {"sec-fetch-mode", mode},
-                                                   {"sec-fetch-dest", destination}}});
+    const auto refusal = filter_.Check({.method = method,
+                                        .path = path,
+                                        .headers = {{"host", "127.0.0.1:7890"},
+                                                    {"sec-fetch-site", "cross-site"},
+                                                    {"sec-fetch-mode", mode},
+                                                    {"sec-fetch-dest", destination}}});
     return !refusal.has_value();
   };
   for (const char* path : {"/", "/ui", "/ui/", "/ui/sessions/1"}) {

@@ -1,4 +1,4 @@
-#include "gateway/http/http_tally.h"
+#include "gateway/http/http_metrics.h"
 
 #include <optional>
 #include <utility>
@@ -9,11 +9,11 @@
 
 namespace callslip::gateway {
 
-HttpTally::Route* HttpTally::Add(const std::string& method, const std::string& path) {
+HttpMetrics::Route* HttpMetrics::Add(const std::string& method, const std::string& path) {
   return &routes_.emplace_back(Route{.method = method, .path = path});
 }
 
-void HttpTally::Measure(Route* route, const std::string& address, Responder& responder) {
+void HttpMetrics::Measure(Route* route, const std::string& address, Responder& responder) {
   ++route->under_way;
   responder.respond = [this, route, address, begun = clock_->Now(), has_left = responder.has_left,
                        respond = std::move(responder.respond)](HttpResponse response) mutable {
@@ -34,8 +34,8 @@ void HttpTally::Measure(Route* route, const std::string& address, Responder& res
   };
 }
 
-void HttpTally::NoteRefusal(const Route& route, const std::string& address,
-                            const HttpResponse& response) {
+void HttpMetrics::NoteRefusal(const Route& route, const std::string& address,
+                              const HttpResponse& response) {
   ++refused_[response.error];
   const std::optional<int64_t> left_out = audit_.Admit();
   if (!left_out.has_value()) return;
@@ -52,7 +52,7 @@ void HttpTally::NoteRefusal(const Route& route, const std::string& address,
        {"left_out", absl::StrCat(*left_out)}});
 }
 
-void HttpTally::NoteAllowed(const Route& route, const Principal& who) {
+void HttpMetrics::NoteAllowed(const Route& route, const Principal& who) {
   if (!IsLogged(LogLevel::kInfo)) return;
   const std::optional<int64_t> left_out = allowed_.Admit();
   if (!left_out.has_value()) return;
@@ -65,7 +65,7 @@ void HttpTally::NoteAllowed(const Route& route, const Principal& who) {
        {"left_out", absl::StrCat(*left_out)}});
 }
 
-void HttpTally::LogTrouble(const Route& route, int status, const TraceContext& span) {
+void HttpMetrics::LogTrouble(const Route& route, int status, const TraceContext& span) {
   const bool refused = status == 429;
   if (!refused && status < 500) return;
   const std::optional<int64_t> left_out = (refused ? refusals_ : failures_).Admit();

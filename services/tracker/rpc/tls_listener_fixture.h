@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_TRACKER_RPC_TLS_DOOR_FIXTURE_H_
-#define CALLSLIP_TRACKER_RPC_TLS_DOOR_FIXTURE_H_
+#ifndef CALLSLIP_TRACKER_RPC_TLS_LISTENER_FIXTURE_H_
+#define CALLSLIP_TRACKER_RPC_TLS_LISTENER_FIXTURE_H_
 
 #include <cstdio>
 #include <fstream>
@@ -17,7 +17,7 @@ namespace callslip::tracker {
 // A tracker with tokens and TLS, whose files are in `folder_`: `ca`, `cert`, `key`. Of the
 // principals that AccessTest knows, these have certificates as well: client, worker and gateway,
 // with the names client.test, worker.test and gateway.test.
-class TlsDoorTest : public AccessTest {
+class TlsListenerTest : public AccessTest {
  protected:
   using Peer = gateway::TlsConnection;
 
@@ -96,4 +96,4 @@ class TlsDoorTest : public AccessTest {
 
 }  // namespace callslip::tracker
 
-#endif  // CALLSLIP_TRACKER_RPC_TLS_DOOR_FIXTURE_H_
+#endif  // CALLSLIP_TRACKER_RPC_TLS_LISTENER_FIXTURE_H_

@@ -1,4 +1,4 @@
-// The door of the unix socket is its folder and mode.
+// The admission of the unix socket is its folder and mode.
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -20,14 +20,14 @@ unsigned ModeOf(const std::string& path) {
   return info.st_mode & 0777;
 }
 
-class UnixDoorTest : public AccessTest {};
+class UnixListenerTest : public AccessTest {};
 
-TEST_F(UnixDoorTest, TheUnixSocketIsForItsOwnerAlone) {
+TEST_F(UnixListenerTest, TheUnixSocketIsForItsOwnerAlone) {
   Serve();
   EXPECT_EQ(ModeOf(folder_.path() + "/tracker.sock"), 0600u);
 }
 
-TEST_F(UnixDoorTest, EachOfSeveralSocketsIsForWhomItsFolderIs) {
+TEST_F(UnixListenerTest, EachOfSeveralSocketsIsForWhomItsFolderIs) {
   const TemporaryFolder group, everybody;
   ASSERT_EQ(chmod(group.path().c_str(), 0750), 0);
   ASSERT_EQ(chmod(everybody.path().c_str(), 0755), 0);
@@ -43,7 +43,7 @@ TEST_F(UnixDoorTest, EachOfSeveralSocketsIsForWhomItsFolderIs) {
   EXPECT_EQ(ModeOf((*bound)[2].unix_path), 0600u);
 }
 
-TEST_F(UnixDoorTest, AnotherUserDoesNotGetInOverTheUnixSocket) {
+TEST_F(UnixListenerTest, AnotherUserDoesNotGetInOverTheUnixSocket) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   Serve();
   // The socket alone keeps them out.

@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_TRACKER_SERVER_RPC_TALLY_H_
-#define CALLSLIP_TRACKER_SERVER_RPC_TALLY_H_
+#ifndef CALLSLIP_TRACKER_SERVER_RPC_METRICS_H_
+#define CALLSLIP_TRACKER_SERVER_RPC_METRICS_H_
 
 #include <array>
 #include <atomic>
@@ -23,9 +23,9 @@ namespace callslip::tracker {
 
 // Counts the calls of one method. Thread-safe; costs a few atomic additions and two looks at the
 // clock for each call.
-class RpcTally {
+class RpcMetrics {
  public:
-  RpcTally(Clock* clock, std::string method) : clock_(clock), method_(std::move(method)) {}
+  RpcMetrics(Clock* clock, std::string method) : clock_(clock), method_(std::move(method)) {}
 
   // The beginning of a call, for End().
   int64_t Begin() {
@@ -55,12 +55,12 @@ class RpcTally {
 
 // The calls of a server, by method. Thread-safe. Without a clock calls are counted, and take no
 // time.
-class RpcTallies {
+class RpcMetricsByMethod {
  public:
-  explicit RpcTallies(Clock* clock) : clock_(clock) {}
+  explicit RpcMetricsByMethod(Clock* clock) : clock_(clock) {}
 
-  // The tally of a method, for as long as this lives.
-  RpcTally* Of(const std::string& method);
+  // The metrics of a method, for as long as this lives.
+  RpcMetrics* Of(const std::string& method);
 
   // In the order of the methods' names.
   std::vector<RpcStatistics> Read();
@@ -68,9 +68,10 @@ class RpcTallies {
  private:
   Clock* const clock_;
   Mutex mutex_;
-  std::map<std::string, std::unique_ptr<RpcTally>> tallies_ ABSL_GUARDED_BY(mutex_);  // By method.
+  std::map<std::string, std::unique_ptr<RpcMetrics>> by_method_
+      ABSL_GUARDED_BY(mutex_);  // By method.
 };
 
 }  // namespace callslip::tracker
 
-#endif  // CALLSLIP_TRACKER_SERVER_RPC_TALLY_H_
+#endif  // CALLSLIP_TRACKER_SERVER_RPC_METRICS_H_

@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_TALLY_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_TALLY_H_
+#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_COUNTERS_H_
+#define CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_COUNTERS_H_
 
 #include <array>
 #include <cstddef>
@@ -59,7 +59,7 @@ struct CommandStatistics {
 
 // Counts what becomes of the commands of one partition. Some additions for each change, guarded by
 // the partition's mutex, which is held for it anyway.
-class CommandTally {
+class CommandCounters {
  public:
   void Registered() {
     ++statistics_.registered;
@@ -88,4 +88,4 @@ class CommandTally {
 
 }  // namespace callslip::tracker
 
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_TALLY_H_
+#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_COUNTERS_H_

@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_COURIER_H_
-#define CALLSLIP_BRIDGE_RELAY_COURIER_H_
+#ifndef CALLSLIP_BRIDGE_RELAY_RETRYING_SENDER_H_
+#define CALLSLIP_BRIDGE_RELAY_RETRYING_SENDER_H_
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -20,8 +20,8 @@ namespace callslip::bridge {
 //     know the token, and there is a new session or token: immediately;
 //   - its effect is unknown (the connection broke, the stream ended early), but it carries a
 //     request_id or only reads: until its deadline.
-// Between two attempts it backs off, from kFirstBackoff to kLongestBackoff.
-class Courier {
+// Between two attempts it backs off, from kFirstBackoff to kMaxBackoff.
+class RetryingSender {
  public:
   struct Delivery {
     const Message* message;
@@ -35,8 +35,8 @@ class Courier {
     absl::string_view header = "";
   };
 
-  // Both must outlive the courier.
-  Courier(Clock* clock, GatewayClient* gateway, SessionKeeper* session)
+  // Both must outlive the sender.
+  RetryingSender(Clock* clock, GatewayClient* gateway, SessionKeeper* session)
       : clock_(clock), gateway_(gateway), session_(session) {}
 
   // The outcome of the last attempt that says something about the message: kNotSent means that no
@@ -53,4 +53,4 @@ class Courier {
 
 }  // namespace callslip::bridge
 
-#endif  // CALLSLIP_BRIDGE_RELAY_COURIER_H_
+#endif  // CALLSLIP_BRIDGE_RELAY_RETRYING_SENDER_H_

@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_DOORS_H_
-#define CALLSLIP_GATEWAY_HTTP_DOORS_H_
+#ifndef CALLSLIP_GATEWAY_HTTP_REQUEST_FILTER_H_
+#define CALLSLIP_GATEWAY_HTTP_REQUEST_FILTER_H_
 
 #include <optional>
 #include <string>
@@ -20,15 +20,15 @@ namespace callslip::gateway {
 //           images and scripts make carry none, but browsers say in this header where they come
 //           from. A link to the page (/ui/) may be anywhere: what it opens holds nothing.
 //   Content-Type of a POST must be application/json, which a plain HTML form can't send.
-class Doors {
+class RequestFilter {
  public:
   // Accepts the listener's address itself, the loopback names with its port, and `allowed_hosts`
   // ("name:port"); over HTTPS where `is_tls` (pages of another scheme are not the gateway's own).
   // A Unix-domain socket is `localhost`, where no browser gets a page. `allowed_origins` are
   // compared as a whole ("chrome-extension://id"). `listen` are the listeners by
   // HttpRequest::listener.
-  Doors(const std::vector<Address>& listen, const std::vector<std::string>& allowed_hosts,
-        const std::vector<std::string>& allowed_origins, bool is_tls = false);
+  RequestFilter(const std::vector<Address>& listen, const std::vector<std::string>& allowed_hosts,
+                const std::vector<std::string>& allowed_origins, bool is_tls = false);
 
   // Whether its Host is one of ours: if not, it may be on its way to somebody else.
   bool IsForUs(const HttpRequest& request) const;
@@ -37,14 +37,14 @@ class Doors {
   std::optional<HttpResponse> Check(const HttpRequest& request) const;
 
  private:
-  struct Door {
+  struct Listener {
     absl::flat_hash_set<std::string> hosts;
     absl::flat_hash_set<std::string> origins;
   };
 
-  std::vector<Door> doors_;  // By listener.
+  std::vector<Listener> listeners_;  // By listener.
 };
 
 }  // namespace callslip::gateway
 
-#endif  // CALLSLIP_GATEWAY_HTTP_DOORS_H_
+#endif  // CALLSLIP_GATEWAY_HTTP_REQUEST_FILTER_H_

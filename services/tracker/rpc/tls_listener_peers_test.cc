@@ -9,12 +9,12 @@
 #include "common/error_details.h"
 #include "common/file_limit.h"
 #include "gtest/gtest.h"
-#include "tracker/rpc/tls_door_fixture.h"
+#include "tracker/rpc/tls_listener_fixture.h"
 
 namespace callslip::tracker {
 namespace {
 
-class TlsDoorPeersTest : public TlsDoorTest {
+class TlsListenerPeersTest : public TlsListenerTest {
  protected:
   using Options = Peer::Options;
   using RawPeer = std::shared_ptr<gateway::RawConnection>;
@@ -93,7 +93,7 @@ class TlsDoorPeersTest : public TlsDoorTest {
   const TestAuthority other_authority_;
 };
 
-TEST_F(TlsDoorPeersTest, BadOnesAreRefusedAndOthersServed) {
+TEST_F(TlsListenerPeersTest, BadOnesAreRefusedAndOthersServed) {
   ServeTls(/*asks_for_certificates=*/true);
   EXPECT_NE(Greet(*PeerWith({.certificate = good_})), "") << "a good one is served";
   const auto steady = Connect("client.test");
@@ -107,7 +107,7 @@ TEST_F(TlsDoorPeersTest, BadOnesAreRefusedAndOthersServed) {
   EXPECT_OK(Ask(Connect("client.test")));
 }
 
-TEST_F(TlsDoorPeersTest, WhoeverIsNamedNowhereIsRefusedByEveryMethod) {
+TEST_F(TlsListenerPeersTest, WhoeverIsNamedNowhereIsRefusedByEveryMethod) {
   ServeTls(/*asks_for_certificates=*/true);
   const auto stranger = Connect("stranger.test");
   EXPECT_EQ(DetailsOf(Ask(stranger)).reason, "certificate_unknown");
@@ -122,7 +122,7 @@ TEST_F(TlsDoorPeersTest, WhoeverIsNamedNowhereIsRefusedByEveryMethod) {
   }
 }
 
-TEST_F(TlsDoorPeersTest, HundredsOfHandshakesThatLeadNowhereKeepNobodyOut) {
+TEST_F(TlsListenerPeersTest, HundredsOfHandshakesThatLeadNowhereKeepNobodyOut) {
   RaiseFileLimit();
   ServeTls(/*asks_for_certificates=*/true);
   const auto steady = Connect("client.test");
@@ -139,7 +139,7 @@ TEST_F(TlsDoorPeersTest, HundredsOfHandshakesThatLeadNowhereKeepNobodyOut) {
 
 // The other direction: a client, as the gateway is one, checks whom it has reached.
 
-TEST_F(TlsDoorPeersTest, AClientRefusesATrackerThatIsNotTheOne) {
+TEST_F(TlsListenerPeersTest, AClientRefusesATrackerThatIsNotTheOne) {
   ServeTls(/*asks_for_certificates=*/false);
   EXPECT_OK(Ask(Connect(), "client"));
   Write("other-ca", other_authority_.certificate());
@@ -147,7 +147,7 @@ TEST_F(TlsDoorPeersTest, AClientRefusesATrackerThatIsNotTheOne) {
       absl::IsUnavailable(Ask(Connect(TlsFiles{.authorities = Path("other-ca")}), "client")));
 }
 
-TEST_F(TlsDoorPeersTest, AClientRefusesATrackerOfAnotherName) {
+TEST_F(TlsListenerPeersTest, AClientRefusesATrackerOfAnotherName) {
   server_pair_ = authority_.Issue({.names = "DNS:other.example"});
   ServeTls(/*asks_for_certificates=*/false);
   EXPECT_TRUE(absl::IsUnavailable(Ask(Connect(), "client")));
