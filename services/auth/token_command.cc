@@ -59,13 +59,13 @@ absl::StatusOr<std::string> Remove(const std::string& path, const std::string& n
     };
     removed = static_cast<int>(std::erase_if(lines, is_meant));
     if (removed == 0) {
-      return absl::NotFoundError(absl::StrCat("the token file ", path, " has nobody named ", named,
-                                              ", and no token of that fingerprint"));
+      return absl::NotFoundError(absl::StrCat("the token file ", path, " has no entry named ",
+                                              named, ", and no token of that fingerprint"));
     }
     const std::string left = absl::StrJoin(lines, "\n");
     if (!ParseTokenFile(left).ok()) {
       return absl::FailedPreconditionError(
-          "nobody would be left who may call: add another token first");
+          "the last token cannot be removed: add another one first");
     }
     return left;
   }));

@@ -128,7 +128,7 @@ class Parser {
     if (!IsPrincipalName(fields[1])) {
       return Broken("a name is 1 to 64 characters of a-z, 0-9, '.', '_' and '-'");
     }
-    if (fields[1] == kLocalName) return Broken("`local` is whoever has no token");
+    if (fields[1] == kLocalName) return Broken("`local` is the name of callers without a token");
     if (IsProviderName(fields[1])) {
       return Broken(
           "names that begin with oauth- or oauth_ are for those who come with a token of "
@@ -165,8 +165,9 @@ absl::Status FileError(absl::string_view what, const std::string& path, int erro
 
 std::string NewFileText() {
   std::string text =
-      "# Who may call the gateway and the tracker, and what as: ROLE NAME TOKEN. Keep it secret.\n"
-      "# What is changed here counts at once.\n";
+      "# Callers of the gateway and the tracker, one per line: ROLE NAME TOKEN. Keep this file "
+      "secret.\n"
+      "# Changes take effect at once.\n";
   for (const absl::string_view principal : {"client agent", "worker extension", "viewer viewer",
                                             "admin admin", "runner runner", "gateway gateway"}) {
     absl::StrAppend(&text, principal, " ", NewToken(), "\n");
@@ -237,13 +238,12 @@ absl::StatusOr<std::string> ReadPrivateFile(const std::string& path) {
   struct stat info = {};
   if (fstat(fd, &info) != 0) return FileError("read", path, errno);
   if (!S_ISREG(info.st_mode)) {
-    return absl::FailedPreconditionError(absl::StrCat("the token file ", path, " is no file"));
+    return absl::FailedPreconditionError(absl::StrCat("the token file ", path, " is not a file"));
   }
   if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("others than its owner have access to the token file ", path,
-                     "; run chmod 600 on it, and renew the tokens if "
-                     "somebody may have read them"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "others than its owner have access to the token file ", path,
+        "; run chmod 600 on it, and replace the tokens if another user may have read them"));
   }
   std::string text(kMaxFileBytes + 1, '\0');
   size_t size = 0;

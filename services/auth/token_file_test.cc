@@ -239,9 +239,9 @@ TEST_F(TokenFileTest, EditsAtOneTimeAreAllMade) {
 }
 
 TEST_F(TokenFileTest, SaysWhatIsInTheWay) {
-  EXPECT_THAT(ErrorOfLoading(folder_.string()), HasSubstr("is no file"));
+  EXPECT_THAT(ErrorOfLoading(folder_.string()), HasSubstr("is not a file"));
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
-  EXPECT_THAT(ErrorOfLoading(path_), HasSubstr("is no file"));
+  EXPECT_THAT(ErrorOfLoading(path_), HasSubstr("is not a file"));
   EXPECT_THAT(ErrorOfLoading(folder_.string() + "/missing/tokens"),
               HasSubstr("cannot create the token file"));
 }

@@ -23,7 +23,7 @@ void TokenWatch::Reload() {
     if (absl::Status fits = check_(*file); !fits.ok()) file = std::move(fits);
   }
   if (!file.ok()) {
-    Log(LogLevel::kError, "token file not taken; the tokens of before still count",
+    Log(LogLevel::kError, "token file not loaded; the previous tokens stay valid",
         {{"reason", std::string(file.status().message())}});
     return;
   }

@@ -40,8 +40,7 @@ std::string WholePath(const std::string& path) {
 
 void AddBridgeOptions(OptionSet& options, BridgeOptions& target) {
   options.Add("gateway", &target.gateway,
-              "URL of the gateway, http or https, or unix:PATH; without a path on the server, /mcp "
-              "is meant");
+              "URL of the gateway, http or https, or unix:PATH; without a path, /mcp is used");
   options.Add("token-file", &target.token_file,
               "File that holds the token for the gateway: nothing else, or the gateway's own token "
               "file, whose first client is taken. CALLSLIP_TOKEN may hold the token itself");
@@ -60,7 +59,7 @@ void AddBridgeOptions(OptionSet& options, BridgeOptions& target) {
   options.Add("autostart", &target.autostart,
               "Start a tracker and a gateway at the address of --gateway, for all bridges that ask "
               "for it together; they end with the last of these bridges");
-  options.Add("json", &target.json, "What doctor finds, as JSON");
+  options.Add("json", &target.json, "Print the result of doctor as JSON");
   options.Add("fix", &target.fix,
               "With doctor: write this bridge, with the options given here, into the configuration "
               "of the agents that are found; shows each change and asks before");

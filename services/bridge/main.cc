@@ -133,7 +133,7 @@ int Run(int argc, char** argv) {
                        "connects an agent's stdin and stdout to the Callslip gateway");
   AddBridgeOptions(option_set, options);
   if (const char* token = std::getenv("CALLSLIP_TOKEN"); token != nullptr) options.token = token;
-  option_set.AddCommand("doctor", "tells which link from here to the browser is broken");
+  option_set.AddCommand("doctor", "shows which link from here to the browser is broken");
   option_set.AddCommand(kSuperviseCommand, "runs tracker and gateway; for --autostart only");
   const OptionSet::Parsed parsed = option_set.ParseOrExit(argc, argv);
   if (parsed.command == kSuperviseCommand) options.autostart = true;
@@ -169,7 +169,8 @@ int Run(int argc, char** argv) {
   Log(LogLevel::kInfo, "started", {{"gateway", gateway.url().ToString()}});
   if (!gateway.IsPrivate()) {
     Log(LogLevel::kWarning,
-        "the connection to the gateway is not encrypted: whoever is on the way can read the token "
+        "the connection to the gateway is not encrypted: anyone on the network path can read the "
+        "token "
         "and all results. Use https://, or a tunnel",
         {{"gateway", gateway.url().ToString()}});
   }

@@ -12,7 +12,7 @@ namespace {
 
 absl::Status BadAddress(absl::string_view text) {
   return absl::InvalidArgumentError(
-      absl::StrCat("\"", text, "\" is no address; write HOST:PORT, [IPV6]:PORT or unix:PATH"));
+      absl::StrCat("\"", text, "\" is not an address; write HOST:PORT, [IPV6]:PORT or unix:PATH"));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ absl::Status Error(int error, absl::string_view path) {
 
 absl::Status NoFile(absl::string_view path, mode_t mode) {
   return absl::FailedPreconditionError(
-      absl::StrCat(path, S_ISDIR(mode) ? " is a directory" : " is no regular file"));
+      absl::StrCat(path, S_ISDIR(mode) ? " is a directory" : " is not a regular file"));
 }
 
 // A descriptor that says only where something is: nothing is opened, whatever it is. -1 with errno.

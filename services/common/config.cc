@@ -69,7 +69,7 @@ absl::StatusOr<std::vector<Setting>> ReadYaml(const std::string& path) {
   } catch (const YAML::BadFile&) {
     return absl::NotFoundError(absl::StrCat("cannot read the configuration file ", path));
   } catch (const std::exception& error) {  // Besides YAML's own: a folder instead of a file.
-    return absl::InvalidArgumentError(absl::StrCat(path, " is no valid YAML: ", error.what()));
+    return absl::InvalidArgumentError(absl::StrCat(path, " is not valid YAML: ", error.what()));
   }
   return settings;
 }

@@ -111,7 +111,7 @@ TEST_F(OptionSetTest, FileErrorsNameTheKey) {
   EXPECT_THAT(Parse({"--config", WriteFile("poll_threads: many\n")}).status().message(),
               HasSubstr("key \"poll_threads\""));
   EXPECT_THAT(Parse({"--config", WriteFile("a: [\n")}).status().message(),
-              HasSubstr("no valid YAML"));
+              HasSubstr("not valid YAML"));
   EXPECT_EQ(Parse({"--config", "/nonexistent.yaml"}).status().code(), absl::StatusCode::kNotFound);
 }
 

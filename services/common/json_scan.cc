@@ -28,7 +28,7 @@ namespace {
 // The object that the text is, the member that is looked into, and the objects in there.
 constexpr int kMaxKeptDepth = 3;
 
-constexpr absl::string_view kInvalid = "the text is no valid JSON in UTF-8";
+constexpr absl::string_view kInvalid = "the text is not valid JSON in UTF-8";
 constexpr absl::string_view kTooDeep = "the JSON is nested too deeply";
 
 bool IsSpace(char c) {

@@ -47,7 +47,7 @@ JsonScan ScanJson(absl::string_view text, absl::string_view into = {},
 // The value of the first member named `key`, or nullopt.
 std::optional<absl::string_view> FindMember(JsonMembers members, absl::string_view key);
 
-// The members within that value; none where it was not looked into, or is no object.
+// The members within that value; none where it was not looked into, or is not an object.
 JsonMembers InnerMembers(JsonMembers members, absl::string_view key);
 
 // True for a JSON string that stands for `text`.

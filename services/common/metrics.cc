@@ -107,9 +107,9 @@ void MetricsPage::Process() {
   Gauge("process_resident_memory_bytes", "Memory in use.",
         FieldOf(stat, kResidentPages) * static_cast<double>(sysconf(_SC_PAGESIZE)));
   const HeapUse heap = HeapUse::OfThisProcess();
-  Gauge("callslip_heap_in_use_bytes", "What was allocated and not freed.",
+  Gauge("callslip_heap_in_use_bytes", "Memory that is allocated and not freed.",
         static_cast<double>(heap.in_use));
-  Gauge("callslip_heap_spare_bytes", "What the allocator keeps for what comes next.",
+  Gauge("callslip_heap_spare_bytes", "Free memory that the allocator keeps.",
         static_cast<double>(heap.spare));
   Gauge("process_virtual_memory_bytes", "Address space in use.", FieldOf(stat, kVirtualBytes));
   Gauge("process_threads", "Threads.", FieldOf(stat, kThreads));

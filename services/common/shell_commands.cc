@@ -92,7 +92,7 @@ std::string TruncateOutput(absl::string_view output, size_t max_bytes) {
   // Sequences have four bytes at the most; what is longer is no UTF-8 and may be cut.
   for (int i = 0; i < 3 && head > 0 && ContinuesSequence(output[head]); ++i) --head;
   for (int i = 0; i < 3 && tail < output.size() && ContinuesSequence(output[tail]); ++i) ++tail;
-  return absl::StrCat(output.substr(0, head), "\n[… ", tail - head, " bytes left out …]\n",
+  return absl::StrCat(output.substr(0, head), "\n[… ", tail - head, " bytes omitted …]\n",
                       output.substr(tail));
 }
 

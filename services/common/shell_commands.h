@@ -11,11 +11,11 @@
 #include "absl/strings/string_view.h"
 
 // Commands in an agent's text: <shell>ls -l</shell>. Each gets an id of its own, by which it is
-// followed until its result is there; its text is no id, since the same command may stand twice in
-// one answer (seed 003).
+// followed until its result is there; its text is not an id, since the same command may stand twice
+// in one answer (seed 003).
 namespace callslip {
 
-// A longer one is no command that anybody typed; its text is passed over.
+// A longer one is not a command that anybody typed; its text is passed over.
 inline constexpr size_t kMaxShellCommandBytes = size_t{64} << 10;
 // Commands of one iteration; what comes after them is passed over.
 inline constexpr size_t kMaxShellCommands = 1000;

@@ -119,17 +119,17 @@ TEST(FormatToolResultsTest, AnOutputCannotEndItsResult) {
 
 TEST(TruncateOutputTest, KeepsWhatFitsAndBothEndsOfWhatDoesNot) {
   EXPECT_EQ(TruncateOutput("short", 5), "short");
-  EXPECT_EQ(TruncateOutput("abcdefghij", 4), "ab\n[… 6 bytes left out …]\nij");
+  EXPECT_EQ(TruncateOutput("abcdefghij", 4), "ab\n[… 6 bytes omitted …]\nij");
   EXPECT_EQ(TruncateOutput("", 0), "");
   EXPECT_THAT(TruncateOutput(std::string(kMaxShellOutputBytes + 1, 'x')),
-              HasSubstr("1 bytes left out"));
+              HasSubstr("1 bytes omitted"));
 }
 
 TEST(TruncateOutputTest, CutsNoUtf8Sequence) {
   const std::string text = "ääääää";
-  EXPECT_EQ(TruncateOutput(text, 6), "ä\n[… 8 bytes left out …]\nä");
+  EXPECT_EQ(TruncateOutput(text, 6), "ä\n[… 8 bytes omitted …]\nä");
   for (size_t bytes = 0; bytes < text.size(); ++bytes) {
-    EXPECT_THAT(TruncateOutput(text, bytes), HasSubstr("left out"));
+    EXPECT_THAT(TruncateOutput(text, bytes), HasSubstr("omitted"));
   }
 }
 

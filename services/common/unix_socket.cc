@@ -37,11 +37,11 @@ absl::Status PrepareSocketPath(const std::string& path) {
   if (lstat(path.c_str(), &found) != 0) return absl::OkStatus();
   if (!S_ISSOCK(found.st_mode)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path, " is no socket: name another path, or remove what is there"));
+        absl::StrCat(path, " is not a socket: name another path, or remove what is there"));
   }
   if (IsSocketInUse(path)) {
-    return absl::UnavailableError(
-        absl::StrCat("somebody listens at unix:", path, " already: end it, or name another path"));
+    return absl::UnavailableError(absl::StrCat("another program listens at unix:", path,
+                                               " already: end it, or name another path"));
   }
   unlink(path.c_str());
   return absl::OkStatus();

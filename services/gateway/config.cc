@@ -31,16 +31,15 @@ void GatewayConfig::AddTo(OptionSet& options) {
               "Where to serve HTTP, also several of HOST:PORT and unix:PATH; port 0 picks a free "
               "one");
   options.Add("listen-when-free", &listen_when_free,
-              "Serve where that is possible, and on the other addresses of --listen, of which "
-              "somebody else has the port, once they are free");
+              "Serve where that is possible, and on the other addresses of --listen, whose port "
+              "another program has, as soon as it is free");
   options.Add("allow-insecure-bind", &allow_insecure_bind,
               "Serve on an address that other machines may reach, although nothing authenticates "
               "them");
   options.Add(
       "token-file", &token_file,
-      "File of those who may call, a line ROLE NAME TOKEN each; made with random tokens "
-      "where there is none; what changes in it counts at once. Without it everyone on this machine "
-      "may call");
+      "File of the callers, one line ROLE NAME TOKEN each; created with random tokens if it does "
+      "not exist; changes take effect at once. Without it every user of this machine may call");
   options.Add(
       "tls-cert", &tls.certificate,
       "PEM file with the certificate for HTTPS and those that vouch for it; needs --tls-key; "
@@ -53,7 +52,7 @@ void GatewayConfig::AddTo(OptionSet& options) {
   options.Add("allowed-hosts", &allowed_hosts,
               "Further values of the Host header to accept, each NAME:PORT");
   options.Add("allowed-origins", &allowed_origins,
-              "Values of the Origin header to accept besides the gateway's own, such as "
+              "Values of the Origin header to accept in addition to the gateway's own, such as "
               "chrome-extension://ID");
   options.Add(
       "trusted-proxies", &trusted_proxies,
@@ -77,10 +76,9 @@ void GatewayConfig::AddTo(OptionSet& options) {
   options.AddChoice("log-level", &log_level, {"debug", "info", "warning", "error"},
                     "The least severe messages that are logged");
   AddOtlpEndpoint(options, &otlp_endpoint);
-  options.AddBytes(
-      "memory", &memory, int64_t{64} << 20, int64_t{1} << 40,
-      "What the gateway may take of memory, such as 512MiB: how many bytes of bodies and "
-      "answers may be under way follows from it");
+  options.AddBytes("memory", &memory, int64_t{64} << 20, int64_t{1} << 40,
+                   "Memory limit of the gateway, such as 512MiB; the limit for bodies and answers "
+                   "in flight is derived from it");
 }
 
 std::optional<TlsFiles> GatewayConfig::TrackerTls() const {

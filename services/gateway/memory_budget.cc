@@ -56,7 +56,7 @@ absl::StatusOr<MemoryBudget> MemoryBudget::Of(int64_t bytes) {
                             static_cast<int64_t>(HttpLimits().bodies_of_caller_bytes) +
                         1;
   return absl::InvalidArgumentError(absl::StrCat(
-      "--memory ", InMiB(bytes), " is too little for one of the largest bodies beside ",
+      "--memory ", InMiB(bytes), " is too little for one body of the maximum size plus ",
       budget.http.connections, " connections. Set at least ", InMiB(least)));
 }
 

@@ -51,17 +51,17 @@ void AddMemory(const MetricsSource& source, MetricsPage& page) {
   const MemoryBudget& budget = source.memory;
   const HttpServer& server = *source.server;
   for (const auto& [table, bytes] : budget.Shares()) {
-    page.Gauge("callslip_memory_limit_bytes", "What of the memory a table may take.",
-               AsDouble(bytes), {{"table", table}});
+    page.Gauge("callslip_memory_limit_bytes", "Memory limit of a table.", AsDouble(bytes),
+               {{"table", table}});
   }
   for (const auto& [table, bytes] :
        {std::pair("bodies", kCopiesOfBodies * server.body_bytes()),
         std::pair("updates", static_cast<int64_t>(source.updates->taken())),
         std::pair("unsent", kCopiesOfAnswers * server.unsent_bytes())}) {
-    page.Gauge("callslip_memory_used_bytes", "What of it a table takes, where that is counted.",
+    page.Gauge("callslip_memory_used_bytes", "Memory that a table uses, where it is counted.",
                AsDouble(bytes), {{"table", table}});
   }
-  page.Gauge("callslip_memory_bytes", "What the process may take of memory, by --memory.",
+  page.Gauge("callslip_memory_bytes", "Memory limit of the process (--memory).",
              AsDouble(budget.bytes));
 }
 

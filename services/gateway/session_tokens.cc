@@ -12,9 +12,10 @@ namespace callslip::gateway {
 namespace {
 
 absl::Status Unknown() {
-  return ErrorWithDetails(absl::StatusCode::kUnauthenticated,
-                          "The session of this token has ended, or it is none of any session.",
-                          {.reason = "token_unknown"});
+  return ErrorWithDetails(
+      absl::StatusCode::kUnauthenticated,
+      "The session of this token has ended, or the token never belonged to a session.",
+      {.reason = "token_unknown"});
 }
 
 bool IsOfThisMachine(const std::string& address) {

@@ -44,7 +44,7 @@ std::string AdviceFor(absl::string_view reason) {
         kOrSocket);
   }
   return absl::StrCat(
-      "To the tracker this gateway is somebody who speaks for nobody else: start the tracker with "
+      "The tracker does not accept this gateway as a gateway: start the tracker with "
       "--token-file, and give that and the gateway's --token-file the same line of the role "
       "gateway (both may be one file)",
       kOrSocket);

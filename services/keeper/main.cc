@@ -232,7 +232,7 @@ int main(int count, char** words) {
   }
   char** command = words + at + 1;
   if (fcntl(kRunner, F_SETFD, FD_CLOEXEC) != 0) {
-    return Fail(kWrongUse, "descriptor 3 has to be a socket to whoever wants an agent");
+    return Fail(kWrongUse, "descriptor 3 must be the socket of the program that starts agents");
   }
   if (access(kChildren, R_OK) != 0) return Fail(kDenied, kChildren);
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return Fail(kDenied, "prctl");

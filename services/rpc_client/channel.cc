@@ -42,11 +42,11 @@ absl::Status CheckTrackers(const std::vector<Address>& addresses, bool has_tls) 
     if (IsIpv4(address.host)) continue;
     return absl::InvalidArgumentError(
         absl::StrCat("of several trackers each has to be an IPv4 address, and ", address.ToString(),
-                     " is none. One name that stands for all of them will do"));
+                     " is not one. One name that resolves to all of them is enough"));
   }
   if (!has_tls) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      "with TLS several trackers need one name, which stands for all of them and in their "
+      "with TLS, several trackers need one name that resolves to all of them and is in their "
       "certificates");
 }
 

@@ -35,7 +35,7 @@ void ReadNamed(const YAML::Node& node, absl::string_view file, absl::string_view
                  if (!IsName(name, "._-")) {
                    problems.push_back(
                        ProblemAt(file, line,
-                                 absl::StrCat("\"", name, "\" is no name of one of the ", what,
+                                 absl::StrCat("\"", name, "\" is not a name of one of the ", what,
                                               "s: write 1 to 64 letters, digits, `.`, `_`, `-`")));
                    return;
                  }
@@ -79,7 +79,7 @@ void RunnerLimits::AddTo(ConfigKeys& keys) {
   keys.Add("sessions_per_process", &sessions_per_process, 1, 64,
            "how many sessions of the same agent and workspace share a process");
   keys.Add("idle_stop", &agents.idle_stop, absl::Seconds(10), absl::Hours(24 * 30),
-           "an agent that nobody has used for so long is stopped; the next message resumes it");
+           "an agent that was idle for so long is stopped; the next message resumes it");
 }
 
 void AgentConfig::AddTo(ConfigKeys& keys) {
@@ -128,7 +128,7 @@ void WorkspaceConfig::AddTo(ConfigKeys& keys) {
            "further directories that its sessions may use");
   keys.Add("max_running", &max_running, 1, 1'000, "how many agents run there at the same time");
   keys.Add("allow_fresh", &allow_fresh,
-           "whether a session whose agent has lost its context goes on without it, unasked");
+           "whether a session continues without asking after its agent has lost its context");
   keys.Add(
       "children_in", &children_in,
       "the workspaces in which its agents may make sessions, beside this one; these sessions have "

@@ -29,7 +29,7 @@ using Of = ConfigProblem::Of;
 std::string ProgramProblem(const std::string& command, const Environment& environment) {
   if (FindProgram(command, environment).has_value()) return "";
   if (absl::StrContains(command, '/')) {
-    return absl::StrCat(command, " is not there or can't be executed");
+    return absl::StrCat(command, " does not exist or is not executable");
   }
   return absl::StrCat("\"", command, "\" is not in ", environment.at("PATH"),
                       ": install it, write its whole path, or set PATH in `env`");
@@ -42,11 +42,11 @@ std::string FileProblem(const std::string& path) {
 
 std::string DirectoryProblem(const std::string& path) {
   struct stat about = {};
-  if (!absl::StartsWith(path, "/")) return absl::StrCat("\"", path, "\" is no absolute path");
+  if (!absl::StartsWith(path, "/")) return absl::StrCat("\"", path, "\" is not an absolute path");
   if (stat(path.c_str(), &about) != 0) {
-    return absl::StrCat(path, " is not there, or is hidden from the runner's user");
+    return absl::StrCat(path, " does not exist, or the runner's user cannot see it");
   }
-  if (!S_ISDIR(about.st_mode)) return absl::StrCat(path, " is no directory");
+  if (!S_ISDIR(about.st_mode)) return absl::StrCat(path, " is not a directory");
   if (access(path.c_str(), R_OK | W_OK | X_OK) != 0) {
     return absl::StrCat(path, " can't be written to by the runner's user");
   }
@@ -223,7 +223,7 @@ std::string GatewayProblem(const std::string& gateway) {
   absl::string_view rest = gateway;
   const bool is_https = absl::ConsumePrefix(&rest, "https://");
   if (!is_https && !absl::ConsumePrefix(&rest, "http://")) {
-    return absl::StrCat("the gateway \"", gateway, "\" is no URL: write http://", gateway);
+    return absl::StrCat("the gateway \"", gateway, "\" is not a URL: write http://", gateway);
   }
   const absl::string_view authority = rest.substr(0, rest.find('/'));
   // An IPv6 address contains colons.
@@ -238,7 +238,7 @@ std::string GatewayProblem(const std::string& gateway) {
   });
   if (!is_plain || !address.ok() || address->is_unix() || address->port == 0) {
     return absl::StrCat("the gateway \"", gateway,
-                        "\" is no URL of the form http://HOST:PORT or https://HOST");
+                        "\" is not a URL of the form http://HOST:PORT or https://HOST");
   }
   if (absl::EndsWith(absl::StripSuffix(rest, "/"), "/mcp")) {
     return absl::StrCat("the gateway \"", gateway,

@@ -63,15 +63,16 @@ TEST_F(ConfigCheckTest, SaysAllThatIsWrongAtOnce) {
       ElementsAre(": /no/such/token can't be read", ": /no/such/ca.pem can't be read",
                   "absent: \"no-such-agent\" is not in /usr/bin:/bin: install it, write its whole "
                   "path, or set PATH in `env`",
-                  "absent: /no/such/wrapper is not there or can't be executed",
+                  "absent: /no/such/wrapper does not exist or is not executable",
                   "none: `command` is missing: write it as a list, such as [opencode, acp]",
                   "none: there is no MCP server \"other\": `mcp` may have callslip",
-                  "a: " + dir_ + "/absent is not there, or is hidden from the runner's user",
+                  "a: " + dir_ + "/absent does not exist, or the runner's user cannot see it",
                   "a: there is no agent \"shel\", did you mean \"shell\"?",
-                  "a: there is no agent \"quite-another\"", "b: " + dir_ + "/file is no directory",
-                  "c: \"relative\" is no absolute path",
+                  "a: there is no agent \"quite-another\"",
+                  "b: " + dir_ + "/file is not a directory",
+                  "c: \"relative\" is not an absolute path",
                   "d: `dir` is missing: write the absolute path of a directory",
-                  "d: " + dir_ + "/absent is not there, or is hidden from the runner's user",
+                  "d: " + dir_ + "/absent does not exist, or the runner's user cannot see it",
                   "x: workspace web has the same directory: remove one"));
 }
 

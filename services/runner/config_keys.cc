@@ -66,7 +66,7 @@ absl::Status ReadPolicy(const YAML::Node& node, PermissionPolicy* target) {
           "\"", answer, "\" for ", kind, ": write one of ", absl::StrJoin(kPermissionRules, ", ")));
     }
     if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
-      return absl::InvalidArgumentError(absl::StrCat("\"", kind, "\" is no kind of tool",
+      return absl::InvalidArgumentError(absl::StrCat("\"", kind, "\" is not a kind of tool",
                                                      Suggestion(kind, kinds), "; there are ",
                                                      absl::StrJoin(kinds, ", ")));
     }
@@ -108,7 +108,7 @@ void ForEachEntry(const YAML::Node& map, absl::string_view file, absl::string_vi
     const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
     if (!seen.insert(key).second) {
       problems.push_back(
-          ProblemAt(file, line, absl::StrCat("\"", key, "\" stands twice in ", where)));
+          ProblemAt(file, line, absl::StrCat("\"", key, "\" occurs twice in ", where)));
       continue;
     }
     take(key, entry.second, line);

@@ -171,10 +171,12 @@ quite_another: 1
           "r.yaml:8: bad value for \"fs\" in agent opencode: write true or false",
           "r.yaml:9: bad value for \"mcp\" in agent opencode: write a list, such as [opencode, "
           "acp]",
-          "r.yaml:10: \"opencode\" stands twice in agents",
-          "r.yaml:11: \"no name\" is no name of one of the agents: write 1 to 64 letters, digits, "
+          "r.yaml:10: \"opencode\" occurs twice in agents",
+          "r.yaml:11: \"no name\" is not a name of one of the agents: write 1 to 64 letters, "
+          "digits, "
           "`.`, `_`, `-`",
-          "r.yaml:14: bad value for \"permissions\" in workspace web: \"raed\" is no kind of tool, "
+          "r.yaml:14: bad value for \"permissions\" in workspace web: \"raed\" is not a kind of "
+          "tool, "
           "did you mean \"read\"?; there are read, edit, delete, move, search, execute, think, "
           "fetch, other, default",
           "r.yaml:16: bad value for \"permissions\" in workspace app: \"allow\" for read: write "

@@ -10,7 +10,7 @@
 namespace callslip {
 
 // A hash for ids of spans that several programs, or one before and after its restart, have to find
-// by themselves. Never 0, which is no id.
+// by themselves. Never 0, which is not an id.
 uint64_t StableSpanId(absl::string_view text);
 
 // The first span of a session, of which all that is done in it is a part: turns, and what its agent

@@ -155,7 +155,7 @@ absl::Status ReadUrl(absl::string_view name, absl::string_view url, absl::string
   const bool is_tls = absl::ConsumePrefix(&rest, "https://");
   if (!is_tls && !absl::ConsumePrefix(&rest, "http://")) {
     return absl::InvalidArgumentError(
-        absl::StrCat(name, " is no URL: write http://HOST:PORT or https://HOST:PORT"));
+        absl::StrCat(name, " is not a URL: write http://HOST:PORT or https://HOST:PORT"));
   }
   const size_t slash = std::min(rest.find('/'), rest.size());
   const absl::string_view host = rest.substr(0, slash);

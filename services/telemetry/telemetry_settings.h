@@ -41,7 +41,7 @@ struct SpanLimits {
 struct TelemetrySettings {
   std::optional<OtlpTarget> spans;    // Nullopt: none are recorded.
   std::optional<OtlpTarget> metrics;  // Nullopt: none are exported.
-  // Why none can be, where their endpoint is no URL: of no matter to a program that has none.
+  // Why none can be, where their endpoint is not a URL: of no matter to a program that has none.
   absl::Status metrics_error;
   Sampler sampler;
   SpanLimits limits;
@@ -59,7 +59,8 @@ using TelemetryEnvironment = std::function<const char*(const char* name)>;
 // …/configuration/sdk-environment-variables) ask for; those that are about one signal alone go
 // before the others. No target where no endpoint is named, or OTEL_SDK_DISABLED,
 // OTEL_TRACES_EXPORTER or OTEL_METRICS_EXPORTER say that there is none. `program` is the name of
-// the service unless something else is said. INVALID_ARGUMENT where the spans' endpoint is no URL.
+// the service unless something else is said. INVALID_ARGUMENT where the spans' endpoint is not a
+// URL.
 absl::StatusOr<TelemetrySettings> ReadTelemetrySettings(absl::string_view endpoint,
                                                         absl::string_view program,
                                                         const TelemetryEnvironment& environment);

@@ -63,7 +63,8 @@ std::shared_ptr<const ClientTls> ClientTls::Unverified() {
 absl::StatusOr<SslPtr> ClientTls::Connect(int fd, const std::string& host) const {
   SslPtr session(SSL_new(context_.get()));
   if (session == nullptr || !ExpectHost(session.get(), host)) {
-    return absl::UnavailableError(absl::StrCat("\"", host, "\" is no host: ", TakeOpenSslError()));
+    return absl::UnavailableError(
+        absl::StrCat("\"", host, "\" is not a host: ", TakeOpenSslError()));
   }
   UseSocket(session.get(), fd);
   ERR_clear_error();

@@ -110,7 +110,7 @@ SslPtr ServerTls::NewSession() const {
 void ServerTls::Reload() {
   absl::StatusOr<SslContextPtr> context = MakeContext(files_);
   if (!context.ok()) {
-    Log(LogLevel::kError, "certificate not taken; the one of before still counts",
+    Log(LogLevel::kError, "certificate not loaded; the previous one stays in use",
         {{"reason", std::string(context.status().message())}});
     return;
   }

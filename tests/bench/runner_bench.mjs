@@ -188,7 +188,7 @@ class Bench {
         await Promise.all(ids.slice(i, i + 20).map((id) => this.sessions.control(id, 'stop')));
       }
     };
-    // What the first ones leave behind is no session's; more of them would leave room for the others.
+    // What the first ones leave behind is not a session's; more of them would leave room for the others.
     await stop(await begin(2));
     const before = await this.residentKib();
     const running = await begin(RUNNING);

@@ -138,7 +138,7 @@ test('a bridge comes over a socket, and a second gateway does not take it', TIME
     assert.equal(gateway.address, socket);
     const bridge = await startBridge('--gateway', socket);
     assert.ok((await bridge.initialize()).result);
-    await assert.rejects(startGateway('--listen', socket), /somebody listens at unix:/);
+    await assert.rejects(startGateway('--listen', socket), /another program listens at unix:/);
     assert.ok((await bridge.request('tools/list')).result);
     await gateway.kill();
     await startGateway('--listen', socket);

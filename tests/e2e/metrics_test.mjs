@@ -56,7 +56,7 @@ describe('an operator', { timeout: stretched(60_000) }, () => {
     const ours = await (await fetch(`http://${gateway.address}/metrics`)).text();
     assert.match(ours, /^callslip_mcp_calls_total\{tool="interact",status="ok"\} 1$/m);
 
-    for (const [server, event] of [[gateway, 'command handed in'], [tracker, 'command delivered']]) {
+    for (const [server, event] of [[gateway, 'command submitted'], [tracker, 'command delivered']]) {
       const lines = server.log.split('\n').filter((line) => line.startsWith('{')).map(JSON.parse);
       const line = lines.find((each) => each.event === event);
       assert.equal(line?.correlation_id, id, server.describeLog());

@@ -133,7 +133,7 @@ describe('gateway client', () => {
     });
   }
 
-  test('work that is no array is an outage', async () => {
+  test('work that is not an array is an outage', async () => {
     const { client } = clientAnswered(json({}));
     await assert.rejects(client.pendingQueries(poll), GatewayUnavailable);
   });

@@ -32,7 +32,7 @@ describe('key stroke', () => {
   }
 
   for (const text of ['Return', 'ctrl+a', 'Control+', 'ab', 'toString']) {
-    test(`"${text}" is no key`, () => {
+    test(`"${text}" is not a key`, () => {
       assert.throws(() => keyStroke(text), { code: 'invalid_params', message: /^key: / });
     });
   }

@@ -236,7 +236,7 @@ void RequireDocumented(const absl::Status& status) {
 
 // The input is a list of requests: a byte for the method, one for the length, and the message.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // What is no message is as good as what is, and not worth a line each time.
+  // What is not a message is as good as what is, and not worth a line each time.
   [[maybe_unused]] static auto* const silenced = google::protobuf::SetLogHandler(nullptr);
   callslip::tracker::Target target;
   absl::string_view rest(reinterpret_cast<const char*>(data), size);

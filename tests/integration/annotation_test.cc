@@ -145,7 +145,7 @@ TEST_F(AnnotationTest, PicturesThatTheBrowserLeftOutAreSaid) {
   const json answer = services_.CallTool("analyze", {{"what", "annotations"}});
   EXPECT_EQ(answer["structuredContent"]["result"]["crops_left_out"], true);
   EXPECT_EQ(answer["structuredContent"]["result"]["screenshot_left_out"], true);
-  EXPECT_THAT(answer["content"][0]["text"].get<std::string>(), HasSubstr("left out"));
+  EXPECT_THAT(answer["content"][0]["text"].get<std::string>(), HasSubstr("omitted"));
 }
 
 TEST_F(AnnotationTest, WithoutAWaitWhatIsThereIsAnswered) {

@@ -138,7 +138,7 @@ TEST_F(LogTest, CommandIsFollowedByItsIdClientAndTrace) {
   Report(queries[0], {{"status", "complete"}, {"result", kResult}});
 
   const std::vector<json> lines = Lines();
-  for (const char* event : {"command handed in", "command registered", "command delivered"}) {
+  for (const char* event : {"command submitted", "command registered", "command delivered"}) {
     const std::vector<json> found = Of(event, lines);
     ASSERT_EQ(found.size(), 1u) << event << text_;
     EXPECT_EQ(found[0]["level"], "debug");

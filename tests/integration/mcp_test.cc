@@ -273,7 +273,7 @@ TEST_F(McpTest, AnswersOfABatchThatDoNotFitBesideTheOthersAreErrors) {
       if (!answers[i].contains("error")) continue;
       ++refused;
       EXPECT_THAT(answers[i]["error"]["message"].get<std::string>(),
-                  HasSubstr("in a request of its own"));
+                  HasSubstr("in a separate request"));
     }
     return refused;
   };

@@ -187,7 +187,7 @@ test('what was missed is had although it failed at first and more came live', ()
   assert.equal(Peer.latest.count, 1);
 }));
 
-test('a page that was not asked for, or was for another one, is no answer', () => open(store => {
+test('a page that was not asked for, or was for another one, is not an answer', () => open(store => {
   Peer.latest.join(500);
   Peer.latest.tell('events_loaded', {events: [event(7)], has_more: false, request_id: 'other'});
   Peer.latest.refuse({request_id: 'other'});

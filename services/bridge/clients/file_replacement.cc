@@ -92,7 +92,7 @@ absl::StatusOr<std::string> ReadAll(int fd, const std::string& path) {
 
 // The reason why an existing file must not be replaced; OK for a normal file.
 absl::Status CheckKind(const struct stat& found) {
-  if (!S_ISREG(found.st_mode)) return absl::FailedPreconditionError("it is no regular file");
+  if (!S_ISREG(found.st_mode)) return absl::FailedPreconditionError("it is not a regular file");
   // Checks the mode bits, because root can write everything.
   if ((found.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0) {
     return absl::FailedPreconditionError("it is write-protected");
@@ -126,12 +126,13 @@ absl::Status PutInPlace(const std::string& temporary, const ReadFile& file) {
   if (!file.exists) {
     // Unlike rename(), link() does not replace a file created meanwhile.
     if (link(temporary.c_str(), file.path.c_str()) == 0) return absl::OkStatus();
-    if (errno == EEXIST) return absl::AbortedError("somebody has made it meanwhile; try again");
+    if (errno == EEXIST)
+      return absl::AbortedError("another program created it meanwhile; try again");
     return SystemError("cannot make", file.path);
   }
   const absl::StatusOr<ReadFile> now = ReadForReplacement(file.path);
   if (!now.ok() || now->content != file.content) {
-    return absl::AbortedError("somebody has changed it meanwhile; try again");
+    return absl::AbortedError("another program changed it meanwhile; try again");
   }
   if (rename(temporary.c_str(), file.path.c_str()) != 0)
     return SystemError("cannot replace", file.path);

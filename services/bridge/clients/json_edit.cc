@@ -189,7 +189,8 @@ absl::StatusOr<std::string> SetJsonEntry(absl::string_view text, const ServerEnt
   } else {
     const auto object = ReadJsoncObject(text, section->value_at);
     if (!object.ok()) {
-      return absl::FailedPreconditionError(absl::StrCat("\"", entry.section, "\" is no object"));
+      return absl::FailedPreconditionError(
+          absl::StrCat("\"", entry.section, "\" is not an object"));
     }
     ASSIGN_OR_RETURN(changed, SetEntry(std::string(text), *object, entry, layout));
   }

@@ -75,7 +75,7 @@ bool Reader::TakeWord(std::string& plain) {
   const bool is_number = !word.empty() && (absl::ascii_isdigit(word[0]) || word[0] == '-');
   if (!is_number && word != "true" && word != "false" && word != "null") {
     at_ = begin;
-    return Fail("a value is missing, or is none");
+    return Fail("a value is missing or invalid");
   }
   absl::StrAppend(&plain, word);
   return true;
@@ -169,7 +169,7 @@ absl::StatusOr<JsoncObject> ReadJsonc(absl::string_view text) {
 
 absl::StatusOr<JsoncObject> ReadJsoncObject(absl::string_view text, size_t at) {
   Reader reader(text, at);
-  if (!reader.Sees("{")) return absl::FailedPreconditionError("it is no object");
+  if (!reader.Sees("{")) return absl::FailedPreconditionError("it is not an object");
   JsoncObject object;
   std::string plain;
   reader.TakeObject(object, plain, /*depth=*/0);

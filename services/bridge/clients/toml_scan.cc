@@ -100,7 +100,7 @@ bool Reader::TakeKey(std::vector<std::string>& key) {
     if (AtEnd()) return Fail("a key is missing");
     if (text_[at_] == '"' || text_[at_] == '\'') {
       std::string plain;
-      if (Sees("\"\"\"") || Sees("'''")) return Fail("a key is no key");
+      if (Sees("\"\"\"") || Sees("'''")) return Fail("a key is invalid");
       if (!TakeString(plain)) return false;
       key.push_back(DecodeJsonString(plain).value_or(plain));
     } else {
@@ -165,7 +165,7 @@ bool Reader::TakeValue(std::string& plain, int depth) {
   const auto word = absl::StripTrailingAsciiWhitespace(text_.substr(begin, at_ - begin));
   if (word.empty()) return Fail("a value is missing");
   if (absl::c_any_of(word, [](char c) { return absl::StrContains("\"'=[{", c); })) {
-    return Fail("a value is none");
+    return Fail("a value is invalid");
   }
   at_ = begin + word.size();
   absl::StrAppend(&plain, word);

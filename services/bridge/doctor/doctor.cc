@@ -25,7 +25,8 @@ using Json = nlohmann::json;
 using State = Link::State;
 
 constexpr char kPlainTextHint[] =
-    "The connection is not encrypted: whoever is on the way can read the token and all results. "
+    "The connection is not encrypted: anyone on the network path can read the token and all "
+    "results. "
     "Use https://, or a tunnel.";
 
 constexpr char kStartHint[] =

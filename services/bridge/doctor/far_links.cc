@@ -101,7 +101,7 @@ Link Extension(const std::vector<Json>& workers, std::vector<Json>& usable) {
     link.hint.clear();
   } else if (paused) {
     link.detail = "is connected, and its user has paused it";
-    link.hint = "Ask the user to let it go on.";
+    link.hint = "Ask the user to resume it.";
   } else if (silent_ms < kMaxSuspendedMs) {
     link.state = State::kUnknown;
     link.detail = absl::StrCat("was last heard of ", silent_ms / 1000, " s ago");
@@ -113,7 +113,7 @@ Link Extension(const std::vector<Json>& workers, std::vector<Json>& usable) {
 }
 
 Link Tab(const std::vector<Json>& usable) {
-  Link link = {.name = "tab", .detail = "only a command can tell", .hint = kCommandHint};
+  Link link = {.name = "tab", .detail = "only a command can show it", .hint = kCommandHint};
   int64_t tabs = 0;
   bool told = false;
   std::string active;
@@ -141,7 +141,7 @@ Link Runner(GatewayClient& gateway, bool askable) {
   const Exchange exchange = gateway.Ask("GET", "/api/agents", {}, kDoctorPatience);
   const Json json = Json::parse(exchange.body, nullptr, /*allow_exceptions=*/false);
   if (exchange.head.status != 200 || !json.is_object() || !json.contains("agents")) {
-    link.detail = "the gateway does not tell which agents there are";
+    link.detail = "the gateway does not report its agents";
     return link;
   }
   std::vector<std::string> fit;
@@ -190,7 +190,7 @@ void AddFarLinks(GatewayClient& gateway, bool askable, std::vector<Link>& links)
   const std::optional<std::vector<Json>> workers = askable ? Workers(gateway) : std::nullopt;
   if (!workers.has_value()) {
     const std::string detail =
-        askable ? "the gateway does not tell who polls it" : "the gateway could not be asked";
+        askable ? "the gateway does not report its workers" : "the gateway could not be asked";
     links.push_back({.name = "extension", .detail = detail, .hint = kExtensionHint});
     links.push_back({.name = "tab", .detail = detail, .hint = kCommandHint});
   } else {

@@ -132,7 +132,7 @@ absl::StatusOr<GatewayUrl> ParseGatewayUrl(absl::string_view text) {
   if (host == absl::string_view::npos || (scheme != "http" && scheme != "https")) {
     return absl::InvalidArgumentError(
         absl::StrCat("--gateway \"", text,
-                     "\" is no URL; write for example http://127.0.0.1:7890, or unix:PATH"));
+                     "\" is not a URL; write for example http://127.0.0.1:7890, or unix:PATH"));
   }
   const size_t path = text.find('/', host + 3);
   GatewayUrl url = {.origin = std::string(text.substr(0, path)), .path = "/mcp"};

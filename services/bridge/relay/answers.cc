@@ -48,7 +48,7 @@ std::string LookHint(const Message& request) {
   }
   if (request.tool_call && !request.tool_call->request_id.empty()) {
     return absl::StrCat("Repeat the call with the request_id ", Dump(request.tool_call->request_id),
-                        ": it is the same command then, and the answer tells what became of it.");
+                        ": it is the same command then, and the answer has its state.");
   }
   if (OnlyReads(request)) return "Repeat the call.";
   if (request.tool_call) {

@@ -74,8 +74,8 @@ std::variant<Message, Failure> FindAnswer(const ResponseHead& head, std::string 
   if (!is_json) {
     return NotAnAnswer(url, absl::StrCat("\"", head.content_type, "\" instead of JSON"));
   }
-  if (!is_valid) return NotAnAnswer(url, "text that is no valid JSON");
-  return NotAnAnswer(url, "JSON that is no answer to this request");
+  if (!is_valid) return NotAnAnswer(url, "text that is not valid JSON");
+  return NotAnAnswer(url, "JSON that does not answer this request");
 }
 
 bool IsAnswerTo(const Message& request, const Message& message) {

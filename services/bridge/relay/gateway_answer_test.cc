@@ -100,14 +100,16 @@ TEST(FindAnswerTest, WhatIsNoAnswerBecomesAnError) {
     const char* body;
     const char* text;
   } kCases[] = {
-      {200, "application/json", "<html>", "no valid JSON"},
+      {200, "application/json", "<html>", "not valid JSON"},
       {200, "application/json", "", "HTTP 200 without an answer"},
       {202, "", "", "HTTP 202 without an answer"},
       {200, "text/plain", R"({"jsonrpc":"2.0","id":7,"result":{}})", "\\\"text/plain\\\" instead"},
-      {200, "application/json", R"({"jsonrpc":"2.0","id":8,"result":{}})", "no answer to this"},
-      {200, "application/json", R"({"jsonrpc":"2.0","id":"7","result":{}})", "no answer to this"},
-      {200, "application/json", R"({"id":7,"result":{}})", "no answer to this"},
-      {200, "application/json", R"([{"jsonrpc":"2.0","id":7,"result":{}}])", "no answer to this"},
+      {200, "application/json", R"({"jsonrpc":"2.0","id":8,"result":{}})", "does not answer this"},
+      {200, "application/json", R"({"jsonrpc":"2.0","id":"7","result":{}})",
+       "does not answer this"},
+      {200, "application/json", R"({"id":7,"result":{}})", "does not answer this"},
+      {200, "application/json", R"([{"jsonrpc":"2.0","id":7,"result":{}}])",
+       "does not answer this"},
       {404, "text/html", "<html>", "HTTP 404"},
       {500, "application/json", "{}", "HTTP 500"},
       {502, "text/html", "", "HTTP 502"},

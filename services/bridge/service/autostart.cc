@@ -65,7 +65,7 @@ void ReportTakenAddresses(GatewayClient& gateway, Clock& clock, absl::Duration p
   for (const std::string& address : *taken) {
     Log(LogLevel::kError,
         "another program listens at the gateway's address: browsers and agents that use it do not "
-        "reach this gateway. The bridge goes on over its own socket; end that program",
+        "reach this gateway. The bridge continues over its own socket; stop that program",
         {{"address", address}});
   }
 }

@@ -57,7 +57,7 @@ absl::Status MakePrivateFolder(const std::string& path) {
       (found.st_mode & 077) != 0) {
     return absl::FailedPreconditionError(
         absl::StrCat("--autostart needs ", path,
-                     " to be a folder of yours with mode 700: remove what is there"));
+                     " to be your own folder with mode 700: remove what is there now"));
   }
   return absl::OkStatus();
 }

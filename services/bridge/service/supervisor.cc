@@ -140,7 +140,7 @@ void TendFiles(const AutostartPlan& plan, int users, Clock& clock) {
     BoundLog(plan.log_file(), kMaxLogBytes);
     sleeper->SleepUntil(clock.Now() + kTendFilesEvery);
   }
-  Log(LogLevel::kError, "somebody has removed the lock files: ending, to begin with new ones",
+  Log(LogLevel::kError, "the lock files were removed: stopping, to start again with new ones",
       {{"lock_file", plan.lock_file()}});
 }
 

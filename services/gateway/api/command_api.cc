@@ -51,7 +51,7 @@ void ReadStates(JsonFields& fields, v1::ListCommandsRequest& request) {
     if (!status.empty() && status != "pending") fields.Fail("only pending commands have a stage");
   }
   if (status.empty() && stage.empty()) return;
-  if (request.dead_letters()) fields.Fail("dead_letters stands without status and stage");
+  if (request.dead_letters()) fields.Fail("dead_letters cannot be combined with status or stage");
   for (const v1::CommandState state : AllStates()) {
     const bool fits_status = status.empty() || WireStatus(state) == status;
     const bool fits_stage = stage.empty() || (!IsFinal(state) && StageOf(state) == stage);
@@ -157,7 +157,7 @@ CommandApi::Answer CommandApi::Register(Request request) const {
   TraceCompanions companions = CompanionsOf(*request);
   registration.set_tracestate(std::move(companions.tracestate));
   registration.set_baggage(std::move(companions.baggage));
-  if (registration.type().empty()) fields.Fail("command is missing: say what is to be done");
+  if (registration.type().empty()) fields.Fail("command is missing: name the command to execute");
   if (!fields.status().ok()) co_return ErrorResponse(fields.status());
   const auto registered = co_await RegisterCommand(tracker_, std::move(registration));
   if (!registered.ok()) co_return ErrorResponse(registered.status());

@@ -31,7 +31,7 @@ std::optional<HttpResponse> TakeSeconds(const HttpRequest& request, const std::s
   if (!absl::SimpleAtod(text, &seconds) || !(seconds >= 0) ||
       seconds > absl::ToDoubleSeconds(longest)) {
     return ErrorResponse(400, absl::StrCat("invalid_", name),
-                         absl::StrCat(name, "=", text, " is no number of seconds from 0 to ",
+                         absl::StrCat(name, "=", text, " is not a number of seconds from 0 to ",
                                       absl::ToInt64Seconds(longest), "."),
                          std::string(hint));
   }

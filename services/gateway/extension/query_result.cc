@@ -128,7 +128,8 @@ absl::StatusOr<QueryResult> ParseQueryResult(const std::string& body) {
   if (status != "complete" && status != "error" && status != "timeout") {
     return BadField(
         "invalid_status",
-        absl::StrCat("status \"", status, "\" is none of pending, complete, error, timeout."), "");
+        absl::StrCat("status \"", status, "\" is not one of pending, complete, error, timeout."),
+        "");
   }
   v1::CompleteCommandRequest request;
   request.set_command_id(correlation_id);

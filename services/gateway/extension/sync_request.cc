@@ -233,7 +233,7 @@ std::optional<v1::CompleteCommandRequest> ScreenshotResult(const Json& body) {
   const bool is_image = absl::ConsumePrefix(&type, "data:") && absl::StartsWith(type, "image/");
   if (!is_image || parts.second.empty()) {
     request.mutable_error()->set_code("screenshot_failed");
-    request.mutable_error()->set_message("The extension sent a screenshot that is no image.");
+    request.mutable_error()->set_message("The extension sent a screenshot that is not an image.");
     return request;
   }
   const Json image = {{"mime_type", std::string(type)}, {"base64", std::string(parts.second)}};

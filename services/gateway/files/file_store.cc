@@ -16,7 +16,7 @@ constexpr absl::Duration kRetryAfter = absl::Seconds(5);
 
 absl::Status Unavailable() {
   return ErrorWithDetails(absl::StatusCode::kNotFound,
-                          "There is no such file at the gateway, or not any more.",
+                          "The gateway has no such file, or no longer has it.",
                           {.reason = "file_unavailable",
                            .hint = "Call upload again. Paths are read by callslip-bridge only: "
                                    "without it put the file with the tool files, and name its "

@@ -41,7 +41,7 @@ HttpResponse BadTarget() {
 HttpResponse DoubledHeader(absl::string_view name) {
   return ErrorResponse(400, "doubled_header",
                        absl::StrCat("There is more than one header ", name, "."),
-                       "Send it once: whoever stands between may have looked at another one.");
+                       "Send it once: a proxy may have evaluated another one.");
 }
 
 HttpResponse BadTransferEncoding() {
@@ -67,7 +67,7 @@ HttpResponse BadRequest(beast::error_code error, const HttpLimits& limits) {
         absl::StrCat("The headers are larger than ", limits.header_bytes, " bytes."),
         "Send fewer or shorter headers.");
   }
-  return ErrorResponse(400, "bad_http", absl::StrCat("This is no valid HTTP: ", error.message()),
+  return ErrorResponse(400, "bad_http", absl::StrCat("This is not valid HTTP: ", error.message()),
                        "Check the request line, the headers and Content-Length.");
 }
 

@@ -29,7 +29,7 @@ absl::StatusOr<Endpoint> EndpointOf(const Address& address) {
       asio::ip::make_address(address.host == "localhost" ? "127.0.0.1" : address.host, error);
   if (error) {
     return absl::InvalidArgumentError(
-        absl::StrCat("\"", address.host, "\" is no IP address that can be listened on"));
+        absl::StrCat("\"", address.host, "\" is not an IP address that can be listened on"));
   }
   return Endpoint(asio::ip::tcp::endpoint(host, address.port));
 }

@@ -18,9 +18,9 @@ class Listener {
  public:
   using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
 
-  // INVALID_ARGUMENT where that is no address to listen on, UNAVAILABLE where it is taken or not
-  // this machine's. A Unix-domain socket is for its user, or its group; see SocketMode(). One that
-  // a dead process has left is taken over.
+  // INVALID_ARGUMENT where that is not an address to listen on, UNAVAILABLE where it is taken or
+  // not this machine's. A Unix-domain socket is for its user, or its group; see SocketMode(). One
+  // that a dead process has left is taken over.
   static absl::StatusOr<std::unique_ptr<Listener>> Open(
       const boost::asio::any_io_executor& executor, const Address& address);
   ~Listener() { Close(); }

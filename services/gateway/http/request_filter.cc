@@ -65,10 +65,11 @@ bool RequestFilter::IsForUs(const HttpRequest& request) const {
 std::optional<HttpResponse> RequestFilter::Check(const HttpRequest& request) const {
   if (!IsForUs(request)) {
     const std::string host = absl::AsciiStrToLower(request.Header("host"));
-    return ErrorResponse(403, "host_not_allowed",
-                         absl::StrCat("The Host header \"", host, "\" is not one of ours."),
-                         "Use the address the gateway printed, or add this one, with its port, to "
-                         "--allowed-hosts.");
+    return ErrorResponse(
+        403, "host_not_allowed",
+        absl::StrCat("The Host header \"", host, "\" is not a host of this gateway."),
+        "Use the address the gateway printed, or add this one, with its port, to "
+        "--allowed-hosts.");
   }
   if (const auto origin = request.headers.find("origin"); origin != request.headers.end()) {
     if (!listeners_.at(request.listener).origins.contains(origin->second)) {

@@ -23,7 +23,7 @@ absl::string_view WithoutPort(absl::string_view address) {
   return colon == address.rfind(':') ? address.substr(0, colon) : address;
 }
 
-// Nullopt for what is no address.
+// Nullopt for what is not an address.
 std::optional<std::string> KeyOf(absl::string_view text) {
   boost::system::error_code error;
   boost::asio::ip::make_address(std::string(text), error);
@@ -60,10 +60,11 @@ absl::StatusOr<TrustedProxies> TrustedProxies::Of(const std::vector<std::string>
         key.has_value() && (!has_bits || (absl::SimpleAtoi(parts.second, &bits) && bits >= 0 &&
                                           !is_mapped && bits <= static_cast<int>(key->size()) * 8));
     if (!fits) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "\"", text,
-          "\" in --trusted-proxies is no address: write one such as 10.0.0.7, a network such as "
-          "10.0.0.0/8 or 2001:db8::/64 (of IPv6 a /64 is the smallest), or unix"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("\"", text,
+                       "\" in --trusted-proxies is not an address: write one such as 10.0.0.7, a "
+                       "network such as "
+                       "10.0.0.0/8 or 2001:db8::/64 (of IPv6 a /64 is the smallest), or unix"));
     }
     const int all = static_cast<int>(key->size()) * 8;
     trusted.networks_.push_back({*key, has_bits ? bits : all});

@@ -21,7 +21,7 @@ class TrustedProxies {
 
   // The AddressKey() of who asks. `peer` is that of who connects. `forwarded_for` is read from its
   // end, where the proxy that connects has written; behind a proxy that is not trusted, and behind
-  // what is no address, anybody could have written.
+  // what is not an address, anybody could have written.
   std::string ClientOf(const std::string& peer, absl::string_view forwarded_for) const;
   // Nobody is.
   bool is_empty() const { return networks_.empty(); }

@@ -44,7 +44,7 @@ TEST(TrustedProxiesTest, ATrustedOneTellsForWhomItAsks) {
       {"127.0.0.1", "198.51.100.1, 192.0.2.7", "192.0.2.7"},
       {"127.0.0.1", "198.51.100.1, 192.0.2.7, 10.1.0.9", "192.0.2.7"},
       {"127.0.0.1", "10.1.0.8, 10.1.0.9", "10.1.0.8"},
-      // Nobody asks from what is no address.
+      // Nobody asks from what is not an address.
       {"127.0.0.1", "", "127.0.0.1"},
       {"127.0.0.1", "unknown", "127.0.0.1"},
       {"127.0.0.1", "192.0.2.7, made-up-1", "127.0.0.1"},

@@ -142,7 +142,7 @@ HttpResponse SignatureWrong() {
   return SignatureRefused("signature_wrong",
                           "The signature is not one of this request with this token.",
                           "Sign the method, Host, path and query, time, nonce and body as they are "
-                          "sent; whatever stands between must not change them.");
+                          "sent; proxies must not change them.");
 }
 
 HttpResponse SignatureStale(absl::Time now) {

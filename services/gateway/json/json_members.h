@@ -16,13 +16,13 @@ namespace callslip::gateway {
 
 absl::Status BadField(absl::string_view reason, absl::string_view message, absl::string_view hint);
 
-// The body as one object; INVALID_ARGUMENT, reason `invalid_body`, where it is no object.
+// The body as one object; INVALID_ARGUMENT, reason `invalid_body`, where it is not an object.
 absl::StatusOr<Json> ParseObject(const std::string& body);
 
 // Empty where it is absent or null; INVALID_ARGUMENT, reason `invalid_field`, where it is no text.
 absl::StatusOr<std::string> OptionalText(const Json& object, const char* field);
 
-// The member, or null where it is absent or `json` is no object.
+// The member, or null where it is absent or `json` is not an object.
 const Json& MemberOf(const Json& json, const char* field);
 // Empty where the member is no text.
 std::string TextOf(const Json& json, const char* field);

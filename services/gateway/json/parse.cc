@@ -23,13 +23,13 @@ namespace json = boost::json;
 
 absl::Status Malformed(absl::string_view problem) {
   return ErrorWithDetails(absl::StatusCode::kInvalidArgument,
-                          absl::StrCat("This is no valid JSON: ", problem),
+                          absl::StrCat("This is not valid JSON: ", problem),
                           {.reason = "malformed_json", .hint = "Send one JSON value in UTF-8."});
 }
 
 absl::Status DuplicateKey(absl::string_view key) {
   return ErrorWithDetails(absl::StatusCode::kInvalidArgument,
-                          absl::StrCat("The key \"", key, "\" stands twice in one object."),
+                          absl::StrCat("The key \"", key, "\" occurs twice in one object."),
                           {.reason = "duplicate_key", .hint = "Send each key once."});
 }
 

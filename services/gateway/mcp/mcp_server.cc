@@ -337,7 +337,7 @@ RpcOutcome McpServer::Counted(const Tool* tool, RpcOutcome outcome) const {
 
 McpServer::Outcome McpServer::ListTools(std::shared_ptr<Exchange> exchange) {
   if (!CursorOf(exchange->message()).empty()) {
-    co_return InvalidParams("params.cursor is none of ours: all tools are on one page.");
+    co_return InvalidParams("params.cursor is unknown: all tools are on one page.");
   }
   const bool may_submit = MaySubmit(exchange->principal().role);
   const bool for_agent = !exchange->session_id().empty();
@@ -397,7 +397,7 @@ McpServer::Outcome McpServer::CallTool(std::shared_ptr<Exchange> exchange) {
                            : DeclaresTasks(*exchange);
   if (legacy && asks && !tool->MayBeTask()) {
     co_return RpcError{JsonRpcCode::kMethodNotFound,
-                       absl::StrCat(tool->Name(), " is no task: call it without params.task.")};
+                       absl::StrCat(tool->Name(), " is not a task: call it without params.task.")};
   }
   exchange->set_as_task(asks && tool->MayBeTask());
   Json arguments;

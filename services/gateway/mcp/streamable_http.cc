@@ -112,7 +112,7 @@ StreamableHttp::Taken StreamableHttp::TakeModern(const HttpRequest& request, Jso
     origin.log_level = LogLevelOf(level);
     if (!error.has_value() && !origin.log_level.has_value()) {
       error = RpcError{JsonRpcCode::kInvalidParams,
-                       absl::StrCat("params._meta[\"", kMetaLogLevel, "\"] is no log level.")};
+                       absl::StrCat("params._meta[\"", kMetaLogLevel, "\"] is not a log level.")};
     }
   }
   if (error.has_value()) return ModernError(message.id, *error);
@@ -130,9 +130,9 @@ std::variant<HttpResponse, Exchange::Origin> StreamableHttp::LegacyOrigin(
   }
   const std::optional<SessionInfo> session = sessions_->Find(session_id, request.principal);
   if (!session.has_value()) {
-    return ErrorWithoutId(404, JsonRpcCode::kSessionNotFound,
-                          "Session not found: it has ended or was none of yours. Send "
-                          "initialize again.");
+    return ErrorWithoutId(
+        404, JsonRpcCode::kSessionNotFound,
+        "Session not found: it has ended or belongs to another client. Send initialize again.");
   }
   clients_->Note(request.principal.name, session->client);
   const std::string header_version = request.Header("mcp-protocol-version");

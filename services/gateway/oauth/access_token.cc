@@ -19,8 +19,9 @@ absl::StatusOr<absl::Time> TimeOf(const Json& claims, const char* name, absl::Ti
   if (claim == claims.end()) return otherwise;
   const double seconds = claim->is_number() ? claim->get<double>() : -1;
   if (seconds < 0 || seconds >= kYear10000) {
-    return TokenRefused("time_malformed",
-                        "One of the token's exp, nbf and iat is no number of seconds since 1970.");
+    return TokenRefused(
+        "time_malformed",
+        "One of the token's exp, nbf and iat is not a number of seconds since 1970.");
   }
   return absl::UnixEpoch() + absl::Seconds(seconds);
 }
@@ -55,7 +56,7 @@ absl::StatusOr<std::vector<std::string>> ScopesOf(const Json& claims) {
   const auto claim = claims.find("scope");
   if (claim == claims.end()) return std::vector<std::string>();
   if (!claim->is_string()) {
-    return TokenRefused("scope_malformed", "The token's scope is no string.");
+    return TokenRefused("scope_malformed", "The token's scope is not a string.");
   }
   return std::vector<std::string>(
       absl::StrSplit(claim->get_ref<const std::string&>(), ' ', absl::SkipEmpty()));

@@ -55,7 +55,7 @@ absl::Status CheckHeader(const Json& header) {
   const std::string type = absl::AsciiStrToLower(TextOf(header, "typ"));
   if (type != "at+jwt" && type != "application/at+jwt") {
     return TokenRefused("type_not_allowed",
-                        "The token is no access token of type at+jwt (RFC 9068).");
+                        "The token is not an access token of type at+jwt (RFC 9068).");
   }
   return absl::OkStatus();
 }
@@ -82,7 +82,7 @@ absl::StatusOr<Jwt> ParseJwt(const std::string& text) {
     return TokenRefused("token_encrypted", "The token is encrypted; it has to be signed only.");
   }
   if (parts.size() != 3) {
-    return TokenRefused("token_malformed", "The token is no signed JWT of three parts.");
+    return TokenRefused("token_malformed", "The token is not a signed JWT of three parts.");
   }
   Jwt jwt;
   ASSIGN_OR_RETURN(

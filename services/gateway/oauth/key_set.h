@@ -17,8 +17,8 @@ class KeySet {
  public:
   static constexpr size_t kMaxKeys = 100;
 
-  // INVALID_ARGUMENT where `text` is no key set or has more than kMaxKeys. A key in it that can't
-  // be used makes no error before a token names it: others may have use for it.
+  // INVALID_ARGUMENT where `text` is not a key set or has more than kMaxKeys. A key in it that
+  // can't be used makes no error before a token names it: others may have use for it.
   static absl::StatusOr<KeySet> Parse(const std::string& text);
 
   // The key that a token names by `key_id`, or the only one there is where that is empty.

@@ -42,7 +42,7 @@ void OAuthConfig::AddTo(OptionSet& options) {
               "The role that a scope gives, SCOPE=ROLE each; of several counts the first of admin, "
               "client, viewer and worker");
   options.Add("oauth-principal-claim", &principal_claim,
-              "The claim that tells callers apart; commands belong to its values");
+              "The claim that identifies a caller; it becomes the owner of its commands");
   options.Add(
       "oauth-ca", &ca_file,
       "File with the certificates of the authorities that --oauth-issuer is believed by, in "

@@ -31,7 +31,7 @@ absl::Status KeysUnavailable() {
 
 absl::Status NoRole() {
   return ErrorWithDetails(absl::StatusCode::kPermissionDenied,
-                          "The token has none of the scopes that give a role here.",
+                          "None of the token's scopes gives a role here.",
                           {.reason = "insufficient_scope"});
 }
 

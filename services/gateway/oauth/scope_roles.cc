@@ -23,10 +23,10 @@ bool IsScope(absl::string_view text) {
 }
 
 absl::Status BadEntry(absl::string_view entry) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "\"", entry,
-      "\" in --oauth-scopes is not SCOPE=ROLE with a role of client, viewer, worker and admin, or "
-      "its scope stands twice"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", entry,
+                   "\" in --oauth-scopes is not SCOPE=ROLE with a role of client, viewer, worker "
+                   "and admin, or names a scope twice"));
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ absl::StatusOr<ScopeRoles> ScopeRoles::Parse(const std::vector<std::string>& ent
     parsed.entries_.emplace_back(std::move(scope), *role);
   }
   if (parsed.entries_.empty()) {
-    return absl::InvalidArgumentError("--oauth-scopes names no scope: nobody could call");
+    return absl::InvalidArgumentError("--oauth-scopes names no scope: no caller could have a role");
   }
   return parsed;
 }

@@ -20,7 +20,7 @@ std::string Url::Origin() const {
 
 absl::StatusOr<Url> ParseUrl(absl::string_view text) {
   const absl::Status bad = absl::InvalidArgumentError(
-      "it is no URL of the form https://HOST, https://HOST:PORT or either with a path");
+      "it is not a URL of the form https://HOST, https://HOST:PORT or either with a path");
   Url url;
   absl::string_view rest = text;
   url.is_https = absl::ConsumePrefix(&rest, "https://");

@@ -37,7 +37,7 @@ absl::Status GatewayStops() {
 
 absl::Status NameTooLong() {
   return ErrorWithDetails(absl::StatusCode::kInvalidArgument,
-                          absl::StrCat("What is to be watched has a name of more than ",
+                          absl::StrCat("The name of a watched item is longer than ",
                                        WatchHub::kMaxNameBytes, " bytes."),
                           {.reason = "invalid_argument", .hint = "Use the id as it was given."});
 }

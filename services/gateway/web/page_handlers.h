@@ -10,7 +10,7 @@
 namespace callslip::gateway {
 
 // The page at /ui/: its files, which hold nothing of anybody and are for everybody. Every path
-// below /ui/ that is no file is a place in the page, whose script finds out which: it gets
+// below /ui/ that is not a file is a place in the page, whose script finds out which: it gets
 // index.html. What is below /ui/assets/ has its contents in its name and may be kept for ever; all
 // else is asked for again, and answered with 304 where it is still the same.
 class PageHandlers {

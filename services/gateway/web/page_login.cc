@@ -77,7 +77,7 @@ std::string Cookie(const HttpRequest& request, absl::string_view value, absl::Du
 
 bool SeesThePage(Role role) { return kReaders.Has(role); }
 
-absl::Status NobodyIsLoggedIn() { return absl::UnauthenticatedError("nobody is logged in"); }
+absl::Status NobodyIsLoggedIn() { return absl::UnauthenticatedError("no user is logged in"); }
 
 // A cookie's parts: what it says, and the signature of that. Nullopt for what is no cookie of ours.
 struct Parts {
@@ -192,7 +192,7 @@ HttpResponse PageLogin::Answer(const HttpRequest& request, const Credential& cre
   const std::string payload = absl::WebSafeBase64Escape(Dump(said));
   if (payload.size() > kMaxPayloadBytes) {
     return ErrorResponse(401, "login_refused",
-                         "What the authorization server says of you is too long for a cookie.",
+                         "The authorization server's data about you is too long for a cookie.",
                          "Have it name you by a shorter claim, or with fewer scopes.");
   }
   if (const std::optional<int64_t> left_out = audit_.Admit(); left_out.has_value()) {

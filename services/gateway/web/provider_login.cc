@@ -158,7 +158,7 @@ HttpResponse ProviderLogin::Begin(const HttpRequest& request) const {
   if (challenge.size() != kChallengeLetters || !absl::c_all_of(challenge, is_of_challenge)) {
     fields.Fail("code_challenge has to be the SHA-256 of the code_verifier, in base64url");
   }
-  if (redirect.empty()) fields.Fail("a login begins at the page: there is no Origin");
+  if (redirect.empty()) fields.Fail("a login must start in the page: the request has no Origin");
   if (!fields.status().ok()) return ErrorResponse(fields.status());
   const LoginEndpoints endpoints = endpoints_();
   if (!endpoints.authorization.has_value()) return NotHeardOf();

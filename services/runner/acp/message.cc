@@ -106,7 +106,7 @@ std::optional<Message> Unreadable(absl::string_view line) {
       .kind = outline.has_method() ? Message::Kind::kUnreadable : Message::Kind::kResponse,
       .id = outline.id(),
       .error = RpcError{.code = kParseError,
-                        .message = "the message is no valid JSON, nests deeper than 64 "
+                        .message = "the message is not valid JSON, nests deeper than 64 "
                                    "levels or has more than 500,000 values"}};
 }
 

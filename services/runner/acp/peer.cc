@@ -34,8 +34,8 @@ void Peer::Take(absl::string_view line) {
 
 void Peer::TakeRequest(const Message& message) {
   if (open_->requests >= kMaxOpenRequests) {
-    return open_->write(
-        FormatError(message.id, {.message = "too many requests are open; answer some of ours"}));
+    return open_->write(FormatError(
+        message.id, {.message = "too many requests are open; answer some of them first"}));
   }
   ++open_->requests;
   const auto respond = [open = open_, id = message.id,

@@ -156,7 +156,7 @@ AgentError Agent::ErrorFrom(const RpcError& error) const {
         capabilities_.auth_methods, ", ",
         [](std::string* out, const acp::AuthMethod& method) { absl::StrAppend(out, method.id); });
     return {"auth_required",
-            absl::StrCat("the agent wants somebody to log in",
+            absl::StrCat("the agent requires a login",
                          methods.empty() ? "" : absl::StrCat(" (", methods, ")"),
                          ". On the runner's machine, as its user: ", settings_.login)};
   }

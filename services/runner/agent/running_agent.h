@@ -74,7 +74,7 @@ class RunningAgent final : public Agent::Listener,
 
   void OnNoise(absl::string_view line) override {
     constexpr size_t kShown = 200;
-    Log(LogLevel::kWarning, "an agent has written what is no message",
+    Log(LogLevel::kWarning, "an agent has written what is not a message",
         {{"agent", name_}, {"line", std::string(CutText(line, kShown))}});
   }
 

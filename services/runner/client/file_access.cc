@@ -55,7 +55,7 @@ absl::StatusOr<OpenFile> OpenBelow(const OpenFile& folder, const std::string& ab
 absl::StatusOr<OpenFile> Open(const FolderWay& way) {
   const std::string& first = way.front();
   if (!absl::StartsWith(first, "/")) {
-    return absl::InvalidArgumentError(absl::StrCat(first, " is no absolute path"));
+    return absl::InvalidArgumentError(absl::StrCat(first, " is not an absolute path"));
   }
   OpenFile folder(open(first.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (folder.get() < 0) return absl::ErrnoToStatus(errno, first);
@@ -112,7 +112,7 @@ absl::StatusOr<FileAccess> FileAccess::Of(const std::vector<FolderWay>& folders)
 
 absl::StatusOr<FileAccess::Inside> FileAccess::Find(absl::string_view path) const {
   if (!absl::StartsWith(path, "/")) {
-    return absl::InvalidArgumentError(absl::StrCat("\"", path, "\" is no absolute path"));
+    return absl::InvalidArgumentError(absl::StrCat("\"", path, "\" is not an absolute path"));
   }
   if (path.size() >= PATH_MAX || absl::StrContains(path, '\0')) {
     return absl::InvalidArgumentError("`path` is too long, or has a NUL in it");
@@ -147,7 +147,7 @@ absl::StatusOr<std::string> FileAccess::Read(absl::string_view path) const {
   if (absl::IsOutOfRange(content.status())) return TooLarge(path);
   RETURN_IF_ERROR(content.status());
   if (!IsUtf8(*content)) {
-    return absl::FailedPreconditionError(absl::StrCat(path, " is no text: it is not UTF-8"));
+    return absl::FailedPreconditionError(absl::StrCat(path, " is not UTF-8 text"));
   }
   return content;
 }

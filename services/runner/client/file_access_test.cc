@@ -207,9 +207,10 @@ TEST_F(FileAccessTest, WhatIsNotInsideIsNeitherReadNorWritten) {
 
 TEST_F(FileAccessTest, DeviceInsideIsNotOpened) {
   ASSERT_OK_AND_ASSIGN(const FileAccess access, FileAccess::Of({FolderWay{"/dev"}}));
-  EXPECT_EQ(Said(access.ReadTextFile({{"path", "/dev/zero"}})), "-32602 zero is no regular file");
+  EXPECT_EQ(Said(access.ReadTextFile({{"path", "/dev/zero"}})),
+            "-32602 zero is not a regular file");
   EXPECT_EQ(Said(access.WriteTextFile({{"path", "/dev/null"}, {"content", "x"}})),
-            "-32602 null is no regular file");
+            "-32602 null is not a regular file");
   struct stat about = {};
   ASSERT_EQ(stat("/dev/null", &about), 0);
   EXPECT_TRUE(S_ISCHR(about.st_mode));
@@ -229,14 +230,14 @@ TEST_F(FileAccessTest, LinksInsideAreFollowedAndStayLinks) {
 
 TEST_F(FileAccessTest, ErrorsSayWhatToDo) {
   EXPECT_EQ(Read(dir_ + "/none"), "-32002 none is not there");
-  EXPECT_EQ(Read("file"), "-32602 \"file\" is no absolute path");
+  EXPECT_EQ(Read("file"), "-32602 \"file\" is not an absolute path");
   EXPECT_EQ(Read(base_ + "/dir-evil/secret"),
             "-32602 " + base_ + "/dir-evil/secret is outside of the session's directories (" +
                 dir_ + ", " + base_ + "/more)");
   EXPECT_EQ(Read(dir_ + "/../out"),
             "-32602 " + dir_ + "/../out has \"..\" in it: write where that leads to");
   Put("/dir/binary", "\xff\xfe");
-  EXPECT_EQ(Read(dir_ + "/binary"), "-32602 " + dir_ + "/binary is no text: it is not UTF-8");
+  EXPECT_EQ(Read(dir_ + "/binary"), "-32602 " + dir_ + "/binary is not UTF-8 text");
   EXPECT_EQ(Write(dir_ + "/new", "\xff"), "-32602 `content` is not UTF-8");
   EXPECT_EQ(Said(access_->ReadTextFile({{"path", 1}})), "-32602 `path` has to be a text");
   EXPECT_EQ(Said(access_->WriteTextFile({{"path", dir_ + "/new"}})),

@@ -30,7 +30,7 @@ TEST(AgentCommandsTest, CheckSaysWhatIsRightAndWhatIsWrong) {
       "or set PATH in `env`\n"
       "  shell   ok       /bin/sh\n"
       "workspaces\n"
-      "  gone  problem  /no/such is not there, or is hidden from the runner's user\n"
+      "  gone  problem  /no/such does not exist, or the runner's user cannot see it\n"
       "  gone  problem  there is no agent \"other\"\n"
       "  root  ok       /tmp\n"
       "4 problems\n");

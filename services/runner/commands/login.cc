@@ -198,10 +198,10 @@ int RunLogin(const RunnerConfig& config, const LoginRequest& login, std::ostream
   out << "agent " << login.agent << ": " << method->name << std::endl;
   if (const std::string bad = RunOnTerminal(std::move(command), environment, login.place.directory);
       !bad.empty()) {
-    return Refuse(out, absl::StrCat("nobody is logged in to agent ", login.agent, ": ", bad));
+    return Refuse(out, absl::StrCat("no user is logged in to agent ", login.agent, ": ", bad));
   }
   out << "agent " << login.agent << " says that you are logged in. Sessions that have failed for "
-      << "want of that go on when their queue is resumed\n";
+      << "want of a login continue when their queue is resumed\n";
   return 0;
 }
 

@@ -113,8 +113,7 @@ boost::asio::awaitable<int> Prompt::Follow() {
     using boost::asio::experimental::awaitable_operators::operator||;
     const auto next = co_await (updates->Next() || timer.async_wait(boost::asio::use_awaitable));
     if (next.index() == 1) {
-      Say("nothing has come of it within 10 s: the tracker has not given the session to this "
-          "runner");
+      Say("nothing happened within 10 s: the tracker has not assigned the session to this runner");
       co_return 1;
     }
     const auto& update = std::get<0>(next);
@@ -270,7 +269,7 @@ boost::asio::awaitable<std::optional<std::string>> Prompt::ReadLine() {
   // The last line may lack a line end.
   if (error && !read_.empty()) co_return std::exchange(read_, "");
   if (error) {
-    Say("nobody can answer here: the turn is stopped. `permissions` of a workspace can answer "
+    Say("no user can answer here: the turn is stopped. `permissions` of a workspace can answer "
         "instead, see docs/runner.md");
     input_ended_ = true;
     StopTurn();

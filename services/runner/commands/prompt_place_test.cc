@@ -50,7 +50,7 @@ TEST_F(PromptPlaceTest, WhatCannotBeIsSaid) {
   loaded_.agent = "first";
   loaded_.workspace = "c";
   loaded_.config.workspaces["c"] = {.dir = "/no/such"};
-  EXPECT_THAT(Place(), HasSubstr("/no/such is not there"));
+  EXPECT_THAT(Place(), HasSubstr("/no/such does not exist"));
   loaded_.config.agents.clear();
   EXPECT_THAT(Place(), HasSubstr("prompt needs an agent and a folder"));
 }

@@ -285,7 +285,7 @@ TEST_F(PromptTest, AQuestionThatIsOverIsNotAskedAgainWhoeverHasAnsweredIt) {
 TEST_F(PromptTest, WhereNobodyIsThereTheTurnIsStopped) {
   CloseInput();
   Tell(Question("one"));
-  EXPECT_THAT(Said(), HasSubstr("nobody can answer here"));
+  EXPECT_THAT(Said(), HasSubstr("no user can answer here"));
   EXPECT_THAT(calls_.answers, IsEmpty());
   EXPECT_EQ(calls_.stops, 1);
   Tell(Turn("cancelled"));

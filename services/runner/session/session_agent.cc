@@ -133,7 +133,7 @@ SessionAgent::Result SessionAgent::OpenWorkplace() {
   files_ = std::make_shared<const FileAccess>(*std::move(found->files));
   for (const auto& left_out : {place.left_out, files_->left_out()}) {
     for (const std::string& why : left_out) {
-      Log(LogLevel::kWarning, "an additional directory is left out",
+      Log(LogLevel::kWarning, "an additional directory is omitted",
           {{"session", id()}, {"workspace", plan_.want.workspace}, {"error", why}});
     }
   }
@@ -211,7 +211,8 @@ boost::asio::awaitable<acp::SessionSetup> SessionAgent::Setup() {
   acp::SessionSetup setup = plan_.setup;
   if (plan_.mcp_url.empty()) co_return setup;
   if (!capabilities().http_mcp) {
-    const char* const why = "the agent takes no MCP servers over HTTP: it has no tools of Callslip";
+    const char* const why =
+        "the agent does not support MCP servers over HTTP: it does not get Callslip's tools";
     details_.SetNoTools(why);
     Log(LogLevel::kWarning, "an agent has no tools",
         {{"session", id()}, {"agent", plan_.want.agent}, {"error", why}});

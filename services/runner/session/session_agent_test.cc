@@ -243,8 +243,9 @@ TEST_F(SessionAgentTest, ThatItHasNoToolsIsTold) {
     Owner& owner = Begin(std::move(plan));
     RunUntilReadyOrOver(owner);
     ASSERT_TRUE(owner.is_ready);
-    EXPECT_EQ(absl::StrContains(agent().details().ToText(), "takes no MCP servers over HTTP"),
-              !takes_http);
+    EXPECT_EQ(
+        absl::StrContains(agent().details().ToText(), "does not support MCP servers over HTTP"),
+        !takes_http);
     // Nor has it a token, which it has no use for.
     EXPECT_EQ(tracker_.tokens, 1);
   }

@@ -90,7 +90,7 @@ PermissionChoice Rejection(const PermissionQuestion& question) {
 }
 
 NewEvent CouldNotAsk(absl::string_view title, absl::string_view why) {
-  return ErrorEvent(absl::StrCat("nobody could be asked for permission for \"",
+  return ErrorEvent(absl::StrCat("no one could be asked for permission for \"",
                                  CutText(title, kToldTitleBytes),
                                  "\", so it was not given: ", why));
 }

@@ -204,9 +204,9 @@ TEST_F(SessionRunnerTest, AnImageThatIsLeftOutIsToldToPeopleToo) {
   };
   const Row rows[] = {
       {true, true, ""},
-      {true, false, "the image cat.png was left out: the agent takes none"},
-      {false, true, "the image img-1 was left out: it is not there any more"},
-      {false, false, "the image img-1 was left out: it is not there any more"},
+      {true, false, "the image cat.png was omitted: the agent does not accept any"},
+      {false, true, "the image img-1 was omitted: it no longer exists"},
+      {false, false, "the image img-1 was omitted: it no longer exists"},
   };
   int turns = 0;
   for (const Row& row : rows) {

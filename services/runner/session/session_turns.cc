@@ -304,12 +304,12 @@ boost::asio::awaitable<Json> SessionTurns::PromptBlocks(const acp::Capabilities&
     }
     blocks.push_back(acp::TextBlock(
         absl::StrCat("[image ", image_id,
-                     image.ok() ? " was left out: you take none]" : " is not there any more]")));
+                     image.ok() ? " was omitted: you do not accept it]" : " no longer exists]")));
     if (turn_->has_told_images) continue;
     const bool has_name = image.ok() && !image->image().name().empty();
     recorder_->Add(ErrorEvent(absl::StrCat(
         "the image ", has_name ? image->image().name() : image_id,
-        " was left out: ", image.ok() ? "the agent takes none" : "it is not there any more")));
+        " was omitted: ", image.ok() ? "the agent does not accept any" : "it no longer exists")));
   }
   // Only once, however often the prompt is sent.
   turn_->has_told_images = true;
@@ -378,7 +378,7 @@ boost::asio::awaitable<void> SessionTurns::PromptWith(std::string results) {
     // If a user's message came first, the agent gets the results with that message.
     if (callslip::DetailsOf(started.status()).reason != "turn_in_progress") {
       recorder_->Add(
-          ErrorEvent(absl::StrCat("the agent could not be told what became of its commands: ",
+          ErrorEvent(absl::StrCat("the results of its commands could not be sent to the agent: ",
                                   started.status().message())));
     }
     results_ = std::move(results);

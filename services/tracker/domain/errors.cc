@@ -24,7 +24,7 @@ absl::Status InvalidField(absl::string_view field, absl::string_view problem) {
 }
 
 absl::Status InvalidPageToken() {
-  return ErrorWithDetails(absl::StatusCode::kInvalidArgument, "page_token is not one of ours",
+  return ErrorWithDetails(absl::StatusCode::kInvalidArgument, "page_token is not valid",
                           {.reason = "invalid_page_token",
                            .hint = "Send next_page_token of the last answer, or leave it empty."});
 }

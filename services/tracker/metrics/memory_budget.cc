@@ -130,15 +130,15 @@ void AddMemory(const MemoryBudget& budget, const MemoryUse& use, MetricsPage& pa
   };
   const std::vector<MemoryBudget::Share> shares = budget.Shares();
   for (const auto& [table, bytes] : shares) {
-    gauge("callslip_memory_limit_bytes", "What of the memory a table may take.", bytes, table);
+    gauge("callslip_memory_limit_bytes", "Memory limit of a table.", bytes, table);
   }
   for (const auto& [table, bytes] : shares) {
     const std::optional<int64_t> used = UseOf(table, use);
     if (!used.has_value()) continue;
-    gauge("callslip_memory_used_bytes", "What of it a table takes, where that is counted.", *used,
+    gauge("callslip_memory_used_bytes", "Memory that a table uses, where it is counted.", *used,
           table);
   }
-  page.Gauge("callslip_memory_bytes", "What the process may take of memory, by --memory.",
+  page.Gauge("callslip_memory_bytes", "Memory limit of the process (--memory).",
              static_cast<double>(budget.bytes));
 }
 

@@ -82,9 +82,10 @@ int MetricsListener::Answer(mg_connection* connection) const {
   ready_.Wait();
   const std::string host = absl::AsciiStrToLower(HeaderOf(connection, "Host"));
   if (!absl::c_linear_search(hosts_, host)) {
-    return Refuse(connection, 403,
-                  "The Host header is not one of ours. Use the address that the tracker printed, "
-                  "or add this one, with its port, to --metrics-allowed-hosts.");
+    return Refuse(
+        connection, 403,
+        "The Host header is not a host of this tracker. Use the address that the tracker printed, "
+        "or add this one, with its port, to --metrics-allowed-hosts.");
   }
   const std::string site = HeaderOf(connection, "Sec-Fetch-Site");
   if (!HeaderOf(connection, "Origin").empty() || site == "cross-site" || site == "same-site") {

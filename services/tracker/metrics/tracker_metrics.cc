@@ -52,7 +52,7 @@ void AddCommands(const TrackerStatistics& from, MetricsPage& page) {
     }
   }
   page.Counter("callslip_commands_redelivered_total",
-               "Further deliveries of commands that a worker had taken in vain.",
+               "Repeated deliveries of commands that a worker leased and did not execute.",
                AsDouble(commands.redelivered));
   for (const AdmissionStatistics::Refused& refused : from.admission.refused) {
     page.Counter("callslip_refusals_total", "Calls that were refused at the admission, by reason.",
@@ -153,10 +153,11 @@ void AddCell(const CellStatistics& cell, MetricsPage& page) {
   page.Gauge("callslip_cell_owned", "Whether this tracker serves the cell that it shares.",
              cell.may_answer ? 1 : 0);
   if (cell.epoch == 0) return;
-  page.Gauge("callslip_cell_epoch", "How many owners the cell has had, told by the one of now.",
+  page.Gauge("callslip_cell_epoch",
+             "Number of owners that the cell has had, reported by the current one.",
              static_cast<double>(cell.epoch));
   page.Gauge("callslip_cell_has_copy",
-             "Whether the database waits for a standby, told by the owner of now.",
+             "Whether the database waits for a standby, reported by the current owner.",
              cell.has_copy ? 1 : 0);
 }
 

@@ -86,7 +86,8 @@ absl::Status CheckUrl(const std::string& url) {
   if (error != nullptr) Pq().freemem(error);
   if (options == nullptr) {
     return absl::FailedPreconditionError(
-        "--storage is no URL that libpq can read: look at the names of its parameters, and at what "
+        "--storage is not a URL that libpq can read: look at the names of its parameters, and at "
+        "what "
         "has to be written as % and two digits; passwords stand in the file that PGPASSFILE names");
   }
   Pq().conninfoFree(options);

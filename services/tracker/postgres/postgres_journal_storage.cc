@@ -138,7 +138,7 @@ absl::Status PostgresJournalStorage::Append(uint64_t position,
                                             absl::Span<const JournalEntry> entries) {
   if (position != position_) {
     return absl::FailedPreconditionError(
-        absl::StrCat("append ", position, " was made already, by somebody else"));
+        absl::StrCat("append ", position, " already exists, made by another tracker"));
   }
   RETURN_IF_ERROR(Explain(Connect()));
   ASSIGN_OR_RETURN(const Rows rows, RowsOf(entries));

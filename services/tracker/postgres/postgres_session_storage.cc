@@ -125,7 +125,7 @@ SessionMetadata PostgresSessionStorage::Damaged(const std::string& id,
   // The owner is unknown until the metadata can be read: until then no client owns it.
   SessionMetadata damaged = known.value_or(SessionMetadata{.owner = kNobody});
   damaged.session_id = id;
-  damaged.damage = known.has_value() ? "its queue is none" : "its metadata are none";
+  damaged.damage = known.has_value() ? "its queue is not valid" : "its metadata are none";
   Log(LogLevel::kWarning, "a session can't be read",
       {{"session_id", id}, {"error", damaged.damage}});
   return damaged;
@@ -176,7 +176,7 @@ absl::StatusOr<LoadedSession> PostgresSessionStorage::Load(const std::string& id
   LoadedSession loaded;
   if (!row->Bytes(0, 1).empty()) {
     std::optional<QueueFile> queue = DecodeQueue(row->Bytes(0, 1));
-    if (!queue.has_value()) return StorageFailed("reading a queue, which is none,");
+    if (!queue.has_value()) return StorageFailed("reading a queue that is not valid");
     loaded.messages = std::move(queue->messages);
     loaded.delivery = std::move(queue->delivery);
   }

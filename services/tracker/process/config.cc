@@ -50,11 +50,10 @@ void TrackerConfig::AddTo(OptionSet& options) {
   options.Add("allow-insecure-bind", &allow_insecure_bind,
               "Serve on an address that other machines may reach, although nothing authenticates "
               "them");
-  options.Add(
-      "token-file", &token_file,
-      "File of those who may call over TCP, as the gateway's; made with random tokens where "
-      "there is none; what changes in it counts at once. Without it everyone on this machine "
-      "is the client `local` there");
+  options.Add("token-file", &token_file,
+              "File of the callers over TCP, as the gateway's; created with random tokens if it "
+              "does not exist; changes take effect at once. Without it every user of this machine "
+              "is the client `local` there");
   options.Add("tls-cert", &tls_cert,
               "PEM file of the certificate to show over TCP, with its chain; read again when it "
               "changes");
@@ -73,10 +72,9 @@ void TrackerConfig::AddTo(OptionSet& options) {
               "another one takes over where that ends");
   options.Add("storage-without-standby", &storage_without_standby,
               "Take a database although no other machine has a copy of what it has stored");
-  options.AddChoice(
-      "durability", &durability, {"memory", "relaxed", "strict"},
-      "What accepted commands survive: memory nothing, relaxed a crash of the tracker, "
-      "strict a power cut as well");
+  options.AddChoice("durability", &durability, {"memory", "relaxed", "strict"},
+                    "What accepted commands survive: memory: nothing; relaxed: a crash of the "
+                    "tracker; strict: also a power failure");
   options.Add("poll-threads", &poll_threads, 1, 16, "Threads that answer calls");
   options.Add("metrics-listen", &metrics_listen,
               "Where to serve GET /metrics over HTTP, HOST:PORT with an IP address; port 0 picks a "
@@ -117,9 +115,9 @@ void TrackerConfig::AddTo(OptionSet& options) {
   options.Add("keep-ended-sessions", &keep_ended_sessions, absl::ZeroDuration(),
               absl::Hours(24 * 3660),
               "How long after its last change a session that has ended is deleted; 0 keeps all");
-  options.AddBytes("memory", &memory, int64_t{64} << 20, int64_t{1} << 40,
-                   "What the tracker may take of memory, such as 3GiB: the limits of its tables "
-                   "follow from it");
+  options.AddBytes(
+      "memory", &memory, int64_t{64} << 20, int64_t{1} << 40,
+      "Memory limit of the tracker, such as 3GiB; the limits of its tables are derived from it");
 }
 
 absl::Status TrackerConfig::Validate() const {

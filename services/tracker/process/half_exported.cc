@@ -64,7 +64,7 @@ absl::Status CheckExportable(Disk& disk, const std::string& data_dir) {
   if (!found.has_value()) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("the directory ", data_dir, " is not empty (there is ", *found,
-                   "): name one that is, or that is not there yet, with --data-dir"));
+                   "): name one that is, or that does not exist yet, with --data-dir"));
 }
 
 absl::Status BeginExport(Disk& disk, const std::string& data_dir, FileSessionStorage& sessions) {

@@ -75,7 +75,7 @@ absl::StatusOr<Drawing> DrawingFrom(const v1::Drawing& drawing) {
     if (!kept.has_value()) {
       return InvalidField(
           "drawing.content",
-          "is no JSON object with a member `annotations`, an array of objects, or nests too "
+          "is not a JSON object with a member `annotations`, an array of objects, or nests too "
           "deep");
     }
     content = *std::move(kept);

@@ -71,7 +71,7 @@ absl::string_view SourceName(TraceEntry::Source source) {
 
 absl::StatusOr<CommandState> StateFrom(int state) {
   if (state < v1::COMMAND_STATE_QUEUED || state > v1::COMMAND_STATE_CANCELLED) {
-    return InvalidField("states", "has a value that is no state");
+    return InvalidField("states", "has a value that is not a state");
   }
   return static_cast<CommandState>(state - v1::COMMAND_STATE_QUEUED);
 }
@@ -265,7 +265,7 @@ absl::StatusOr<CommandRequest> RequestFrom(const CallContext& caller,
       command.command_class = CommandClass::kHuman;
       break;
     default:
-      return InvalidField("command_class", "has a value that is no class");
+      return InvalidField("command_class", "has a value that is not a class");
   }
   command.idempotent = request.idempotent();
   command.priority = request.priority();

@@ -34,7 +34,7 @@ absl::Status GoOn(v1::ResumeQueueRequest::How how, Session& session, absl::Time 
     case v1::ResumeQueueRequest::HOW_SKIP:
       return session.SkipMessage().status();
     default:
-      return InvalidField("how", "has a value that is no way to go on");
+      return InvalidField("how", "has a value that is not an action");
   }
 }
 

@@ -331,7 +331,7 @@ absl::StatusOr<SessionFilter> FilterFrom(const v1::ListSessionsRequest& request)
       filter.state = SessionState::kCompleted;
       return filter;
     default:
-      return InvalidField("state", "has a value that is no state");
+      return InvalidField("state", "has a value that is not a state");
   }
 }
 
@@ -359,7 +359,7 @@ absl::StatusOr<AgentStatus> StatusFrom(v1::AgentStatus status) {
     case v1::AGENT_STATUS_FAILED:
       return AgentStatus::kFailed;
     default:
-      return InvalidField("status", "has a value that no runner tells");
+      return InvalidField("status", "has a value that no runner reports");
   }
 }
 

@@ -23,7 +23,7 @@ absl::StatusOr<absl::Duration> DurationFrom(absl::string_view field,
   constexpr int64_t kMaxSeconds = 315'576'000'000;
   if (duration.seconds() < -kMaxSeconds || duration.seconds() > kMaxSeconds ||
       duration.nanos() <= -1'000'000'000 || duration.nanos() >= 1'000'000'000) {
-    return InvalidField(field, "is no valid duration");
+    return InvalidField(field, "is not a valid duration");
   }
   return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
 }
@@ -35,7 +35,7 @@ absl::StatusOr<absl::Time> TimeFrom(absl::string_view field,
   constexpr int64_t kMaxSeconds = 253'402'300'799;
   if (time.seconds() < kMinSeconds || time.seconds() > kMaxSeconds || time.nanos() < 0 ||
       time.nanos() >= 1'000'000'000) {
-    return InvalidField(field, "is no valid timestamp");
+    return InvalidField(field, "is not a valid timestamp");
   }
   return FromWallTime(absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos()));
 }

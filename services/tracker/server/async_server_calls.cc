@@ -7,8 +7,7 @@ namespace callslip::tracker::internal {
 
 absl::Status NoRequest() {
   return absl::InvalidArgumentError(
-      "the call has no request, or one that is no message of its kind: send one, as the .proto has "
-      "it");
+      "the call has no request, or one of another message type: send the one of the .proto");
 }
 
 void LiveCalls::Add(CredentialPtr credential, const std::shared_ptr<EndableCall>& call) {

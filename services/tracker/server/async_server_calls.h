@@ -113,8 +113,8 @@ struct Method {
   }
 };
 
-// What a caller is told whose call has ended without a request, or with one that is no message of
-// its kind.
+// What a caller is told whose call has ended without a request, or with one that is not a message
+// of its kind.
 absl::Status NoRequest();
 
 // A call that is answered at once. The object is its own tag three times: accepted, read, finished.

@@ -48,7 +48,7 @@ absl::Status CheckJsonObject(absl::string_view field, absl::string_view text) {
   if (text.empty()) return absl::OkStatus();
   const std::optional<Json> json = ParseJson(text);
   if (json.has_value() && json->is_object()) return absl::OkStatus();
-  return InvalidField(field, "is no JSON object, or nests too deep");
+  return InvalidField(field, "is not a JSON object, or nests too deep");
 }
 
 std::string Dump(const FileJson& json) {

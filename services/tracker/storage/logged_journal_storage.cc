@@ -127,7 +127,7 @@ absl::Status LoggedJournalStorage::Append(uint64_t position,
   MutexLock lock(&mutex_);
   if (position != position_) {
     return absl::FailedPreconditionError(
-        absl::StrCat("append ", position, " was made already, by somebody else"));
+        absl::StrCat("append ", position, " already exists, made by another tracker"));
   }
   const bool is_longest = log_.bytes() >= limits_.is_longest;
   if (log_.bytes() >= limits_.is_long || !rows_status_.ok()) WantRows();

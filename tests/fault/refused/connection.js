@@ -6,7 +6,7 @@
 const withUrl = (name, change, says) => ({ name, storage: (place) => change(place.url()), says });
 
 /** Without libpq's words: they repeat parts of the URL, one of which may be a password. */
-const NO_URL = /--storage is no URL that libpq can read: look at the names/;
+const NO_URL = /--storage is not a URL that libpq can read: look at the names/;
 
 export const ADDRESSES = [
   ['mysql://callslip@db/callslip', 'another kind of database'],
@@ -21,14 +21,14 @@ export const ADDRESSES = [
 })).concat([
   withUrl('a parameter that libpq does not know', (url) => `${url}&sslmod=require`, NO_URL),
   withUrl('a mode of TLS that there is not', (url) => `${url}&sslmode=always`, /invalid sslmode value.*always/),
-  withUrl('a port that is no number', (url) => url.replace(/port=\d+/, 'port=many'), /invalid.*port/),
+  withUrl('a port that is not a number', (url) => url.replace(/port=\d+/, 'port=many'), /invalid.*port/),
   withUrl('a port beyond all', (url) => url.replace(/port=\d+/, 'port=99999'), /invalid port number.*99999/),
   withUrl('more ports than servers', (url) => url.replace(/port=\d+/, 'port=1,2,3'), /could not match 3 port numbers to 1 hosts/),
   withUrl('a percent sign without digits', (url) => `${url}&application_name=%zz`, NO_URL),
   withUrl('a parameter without its value', (url) => `${url}&user`, NO_URL),
   withUrl('a port where nobody listens', (url) => url.replace(/port=\d+/, 'port=1'), /No such file|refused.*Is the server running/),
   withUrl('a name that nobody has', () => 'postgres://callslip@no.such.host.invalid/callslip', /could not translate host name "no.such.host.invalid"/),
-  withUrl('a time limit that is no number', (url) => `${url}&connect_timeout=soon`, /invalid integer value "soon".*connect_timeout/),
+  withUrl('a time limit that is not a number', (url) => `${url}&connect_timeout=soon`, /invalid integer value "soon".*connect_timeout/),
   withUrl('a setting that the server does not know', (url) => `${url}`.replace('-csearch', '-cno_such%3D1%20-csearch'), /unrecognized configuration parameter "no_such"/),
 ]);
 

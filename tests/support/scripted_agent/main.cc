@@ -42,7 +42,8 @@
 //                                                   prompt and says this, by the steady clock
 //   {"count": N, "every_us": US}                    says 0 to N-1, one each so many µs
 //   {"sleep": MS}                                   a cancel ends it
-//   {"noise": N} {"line": MIB} {"stderr": MIB}      what is no message; a long line; much on stderr
+//   {"noise": N} {"line": MIB} {"stderr": MIB}      what is not a message; a long line; much on
+//   stderr
 //   {"spawn": "setsid" | "double"}                  a process that flees, for a minute at most
 //   {"say_env": true} {"say_mcp": true}             its variables' names; the servers it was given
 //   {"exit": CODE} {"kill": SIGNAL}                 it ends

@@ -50,10 +50,9 @@ std::string Event(absl::string_view message) {
 
 // The request was carried out nevertheless.
 RpcError NoRoomInBatch() {
-  return {
-      JsonRpcCode::kInternalError,
-      "It was done, but there is no room for its answer beside the others of its batch. Read it "
-      "again in a request of its own; do not act again for it."};
+  return {JsonRpcCode::kInternalError,
+          "It was executed, but its answer does not fit into the batch. Read the result in a "
+          "separate request; do not repeat the action."};
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ std::optional<RpcError> CheckMirroredHeader(const HttpRequest& request, const ch
     return Mismatch(header, absl::StrCat("is missing; send \"", body_value, "\"."));
   }
   const std::optional<std::string> value = DecodeHeaderValue(it->second);
-  if (!value.has_value()) return Mismatch(header, "is no valid Base64 between its markers.");
+  if (!value.has_value()) return Mismatch(header, "is not valid Base64 between its markers.");
   if (*value == body_value) return std::nullopt;
   return Mismatch(header,
                   absl::StrCat("is \"", *value, "\", and the body says \"", body_value, "\"."));

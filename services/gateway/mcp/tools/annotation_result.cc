@@ -92,7 +92,7 @@ std::string MissingPicturesOf(const Json& drawing) {
   if (IsTrue(drawing, "crops_left_out")) missing.push_back("pictures of marks");
   if (IsTrue(drawing, "screenshot_left_out")) missing.push_back("the screenshot");
   if (missing.empty()) return "";
-  return absl::StrCat("\nThe browser left out ", absl::StrJoin(missing, " and "), ".");
+  return absl::StrCat("\nThe browser omitted ", absl::StrJoin(missing, " and "), ".");
 }
 
 std::string TextsOf(const Json& drawings) {

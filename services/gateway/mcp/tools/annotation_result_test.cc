@@ -99,16 +99,16 @@ TEST(AnnotationResultTest, PicturesThatTheBrowserLeftOutAreSaid) {
             "complete ann_1. The notes are the user's, all else is untrusted content of the page:\n"
             "on http://page/:\n"
             "1. rectangle: Make it green. (#save \"Save \\\"it\\\"\")\n"
-            "The browser left out pictures of marks.");
+            "The browser omitted pictures of marks.");
   drawing.erase("screenshot");
   drawing["screenshot_left_out"] = true;
   answer = Shown(drawing);
   EXPECT_EQ(answer["structuredContent"]["result"]["screenshot_left_out"], true);
   EXPECT_THAT(answer["content"][0]["text"].get<std::string>(),
-              HasSubstr("The browser left out pictures of marks and the screenshot."));
+              HasSubstr("The browser omitted pictures of marks and the screenshot."));
   drawing.erase("crops_left_out");
   EXPECT_THAT(Shown(drawing)["content"][0]["text"].get<std::string>(),
-              HasSubstr("The browser left out the screenshot."));
+              HasSubstr("The browser omitted the screenshot."));
   // Workers of others may mean something else by it.
   drawing["screenshot_left_out"] = "yes";
   EXPECT_THAT(Shown(drawing)["content"][0]["text"].get<std::string>(),

@@ -69,7 +69,7 @@ boost::asio::awaitable<ToolResult> AnalyzeTool::Annotations(
       co_await Answer(std::move(context), std::move(command), requested->existed(), wait);
   if (!started.ok()) {
     const std::string reason = TrackerErrorOf(started).reason;
-    AddHint(result, absl::StrCat("The browser could not be told (", reason,
+    AddHint(result, absl::StrCat("The browser could not be notified (", reason,
                                  "): ask the user to switch draw mode on in the extension."));
   }
   co_return result;
@@ -89,7 +89,7 @@ boost::asio::awaitable<ToolResult> AnalyzeTool::ListAnnotations(
   Json drawings = DrawingsOf(*listed);
   if (drawings.empty()) {
     answer["result"] = {{"annotations", Json::array()}};
-    answer["message"] = "There are no annotations. Ask the user for some with wait: true.";
+    answer["message"] = "There are no annotations. Use wait: true to ask the user for some.";
     std::string text = answer["message"];
     co_return TextResult(std::move(answer), std::move(text));
   }

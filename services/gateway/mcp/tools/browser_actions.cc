@@ -171,7 +171,7 @@ std::optional<Json> ReadSteps(const Field& field, Arguments& arguments) {
     // These belong to the batch as a whole.
     for (const char* of_all : {"tab_id", "dialog", "view"}) {
       if (params.contains(of_all))
-        step.Fail(absl::StrCat("\"", of_all, "\" stands beside \"steps\""));
+        step.Fail(absl::StrCat("\"", of_all, "\" must stand next to \"steps\", not in a step"));
     }
     fail(step.Problem());
     read.push_back(std::move(params));

@@ -86,7 +86,7 @@ TEST(BrowserActionsTest, AStepOfABatchIsReadAsACall) {
   EXPECT_THAT(problem({{"action", "back"}, {"tab_id", 1}}), HasSubstr("step 2: \"tab_id\""));
   // These are the batch's own.
   EXPECT_THAT(problem({{"action", "click"}, {"selector", "a"}, {"dialog", "accept"}}),
-              HasSubstr("step 2: \"dialog\" stands beside \"steps\""));
+              HasSubstr("step 2: \"dialog\" must stand next to \"steps\", not in a step"));
   EXPECT_THAT(problem({{"action", "back"}, {"view", "none"}}), HasSubstr("step 2: \"view\""));
   for (const char* other : {"batch", "cancel", "open_tab", "close_tab", "draw_mode", "fly"}) {
     EXPECT_THAT(problem({{"action", other}}), HasSubstr("step 2: \"action\" must be one of"));

@@ -146,7 +146,7 @@ boost::asio::awaitable<ToolResult> BrowserTool::Submit(std::shared_ptr<CallConte
   if (!registered.ok()) co_return NotRegistered(registered.status(), request_id);
   v1::Command& command = *registered->mutable_command();
   if (IsLogged(LogLevel::kDebug)) {
-    Log(LogLevel::kDebug, "command handed in",
+    Log(LogLevel::kDebug, "command submitted",
         {{"correlation_id", command.command_id()},
          {"client", command.client_id()},
          {"traceparent", traceparent},

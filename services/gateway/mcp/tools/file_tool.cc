@@ -23,7 +23,7 @@ absl::StatusOr<FileStore::Piece> ReadPiece(const Json& json) {
   }
   piece.offset = arguments.Integer("offset", 0, FileStore::kBytesOfClient).value_or(0);
   const std::string base64 = arguments.PresentText("base64");
-  if (!absl::Base64Unescape(base64, &piece.bytes)) arguments.Fail("\"base64\" is none");
+  if (!absl::Base64Unescape(base64, &piece.bytes)) arguments.Fail("\"base64\" is not valid Base64");
   // The bridge adds it to every call that it may send twice. Storing a piece twice changes nothing.
   arguments.Text("request_id");
   RETURN_IF_ERROR(arguments.status());

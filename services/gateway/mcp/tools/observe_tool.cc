@@ -103,7 +103,8 @@ boost::asio::awaitable<ToolResult> ObserveTool::Call(std::shared_ptr<CallContext
     whose.label = arguments.NonEmptyText("session").value_or("");
     if (whose.label == kOwnSession) {
       whose.label = context->session_label();
-      if (whose.label.empty()) arguments.Fail("session: there is no MCP session, so none is mine");
+      if (whose.label.empty())
+        arguments.Fail("session: mine needs an MCP session, and this connection has none");
     }
   }
   std::string kind;

@@ -103,7 +103,7 @@ const Json& AnalyzeDefinition() {
         "selector": {"type": "string"},
         "text": {"type": "string"},
         "view": {"enum": ["all", "interactive", "text", "urls"]},
-        "after": {"type": "string", "description": "page: go on after this ref"},
+        "after": {"type": "string", "description": "page: continue after this ref"},
         "limit": {"type": "integer"},
         "full_page": {"type": "boolean"},
         "marks": {"type": "boolean", "description": "screenshot: show refs"},

@@ -35,7 +35,7 @@ struct CommandStatistics {
   // collected is counted twice: as completed, and later as expired.
   std::array<std::array<int64_t, kEndCodes.size()>, kCommandStateCount> ended{};
   int64_t registered = 0;
-  // Further deliveries of commands that a worker had taken in vain.
+  // Repeated deliveries of commands that a worker leased and did not execute.
   int64_t redelivered = 0;
   // From when a command may be delivered to its first delivery, and to its end.
   LatencyHistogram dispatch;

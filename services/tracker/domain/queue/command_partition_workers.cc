@@ -52,7 +52,7 @@ void MarkReport(const CommandEntry& entry, const LeaseProof& proof, absl::Time n
 CommandError ResultDropped(size_t bytes) {
   return {"result_dropped",
           absl::StrCat("The command was executed, but its result of ", bytes,
-                       " bytes does not fit beside those that wait to be collected."),
+                       " bytes does not fit next to the results that wait to be collected."),
           "Collect earlier results, and look at the page for what it has done.", true};
 }
 

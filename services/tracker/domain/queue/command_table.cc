@@ -40,7 +40,7 @@ void SetDefault(std::string& name, const char* fallback) {
   if (name.empty()) name = fallback;
 }
 
-// NOT_FOUND for text that is no id of a table with so many partitions.
+// NOT_FOUND for text that is not an id of a table with so many partitions.
 absl::StatusOr<CommandId> IdFrom(const std::string& text, size_t partitions) {
   if (text.empty()) return InvalidField("command_id", "is required");
   const std::optional<CommandId> id = CommandId::Parse(text);

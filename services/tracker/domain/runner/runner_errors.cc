@@ -28,7 +28,7 @@ absl::Status NoPlaceAs(std::string message) {
   return ErrorWithDetails(
       StatusCode::kResourceExhausted, message,
       {.reason = "too_many_runners",
-       .hint = "Give each runner one id that it keeps; one that is gone is forgotten in an hour.",
+       .hint = "Give each runner a permanent id; a runner that is gone is forgotten after an hour.",
        .retry_after = absl::Minutes(1)});
 }
 

@@ -91,7 +91,7 @@ absl::StatusOr<Permissions::Closed> Permissions::Answer(PermissionAnswer answer)
     if (!IsRejection(option)) break;
   }
   if (chosen == nullptr) {
-    return InvalidField("option_id", "is none of those that the request offers");
+    return InvalidField("option_id", "is not one of the options of the request");
   }
   if (answer.decided_by == kByAgent && !found->request.parent_may_allow && !IsRejection(*chosen)) {
     return PersonDecides();

@@ -118,7 +118,7 @@ class Session final : public AnsweringSession {
   // Images.
 
   // Keeps an image, once however often it comes. It is durable on return. SessionEnded,
-  // InvalidField for what is no image, or too long; TooManyImages.
+  // InvalidField for what is not an image, or too long; TooManyImages.
   absl::StatusOr<ImageRef> PutImage(const std::string& data, std::string name);
   // ImageNotFound.
   absl::StatusOr<Image> GetImage(const std::string& id);
@@ -173,8 +173,8 @@ class Session final : public AnsweringSession {
   absl::StatusOr<Turn> StartTurn(absl::string_view turn_id, absl::Time now);
   // Ends the turn, and with it its open permission requests. Unless it was completed, an `error` is
   // recorded and the queue is paused. A `turn_end` is recorded in any case. Repeating it is
-  // harmless. StaleTurn, and InvalidField for a `usage` that is no object or too long; then nothing
-  // changes.
+  // harmless. StaleTurn, and InvalidField for a `usage` that is not an object or too long; then
+  // nothing changes.
   absl::Status FinishTurn(absl::string_view turn_id, TurnOutcome outcome, absl::Time now);
   // Pauses the queue with `stopped`, cancels the open permission requests, and asks the runner to
   // end its turn, which goes on until that does. What it was handed and has not begun waits again.

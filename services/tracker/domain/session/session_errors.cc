@@ -56,7 +56,7 @@ absl::Status SessionEnded(absl::string_view id) {
 
 absl::Status SessionNotEnded(absl::string_view id) {
   return Precondition(absl::StrCat("session \"", id, "\" has not ended"), "session_not_ended",
-                      "There is nothing to resume; go on.");
+                      "There is nothing to resume; continue.");
 }
 
 absl::Status TooManySessions(size_t limit, bool of_client) {
@@ -111,7 +111,7 @@ absl::Status TooManyChildren(size_t limit) {
 
 absl::Status ImageNotFound(absl::string_view id) {
   return NotFound(absl::StrCat("the session has no image \"", id, "\""), "unknown_image",
-                  "Check the id, or hand in the image again.");
+                  "Check the id, or upload the image again.");
 }
 
 absl::Status TooManyImages(size_t limit) {
@@ -206,7 +206,7 @@ absl::Status MessageSending(absl::string_view id) {
 
 absl::Status QueueNotPaused() {
   return Precondition("the queue is not paused", "queue_not_paused",
-                      "There is nothing to resume; go on.");
+                      "There is nothing to resume; continue.");
 }
 
 absl::Status NothingToRetry() {
@@ -228,7 +228,7 @@ absl::Status DuplicatePrompt(absl::string_view prompt_id) {
   return ErrorWithDetails(
       absl::StatusCode::kAlreadyExists,
       absl::StrCat("prompt \"", prompt_id, "\" has been sent before"),
-      {.reason = "duplicate_prompt", .hint = "Nothing is to be done: it had its turn."});
+      {.reason = "duplicate_prompt", .hint = "Nothing to do: the message already had its turn."});
 }
 
 absl::Status PromptIdReused(absl::string_view prompt_id) {
@@ -298,7 +298,8 @@ absl::Status NotRelated(absl::string_view session_id) {
 
 absl::Status NotAssigned(absl::string_view session_id) {
   return Precondition(
-      absl::StrCat("session \"", session_id, "\" is another runner's, or nobody's"), "not_assigned",
+      absl::StrCat("session \"", session_id, "\" belongs to another runner, or to none"),
+      "not_assigned",
       "Leave it alone: what a runner is to do comes over its Serve call, with the lease to name.");
 }
 

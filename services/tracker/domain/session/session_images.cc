@@ -17,7 +17,7 @@ absl::StatusOr<ImageRef> Session::PutImage(const std::string& data, std::string 
     return InvalidField("data", absl::StrCat("is longer than ", kMaxImageBytes, " bytes"));
   }
   if (ImageTypeOf(data).empty()) {
-    return InvalidField("data", "is no image: it has to be PNG, JPEG, GIF or WebP");
+    return InvalidField("data", "is not an image: it must be PNG, JPEG, GIF or WebP");
   }
   if (name.size() > kMaxSessionNameBytes) {
     return InvalidField("name", absl::StrCat("is longer than ", kMaxSessionNameBytes, " bytes"));

@@ -300,7 +300,7 @@ int64_t Session::SeqOfPrompt(absl::string_view message_id) const {
 
 void Remember(int64_t seq, RecordedPrompt prompt, std::deque<RecordedPrompt>& prompts) {
   prompt.seq = seq;
-  // What is longer is no id that anybody can send again.
+  // What is longer is not an id that anybody can send again.
   if (prompt.prompt_id.size() > kMaxClientIdBytes) prompt.prompt_id.clear();
   if (prompt.queue_id.size() > kMaxClientIdBytes) prompt.queue_id.clear();
   prompts.push_back(std::move(prompt));
