@@ -7,10 +7,10 @@
 namespace callslip::tracker {
 namespace {
 
-// A worker that keeps up frees a place in the queue well within this time, and one that is absent
+// A worker that keeps up frees a place in the queue well within this time, and an absent worker
 // would not free one sooner.
 constexpr absl::Duration kQueueRetryAfter = absl::Seconds(1);
-// Full tables and drains pass more slowly.
+// Full tables and drains take longer to pass.
 constexpr absl::Duration kTableRetryAfter = absl::Seconds(5);
 
 absl::string_view Whose(bool of_client) { return of_client ? "of this client" : "of all clients"; }

@@ -23,11 +23,11 @@ absl::Status NotReplayable(absl::string_view id);
 absl::Status WrongLease(absl::string_view id);
 absl::Status WorkerTaken(absl::string_view worker_id);
 absl::Status RequestIdReused(absl::string_view request_id);
-// The request was sent before, and of the command that it made a tombstone is left.
+// The request was sent before; only a tombstone is left of the command that it created.
 absl::Status RequestOfRemoved(absl::string_view request_id, absl::string_view id,
                               CommandState ended_as);
 
-// `of_client`: it is the client's own limit that is reached, not the one of all clients.
+// `of_client`: whether the client's own limit was reached, not that of all clients together.
 absl::Status QueueFull(absl::string_view target, int64_t depth, bool of_client);
 absl::Status TooManyCommands(int64_t limit, bool of_client);
 absl::Status TooManyBytes(int64_t limit, bool of_client);

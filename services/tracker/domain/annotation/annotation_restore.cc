@@ -1,4 +1,4 @@
-// How an annotation store comes back from what its journal has kept.
+// Restores an annotation store from its journal.
 #include <algorithm>
 #include <utility>
 
@@ -41,14 +41,14 @@ void AnnotationStore::RestoreDrawing(DrawingRecord record) {
   kept.to_complete = std::move(record.to_complete);
   kept.is_journaled = true;
   for (DrawingReceipt& receipt : record.receipts) {
-    Spec spec;  // Null as well where the command is gone, as it is once it was read.
+    Spec spec;  // Also null if the command was removed, as happens after it was read.
     if (receipt.command.has_value()) {
       const auto command =
           commands_->Get(receipt.client_id, receipt.command->ToString(), /*peek=*/true);
       if (command.ok()) {
         const CommandState state = (*command)->state;
         if (IsTerminal(state) && state != CommandState::kCompleted) {
-          // Its client was not given the drawing after all.
+          // Its client did not receive the drawing after all.
           changed_.insert(sequence);
           continue;
         }
@@ -59,7 +59,7 @@ void AnnotationStore::RestoreDrawing(DrawingRecord record) {
   }
 }
 
-// As Request() goes on once the command is registered, which is where the process may have ended.
+// Continues Request() after the registration of the command, where the process may have ended.
 void AnnotationStore::RestoreWaiter(const Spec& command, absl::Time now) {
   const std::optional<AnnotationQuery> query = QueryOf(*command);
   if (!query.has_value()) return;
@@ -70,8 +70,8 @@ void AnnotationStore::RestoreWaiter(const Spec& command, absl::Time now) {
   if (!completed.ok() || !completed->accepted) ForgetReceipts({command});
 }
 
-// Those that match the drawing have been completed as above, or before the process ended; what is
-// left are those that it named.
+// Commands that match the drawing were completed by RestoreWaiter(), or before the process ended.
+// The rest are those that the drawing named.
 void AnnotationStore::FinishAppend(const Kept& begun, absl::Time now) {
   const Drawing& drawing = *begun.drawing;
   const auto finish = [&] {

@@ -66,7 +66,7 @@ CommandRequest CommandFor(const AnnotationRequest& request, std::string subject)
   return command;
 }
 
-// A page token is the sequence number of the last drawing on the page before.
+// A page token is the sequence number of the previous page's last drawing.
 absl::StatusOr<uint64_t> SequenceBefore(const std::string& page_token) {
   uint64_t sequence = std::numeric_limits<uint64_t>::max();
   if (!page_token.empty() && !absl::SimpleAtoi(page_token, &sequence)) return InvalidPageToken();
@@ -96,8 +96,8 @@ std::optional<AnnotationQuery> AnnotationStore::QueryOf(const CommandSpec& comma
   return query;
 }
 
-// As many of the latest as fit into one result. That it is a JSON array is the one thing that is
-// known of the format here.
+// As many of the latest drawings as fit into one result. The JSON array is all that this code knows
+// of the format.
 AnnotationStore::SessionResult AnnotationStore::ListOf(
     const std::vector<DrawingPtr>& newest_first) {
   SessionResult result;
@@ -134,7 +134,7 @@ absl::StatusOr<CommandRegistration> AnnotationStore::Request(AnnotationRequest r
   if (result != nullptr) {
     RETURN_IF_ERROR(commands_->Complete(id, {}, CommandResult{result}, nullptr, now).status());
   }
-  // The caller is given what there is, which makes it a collected one.
+  // The caller receives the present state, which collects a result.
   if (result != nullptr || registration.existed) {
     ASSIGN_OR_RETURN(registration.command, commands_->Get(request.client_id, id, request.peek));
   }
@@ -149,7 +149,7 @@ absl::Status AnnotationStore::CheckRoom(const AnnotationRequest& request, absl::
     return waiter.command->client_id() == request.client_id;
   };
   if (absl::c_count_if(waiters_, is_clients) >= limits_.waiters_of_client) {
-    // Those that were cancelled have not been missed so far.
+    // Cancelled ones are still counted: remove them.
     std::erase_if(waiters_, [&](const Waiter& waiter) {
       if (!is_clients(waiter)) return false;
       const auto command =
@@ -235,7 +235,7 @@ absl::StatusOr<AppendedDrawing> AnnotationStore::Append(Drawing drawing,
   };
   AppendedDrawing appended =
       drawing_id.empty() ? append() : memory_.Once(whose, drawing_id, now, append);
-  // Only now that the answer is in the journal: until then a restart would do this again.
+  // Only now, with the answer in the journal: until then a restart would repeat this.
   NoteCompleted(sequence);
   return appended;
 }
@@ -297,7 +297,7 @@ bool AnnotationStore::KeepLocked(const DrawingPtr& drawing, const std::string& d
     const bool together = other.target == drawing->target && other.session == drawing->session &&
                           other.clients == drawing->clients;
     if (together && drawing->session.empty() && other.tab_id == drawing->tab_id) {
-      // The latest of its tab takes the place of the one before.
+      // The latest drawing of a tab replaces the one before.
       it = DropLocked(it);
       continue;
     }
@@ -325,14 +325,14 @@ bool AnnotationStore::KeepLocked(const DrawingPtr& drawing, const std::string& d
 
 std::vector<AnnotationStore::Completion> AnnotationStore::TakeWaitersLocked(
     const DrawingPtr& drawing, bool stored, const std::vector<std::string>& command_ids) {
-  // Those that are not found below do not wait here.
+  // Ids that are not found below do not wait here.
   std::vector<CommandId> named;
   for (const std::string& text : command_ids) {
     const std::optional<CommandId> id = CommandId::Parse(text);
     if (!id.has_value() || !id->is_annotation() || absl::c_linear_search(named, *id)) continue;
     named.push_back(*id);
   }
-  // Waiters for the same drawings share the list of them, which may be megabytes.
+  // Waiters for the same drawings share one list, which can be megabytes.
   std::map<std::pair<std::optional<int64_t>, std::string>, SessionResult> of_session;
   std::vector<Completion> completions;
   std::vector<Waiter> others;
@@ -387,7 +387,7 @@ AnnotationStore::SessionResult AnnotationStore::OfSessionLocked(const Annotation
 
 void AnnotationStore::AddReceiptLocked(uint64_t sequence, const Receipt& receipt) {
   const auto it = drawings_.find(sequence);
-  if (it == drawings_.end()) return;  // One that is not kept.
+  if (it == drawings_.end()) return;  // A drawing that is not stored.
   if (it->second.IsCollectedBy(receipt.client_id)) return;
   std::vector<Receipt>& receipts = it->second.receipts;
   if (absl::c_linear_search(receipts, receipt)) return;

@@ -25,11 +25,11 @@ namespace callslip::tracker {
 struct AnnotationRequest {
   std::string client_id;
   AnnotationQuery query;
-  // Of the command. Whoever repeats a request_id has to send the same.
+  // Of the command. A repeat of a request_id must send the same.
   Payload params;
   std::string request_id;
   std::string label;
-  // Whoever asks may fail to hand on what there is, and has it collected once that is done.
+  // The caller may fail to pass on the result, and calls Collect() after it was passed on.
   bool peek = false;
 };
 
@@ -38,25 +38,25 @@ struct DrawingPage {
   std::string next_page_token;       // Empty on the last page.
 };
 
-// The drawings that people have finished, and the commands that wait for some. Errors are those
-// that annotation_service.proto documents. An empty client_id means `local`, an empty target
-// `browser`.
+// Finished drawings of people, and commands that wait for drawings. Errors are documented in
+// annotation_service.proto. An empty client_id means `local`, an empty target `browser`.
 //
-// A request is registered with the command table first; then, in one step, it either takes what is
-// there or begins to wait. Appending keeps a drawing and takes the waiters that it matches, in one
-// step as well. So whichever comes first is seen by the other. The commands themselves are
-// completed after that, since others are told of their ends and no callback runs under the mutex.
+// A request is first registered with the command table; then, in one step, it either takes an
+// existing drawing or begins to wait. Appending stores a drawing and takes the waiters that it
+// matches, in one step as well. So whichever comes first is seen by the other. The commands are
+// completed afterwards, because their ends are reported to others and no callback runs under the
+// mutex.
 //
-// With a journal all of that outlives the process: a command carries what it waits for as its
-// subject, and a drawing is kept with its receipts and with the commands that it has still to
-// complete, so that Restore() ends what an Append() has begun.
+// With a journal, all of that outlives the process: a command's subject stores what it waits for,
+// and a drawing is stored with its receipts and with the commands that it must still complete, so
+// that Restore() finishes an interrupted Append().
 //
-// Thread-safe. Knows no transport, no format and no clock: `now` is the time of each call. What is
-// out of date is dropped by the next call that looks for it.
+// Thread-safe. Knows no transport, no format and no clock: `now` is the time of each call. Outdated
+// objects are dropped by the next call that looks for them.
 class AnnotationStore {
  public:
-  // `commands`, and `journal` where there is one, must outlive the store. It is to be the journal
-  // of the commands.
+  // `commands`, and `journal` unless it is null, must outlive the store. `journal` must be the
+  // journal of the commands.
   explicit AnnotationStore(CommandTable* commands, const AnnotationLimits& limits = {},
                            Journal* journal = nullptr)
       : limits_(limits),
@@ -64,31 +64,31 @@ class AnnotationStore {
         journal_(journal),
         memory_(limits.remembered, commands, journal) {}
 
-  // Brings back what the journal has kept, as of `now`: `entries` are those that the restored
-  // `commands` have handed on. Before everything else.
+  // Restores what the journal has kept, as of `now`. `entries`: those that the restored `commands`
+  // have passed on. Call before everything else.
   void Restore(std::vector<JournalEntry> entries, absl::Time now);
 
   // For clients.
 
-  // Two requests of one client at the same time may exceed its limit by one.
+  // Two simultaneous requests of one client can exceed its limit by one.
   absl::StatusOr<CommandRegistration> Request(AnnotationRequest request, absl::Time now);
   // See AnnotationRequest::peek.
   void Collect(const CommandSnapshot& command) { commands_->Collect(command); }
-  // `page_size` 0 means as many as there may be. Collects nothing.
+  // `page_size` 0 means the maximum. Collects nothing.
   absl::StatusOr<DrawingPage> List(std::string client_id, AnnotationQuery query, int page_size,
                                    const std::string& page_token, absl::Time now);
-  // The client has these.
+  // The client has received these.
   void Collect(const std::string& client_id, const std::vector<DrawingPtr>& drawings);
 
-  // For the browser's side.
+  // For browsers.
 
-  // A `drawing_id` that is remembered is answered as it was then; an empty one is another each
-  // time. UNAVAILABLE while the journal can't be stored.
+  // A remembered `drawing_id` gets its first answer again; an empty one always means a new drawing.
+  // UNAVAILABLE while the journal can't be stored.
   absl::StatusOr<AppendedDrawing> Append(Drawing drawing,
                                          const std::vector<std::string>& command_ids,
                                          const std::string& drawing_id, absl::Time now);
 
-  // For whoever runs the store.
+  // For the owner of the store.
 
   int64_t drawings();
   int64_t bytes();
@@ -97,10 +97,11 @@ class AnnotationStore {
  private:
   using Spec = std::shared_ptr<const CommandSpec>;
 
-  // That a client was given a drawing.
+  // Records that a client received a drawing.
   struct Receipt {
     std::string client_id;
-    Spec command;  // With whose result; collected once that is read. Null: collected.
+    Spec command;  // The command whose result contained it: collected when that is read. Null:
+                   // collected.
 
     bool operator==(const Receipt&) const = default;
   };
@@ -117,13 +118,13 @@ class AnnotationStore {
   struct Waiter {
     Spec command;
     AnnotationQuery query;
-    absl::Time until;  // When it has given up.
+    absl::Time until;  // When it gives up.
   };
-  // A command that is to be completed.
+  // A command that must be completed.
   struct Completion {
     std::string command_id;
     Payload result;
-    Spec command;  // Null where it did not wait here.
+    Spec command;  // Null if it did not wait here.
   };
 
   // The drawings of a session as one result.
@@ -133,15 +134,16 @@ class AnnotationStore {
   };
   using KeptDrawings = absl::btree_map<uint64_t, Kept>;  // By sequence.
 
-  // What the command waits for, as its subject; nullopt where that is no drawing.
+  // Convert between a query and the subject of the command that waits for it. Nullopt if the
+  // command waits for no drawing.
   static std::string SubjectOf(const AnnotationQuery& query);
   static std::optional<AnnotationQuery> QueryOf(const CommandSpec& command);
 
   static SessionResult ListOf(const std::vector<DrawingPtr>& newest_first);
 
-  // RESOURCE_EXHAUSTED where the request would have to wait and must not.
+  // RESOURCE_EXHAUSTED if the request would have to wait, and a limit is reached.
   absl::Status CheckRoom(const AnnotationRequest& request, absl::Time now);
-  // What is there for the command, or null where it waits from now on: at least until
+  // Returns the result for the command, or null if it waits from now on: at least until
   // `wait_until`.
   Payload TakeOrWait(const AnnotationQuery& query, const Spec& command,
                      absl::Time wait_until = absl::InfinitePast());
@@ -149,9 +151,9 @@ class AnnotationStore {
   AppendedDrawing AppendNew(Drawing drawing, const std::string& drawing_id,
                             const std::vector<std::string>& command_ids, absl::Time now,
                             uint64_t& sequence);
-  // The drawing has no commands to complete any more.
+  // The drawing has no more commands to complete.
   void NoteCompleted(uint64_t sequence);
-  // False where there is no room.
+  // False if there is no room.
   bool KeepLocked(const DrawingPtr& drawing, const std::string& drawing_id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Ends the waits that the drawing matches, and those that `command_ids` name.
@@ -159,22 +161,21 @@ class AnnotationStore {
                                             const std::vector<std::string>& command_ids)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // The newest drawing that matches and that the client has not collected; null where there is
-  // none.
+  // The newest matching drawing that the client has not collected; null if there is none.
   Kept* FindNewLocked(const AnnotationQuery& query, absl::string_view client_id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // `unkept` is one more, where it is not null.
+  // `unkept`: one more drawing, unless it is null.
   SessionResult OfSessionLocked(const AnnotationQuery& query, const DrawingPtr& unkept)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddReceiptLocked(uint64_t sequence, const Receipt& receipt)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The commands did not take the drawing after all.
+  // Removes the receipts of commands that did not take the drawing after all.
   void ForgetReceipts(const std::vector<Spec>& commands);
   KeptDrawings::iterator DropLocked(KeptDrawings::iterator it)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropOldLocked(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Appends what has changed to the journal: before the mutex is released, and so before anybody
-  // can be told.
+  // Appends changes to the journal. Called before the mutex is released, and so before any client
+  // can be notified.
   void JournalLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Parts of Restore().
@@ -191,7 +192,7 @@ class AnnotationStore {
   int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   KeptDrawings drawings_ ABSL_GUARDED_BY(mutex_);
   std::vector<Waiter> waiters_ ABSL_GUARDED_BY(mutex_);  // Oldest first.
-  // Drawings whose record is to be appended to the journal.
+  // Drawings whose record must be appended to the journal.
   absl::btree_set<uint64_t> changed_ ABSL_GUARDED_BY(mutex_);
 };
 

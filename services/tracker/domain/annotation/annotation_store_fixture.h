@@ -11,11 +11,11 @@
 #include "tracker/domain/annotation/annotation_store.h"
 #include "tracker/domain/queue/command_table_fixture.h"
 
-// What the tests of the annotation store share. Test code only.
+// Shared code of the annotation store's tests. Test code only.
 namespace callslip::tracker {
 
-// Does something once, at the first change that its table tells of: in the middle of the call that
-// caused it.
+// Runs an action once, at the first change that its table reports: in the middle of the call that
+// caused the change.
 class Interruption : public CommandFeed {
  public:
   void Arm(std::function<void()> action) { action_ = std::move(action); }
@@ -29,7 +29,7 @@ class Interruption : public CommandFeed {
   std::function<void()> action_;
 };
 
-// A store over a table, on a clock that a test moves: agents that ask, a person who draws.
+// A store over a table, with a fake clock: agents that request drawings, and a person who draws.
 class AnnotationStoreTest : public CommandTableTest {
  protected:
   explicit AnnotationStoreTest(const AnnotationLimits& limits = {}) : store_(&table_, limits) {}
@@ -38,19 +38,19 @@ class AnnotationStoreTest : public CommandTableTest {
     if (request.client_id.empty()) request.client_id = kClient;
     return store_.Request(std::move(request), clock_.Now());
   }
-  // The command of a request that must be accepted.
+  // Returns the command of a request that must be accepted.
   CommandSnapshot Ask(AnnotationRequest request = {}) {
     const auto registration = TryAsk(std::move(request));
     EXPECT_OK(registration);
     return registration.ok() ? *registration->command : CommandSnapshot{};
   }
-  // The id of one that must wait.
+  // Returns the id of a request that must wait.
   std::string Wait(AnnotationRequest request = {}) {
     const CommandSnapshot command = Ask(std::move(request));
     EXPECT_EQ(command.state, State::kQueued);
     return IdOf(command);
   }
-  // The result of one that must not.
+  // Returns the result of a request that must not wait.
   std::string Found(AnnotationRequest request = {}) {
     const CommandSnapshot command = Ask(std::move(request));
     EXPECT_EQ(command.state, State::kCompleted);
@@ -92,7 +92,7 @@ class AnnotationStoreTest : public CommandTableTest {
     return contents;
   }
 
-  // In the middle of the call that next changes one of the client's commands.
+  // Runs `action` in the middle of the call that next changes one of the client's commands.
   void Interrupt(const std::string& client, std::function<void()> action) {
     const auto feed = std::make_shared<Interruption>();
     ASSERT_OK(table_.WatchAll({.clients = client, .feed = feed}));

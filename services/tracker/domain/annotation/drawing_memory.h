@@ -19,26 +19,26 @@
 
 namespace callslip::tracker {
 
-// Tells those apart who choose the ids of drawings. Names have no line breaks.
+// Scope within which drawing ids are unique. Names have no line breaks.
 inline std::string WhoseOf(const Drawing& drawing) {
   if (drawing.clients.is_all()) return drawing.target;
   return absl::StrCat(drawing.target, "\n", drawing.clients.client_id());
 }
 
-// What was answered to the drawings that came with an id, so that one that is handed in again is
-// not taken for another. Remembers the latest, for kDrawingMemoryRetention. Thread-safe.
+// Answers to drawings that have an id, so that a drawing that is submitted again is not stored
+// twice. Remembers the latest, for kDrawingMemoryRetention. Thread-safe.
 class DrawingMemory {
  public:
-  // With a journal, answers are kept in it, in one order with `commands`. Both must outlive this.
+  // With a journal, answers are stored in it, in one order with `commands`. Both must outlive this.
   DrawingMemory(size_t capacity, CommandTable* commands, Journal* journal)
       : capacity_(capacity), commands_(commands), journal_(journal) {}
 
-  // Brings back what the journal has kept, oldest first. Before everything else.
+  // Restores an answer from the journal. Call before everything else, oldest first.
   void Restore(uint64_t sequence, DrawingAnswer answer);
 
-  // What `append` answers; for a drawing that is remembered, what it answered then. Where that call
-  // is still under way, waits for its end, so `append` must not hand in the same drawing itself.
-  // `whose` as above.
+  // Returns the answer of `append` or, for a remembered drawing, its first answer. If that call is
+  // still in progress, waits for its end, so `append` must not submit the same drawing itself.
+  // `whose`: see WhoseOf().
   AppendedDrawing Once(const std::string& whose, const std::string& drawing_id, absl::Time now,
                        absl::FunctionRef<AppendedDrawing()> append);
 
@@ -47,7 +47,7 @@ class DrawingMemory {
     std::string whose;
     std::string drawing_id;
     absl::Time append_time;
-    std::optional<AppendedDrawing> answer = std::nullopt;  // Absent while the call is under way.
+    std::optional<AppendedDrawing> answer = std::nullopt;  // Absent while the call is in progress.
     uint64_t sequence = 0;                                 // In the journal; 0: not there.
     bool is_forgotten = false;
   };
@@ -60,7 +60,7 @@ class DrawingMemory {
 
   Mutex mutex_;
   CondVar answered_;
-  // Oldest first. What they point at is guarded as well.
+  // Oldest first. The entries themselves are guarded as well.
   std::deque<std::shared_ptr<Entry>> entries_ ABSL_GUARDED_BY(mutex_);
 };
 

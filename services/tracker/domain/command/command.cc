@@ -43,7 +43,7 @@ CommandSpec::CommandSpec(CommandId command_id, const CommandRequest& request, ab
 }
 
 bool CommandSpec::IsFor(const CommandRequest& request) const {
-  // A not_before that has passed was not kept; comparing it would refuse an honest repetition.
+  // A not_before in the past was not stored; comparing it would refuse a legitimate repeat.
   const bool same_time = not_before == request.not_before || (not_before == absl::InfinitePast() &&
                                                               request.not_before <= register_time);
   return target() == request.target && type() == request.type && *params == *request.params &&

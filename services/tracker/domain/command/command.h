@@ -23,12 +23,12 @@
 
 namespace callslip::tracker {
 
-// Bytes that never change and may be megabytes: shared, never copied. Null means none.
+// Constant bytes, possibly megabytes: shared, never copied. Null means none.
 using Payload = std::shared_ptr<const std::string>;
 
 enum class CommandClass : uint8_t { kStandard, kHuman };
 
-// What a client asks for; see RegisterCommandRequest in command_service.proto.
+// A client's request; see RegisterCommandRequest in command_service.proto.
 struct CommandRequest {
   std::string client_id;
   std::string target;
@@ -42,18 +42,18 @@ struct CommandRequest {
   int priority = 0;
   absl::Time not_before = absl::InfinitePast();  // InfinitePast: at once.
   DeadlineOverrides deadlines;
-  std::string replay_of;  // The id of the command that it replays, if it does.
-  // What it waits for, where that is more than a worker. Never a client's word: whoever registers
-  // the command here writes it, and reads it after a restart. Opaque here.
+  std::string replay_of;  // Id of the command that it replays; empty if none.
+  // What the command waits for in addition to a worker. Never set by a client: the code that
+  // registers the command sets it, and reads it after a restart. Opaque here.
   std::string subject;
-  // Of no effect; handed on.
+  // Not used here; passed on.
   TraceContext trace;
   TraceCompanions companions;
 };
 
-// A request that was accepted. Constant, and shared by everyone who looks at the command.
+// An accepted request. Constant, and shared by all readers of the command.
 //
-// There may be a million of them, so that the names are kept in one piece of memory.
+// There can be a million of them, so the names are stored in one piece of memory.
 class CommandSpec {
  public:
   CommandSpec(CommandId command_id, const CommandRequest& request, absl::Time now, uint64_t number,
@@ -65,34 +65,34 @@ class CommandSpec {
   absl::string_view request_id() const { return Name(3); }
   absl::string_view label() const { return Name(4); }
   absl::string_view ordering_key() const { return Name(5); }
-  // The id of the command that it replays; empty where it replays none.
+  // Id of the command that it replays; empty if none.
   absl::string_view replay_of() const { return Name(6); }
   absl::string_view subject() const { return Name(7); }
-  // What goes beside `trace`.
+  // Companions of `trace`.
   absl::string_view tracestate() const { return Name(8); }
   absl::string_view baggage() const { return Name(9); }
 
-  // True where registering `request` again under the same request_id asks for the same thing.
+  // True if `request`, sent again with the same request_id, asks for the same command.
   bool IsFor(const CommandRequest& request) const;
-  // The request that asks for the same again, at once; without a subject, which is the business of
-  // whoever registers it.
+  // A request for the same work, to be delivered at once. Without the subject, which the code that
+  // registers a command sets.
   CommandRequest ToRequest() const;
-  // This, registered by so much earlier.
+  // A copy that was registered earlier by this much.
   std::shared_ptr<const CommandSpec> Earlier(absl::Duration by) const;
-  // This without its parameters, to be shown and for nothing else.
+  // A copy without parameters, for display only.
   std::shared_ptr<const CommandSpec> WithoutParams() const;
 
-  // The read receipt: somebody has been given the result. True where nobody had been before.
+  // Records that a reader received the result. True on the first call.
   bool MarkRead() const { return !read_ && !read_.exchange(true); }
   bool is_read() const { return read_; }
 
-  // Of params, and of the one name that may be long.
+  // Bytes of params and of baggage, the only name that can be long.
   int64_t payload_bytes() const {
     return (params == nullptr ? 0 : static_cast<int64_t>(params->size())) +
            static_cast<int64_t>(baggage().size());
   }
 
-  // When it may be delivered at the earliest, which is when its clocks start.
+  // Earliest time of its delivery, when its deadlines start.
   absl::Time ready_time() const { return std::max(register_time, not_before); }
 
   const CommandId id;
@@ -109,14 +109,14 @@ class CommandSpec {
  private:
   static constexpr size_t kNames = 10;
 
-  // The request that has made it.
+  // The request that created this.
   CommandRequest Request() const;
   absl::string_view Name(size_t index) const {
     const size_t begin = index == 0 ? 0 : ends_[index - 1];
     return absl::string_view(names_.data() + begin, ends_[index] - begin);
   }
 
-  mutable std::atomic<bool> read_{false};  // The only thing about it that changes.
+  mutable std::atomic<bool> read_{false};  // The only member that changes.
   std::array<uint16_t, kNames> ends_;
   absl::InlinedVector<char, 40> names_;  // Long enough for most.
 };
@@ -143,14 +143,14 @@ struct TraceEntry {
   Source source;
 };
 
-// How long the worker was at a command, and how long before its report it was done: by its own
-// clock, so that it need not be the tracker's. 0 micros: it has not said so.
+// How long the worker executed a command, and how long before its report it finished: by its own
+// clock, which need not agree with the tracker's. 0 micros: not reported.
 struct WorkTime {
   uint32_t micros = 0;
   uint32_t age_micros = 0;
 };
 
-// A command as it is at one moment. Constant: each change makes a new one.
+// State of a command at one moment. Constant: each change makes a new snapshot.
 struct CommandSnapshot {
   std::shared_ptr<const CommandSpec> spec;
   CommandState state = CommandState::kQueued;
@@ -158,8 +158,7 @@ struct CommandSnapshot {
   WorkTime work;  // As reported with its end.
   int64_t revision = 1;
   absl::InlinedVector<TraceEntry, 4> trace;
-  // To whom it was delivered, each time; without the first ones where an earlier version has kept
-  // the command.
+  // The worker of each delivery; without the first ones if an earlier version stored the command.
   absl::InlinedVector<std::shared_ptr<const std::string>, 1> workers;
   Payload result;
   std::shared_ptr<const CommandError> error;
@@ -176,20 +175,20 @@ struct CommandSnapshot {
   }
   static constexpr int64_t kNotYet = std::numeric_limits<int64_t>::min();
 
-  // When it went through `stage`, in nanoseconds since 1970, for the first and the last time;
-  // kNotYet where it has not.
+  // First and last time when it passed through `stage`, in nanoseconds since 1970; kNotYet if it
+  // has not.
   int64_t FirstNanos(TraceEntry::Stage stage) const;
   int64_t LastNanos(TraceEntry::Stage stage) const;
 
-  // When its worker was at it, in nanoseconds since 1970: its time up to its report, within its
-  // last delivery. Nullopt where it has not said so.
+  // When its worker executed it, in nanoseconds since 1970: as the worker reported, within the last
+  // delivery. Nullopt if the worker did not report it.
   struct Stretch {
     int64_t begin;
     int64_t end;
   };
   std::optional<Stretch> WorkNanos() const;
 
-  // When it was last delivered, first acknowledged, and ended; InfinitePast where it was not.
+  // When it was last delivered, first acknowledged, and ended; InfinitePast if it was not.
   absl::Time deliver_time() const;
   absl::Time start_time() const;
   absl::Time end_time() const;
@@ -197,7 +196,7 @@ struct CommandSnapshot {
 
 using CommandPtr = std::shared_ptr<const CommandSnapshot>;
 
-// How a worker says that a command went.
+// The outcome of a command, as its worker reports it.
 struct CommandResult {
   Payload value;
 };
@@ -213,18 +212,18 @@ using CommandOutcome = std::variant<CommandResult, CommandFailure, CommandTimeou
 struct CommandLease {
   CommandPtr command;
   LeaseToken token;
-  absl::Duration start_to_close;  // What is left of it, or of schedule_to_close.
+  absl::Duration start_to_close;  // Time left of it, or of schedule_to_close.
 };
 
 // Nearly always one.
 using CommandLeases = absl::InlinedVector<CommandLease, 1>;
 
-// What a worker quotes to prove that it reports about a delivery of its own.
+// Proof that a worker's report concerns a delivery of its own.
 struct LeaseProof {
-  // Nullopt only from workers that speak a protocol without leases: then any delivery will do.
+  // Nullopt only from workers whose protocol has no leases: any delivery matches then.
   std::optional<LeaseToken> token;
-  int attempt = 0;                           // 0: not said.
-  ClientScope clients = ClientScope::All();  // Whose commands the worker takes.
+  int attempt = 0;                           // 0: not given.
+  ClientScope clients = ClientScope::All();  // Clients whose commands it takes.
 };
 
 }  // namespace callslip::tracker

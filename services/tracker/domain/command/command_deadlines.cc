@@ -19,7 +19,7 @@ absl::Status CheckNests(absl::string_view inner_name, absl::Duration inner,
                                                  absl::FormatDuration(outer), ")"));
 }
 
-// Of two clocks that run out together the later one here is meant, which says more.
+// If two deadlines pass together, the one that is added later wins, because it is more specific.
 void TakeEarlier(CommandDeadline& best, DeadlineKind kind, int64_t at_nanos) {
   if (at_nanos <= best.at_nanos) best = {kind, at_nanos};
 }
@@ -38,7 +38,7 @@ CommandDeadlines::Nanos NanosOf(const CommandDeadlines& deadlines) {
           .tombstone_retention = nanos(deadlines.tombstone_retention)};
 }
 
-// The command's ready_time(): when its clocks start.
+// The command's ready_time(), when its deadlines start.
 int64_t ReadyNanos(const CommandSnapshot& command) {
   const int64_t registered = command.FirstNanos(TraceEntry::Stage::kQueued);
   const absl::Time not_before = command.spec->not_before;
@@ -46,7 +46,7 @@ int64_t ReadyNanos(const CommandSnapshot& command) {
   return std::max(registered, absl::ToUnixNanos(not_before));
 }
 
-// See the header; `ready` is when its clocks start.
+// See the header. `ready`: when its deadlines start.
 int64_t CloseNanos(const CommandSnapshot& command, int64_t ready) {
   const CommandDeadlines& deadlines = *command.spec->deadlines;
   const int64_t close = ready + deadlines.nanos.schedule_to_close;
@@ -156,7 +156,7 @@ CommandDeadline NextDeadline(const CommandSnapshot& command, int64_t heartbeat_n
   const CommandSpec& spec = *command.spec;
   const CommandDeadlines::Nanos& nanos = spec.deadlines->nanos;
   if (IsTerminal(command.state)) {
-    // The last time: a result that was dropped has ended its command once more.
+    // The last time, because dropping a result ends its command again.
     const int64_t ended = command.LastNanos(TraceEntry::Stage::kResolved);
     if (command.state == CommandState::kCompleted) {
       return {DeadlineKind::kResultRetention, ended + nanos.result_retention};
@@ -170,8 +170,8 @@ CommandDeadline NextDeadline(const CommandSnapshot& command, int64_t heartbeat_n
   }
 
   CommandDeadline next = {DeadlineKind::kScheduleToClose, CloseNanos(command, ready)};
-  // A command that was returned to its queue has been delivered once, so that this clock has
-  // stopped; the hard stop still runs.
+  // schedule_to_start ended with the first delivery, also for a command that returned to its queue.
+  // schedule_to_close still applies.
   if (command.state == CommandState::kQueued) {
     if (command.attempt == 0) {
       TakeEarlier(next, DeadlineKind::kNeverDelivered, ready + nanos.schedule_to_start);
@@ -207,7 +207,7 @@ CommandError DeadlineError(DeadlineKind kind, const CommandSnapshot& command, bo
     case DeadlineKind::kFailedRetention:
       break;
     case DeadlineKind::kNeverDelivered: {
-      // In whole seconds where it waited longer, for a suspended worker.
+      // In whole seconds if it waited longer, for a suspended worker.
       const absl::Duration waited =
           std::max(deadlines.schedule_to_start,
                    absl::Trunc(now - command.spec->ready_time(), absl::Seconds(1)));

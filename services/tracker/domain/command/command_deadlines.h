@@ -16,7 +16,7 @@ struct CommandError;
 class CommandSpec;
 struct CommandSnapshot;
 
-// The clocks that one command brings along. What is absent is the tracker's setting.
+// Deadlines that one command sets. An absent one means the tracker's setting.
 struct DeadlineOverrides {
   std::optional<absl::Duration> schedule_to_start;
   std::optional<absl::Duration> ack_wait;
@@ -28,44 +28,43 @@ struct DeadlineOverrides {
   bool operator==(const DeadlineOverrides&) const = default;
 };
 
-// The clocks of the command life cycle. The names are Temporal's; the numbers are those of the
-// correlation-id specification unless said otherwise.
+// The deadlines of the command life cycle, named as in Temporal. The values are those of the
+// correlation-id specification unless stated otherwise.
 struct CommandDeadlines {
   // Ready → delivered; then EXPIRED `never_delivered`, but not before a suspended worker of its
   // target is expected back: see LatestStart().
   absl::Duration schedule_to_start = absl::Seconds(30);
-  // Delivered → acknowledged; then the lease ends: redelivery where the command is idempotent and
-  // has an attempt left, else EXPIRED `extension_no_response`. The extension acknowledges within
-  // 2 s.
+  // Delivered → acknowledged; then the lease ends: redelivery if the command is idempotent and has
+  // an attempt left, else EXPIRED `extension_no_response`. The extension acknowledges within 2 s.
   absl::Duration ack_wait = absl::Seconds(3);
   // Last heartbeat → next one; then FAILED `worker_lost`. Long enough for two lost heartbeats of
   // a worker that sends one every 4 s.
   absl::Duration heartbeat_timeout = absl::Seconds(10);
-  // Delivered → ended. The worker keeps it and reports a time-out itself; `backstop` later the
-  // tracker does: TIMED_OUT `execution_timeout`.
+  // Delivered → ended. The worker enforces it and reports the timeout; `backstop` later the tracker
+  // does: TIMED_OUT `execution_timeout`.
   absl::Duration start_to_close = absl::Seconds(10);
   absl::Duration backstop = absl::Seconds(2);
-  // Ready → ended, whatever happens between; then EXPIRED `schedule_to_close`. Nullopt: the sum of
-  // all waits that a command can go through; With() puts that here. See CloseNanos().
+  // Ready → ended, whatever happens in between; then EXPIRED `schedule_to_close`. Nullopt: the sum
+  // of all waits that a command can go through, which With() sets here. See CloseNanos().
   std::optional<absl::Duration> schedule_to_close;
   // Ready → ended, for commands that a person finishes; then EXPIRED `user_did_not_finish`.
   absl::Duration human_schedule_to_close = absl::Minutes(10);
-  // Completed → removed where the result was read, else EXPIRED `result_expired`.
+  // Completed → removed if the result was read, else EXPIRED `result_expired`.
   absl::Duration result_retention = absl::Seconds(60);
-  // How long a failed command is kept at most: its ring is bounded by number, this bounds the
-  // memory of clients that don't come back.
+  // Longest time for which a failed command is kept. Its ring is bounded by number; this bounds the
+  // memory of clients that don't return.
   absl::Duration failed_retention = absl::Minutes(10);
-  // How long a removed id still answers "removed" instead of "unknown".
+  // How long a removed id is answered with "removed" instead of "unknown".
   absl::Duration tombstone_retention = absl::Minutes(10);
-  // After a restart of the tracker nothing that it has restored ends or is dropped sooner than
-  // this: neither workers nor clients could reach it meanwhile. Half more than the silence that is
+  // After a restart of the tracker, nothing that was restored ends or is dropped sooner than this,
+  // because neither workers nor clients could reach the tracker meanwhile. 1.5 times the silence
   // allowed to a worker, so that its connection is back and it has reported.
   absl::Duration restart_grace = absl::Seconds(15);
 
-  // Those of a command's own, where these belong to one.
+  // The command's own, if these are the deadlines of a command.
   DeadlineOverrides overrides;
 
-  // Some of them in nanoseconds, as every change of a command needs them. With() sets these.
+  // Some of them in nanoseconds, because every change of a command needs them. Set by With().
   struct Nanos {
     int64_t schedule_to_start = 0;
     int64_t ack_wait = 0;
@@ -80,23 +79,23 @@ struct CommandDeadlines {
   };
   Nanos nanos;
 
-  // INVALID_ARGUMENT, naming the two clocks, where one that contains another is not longer.
+  // INVALID_ARGUMENT, naming both, if a deadline is not longer than one that it contains.
   absl::Status Validate() const;
 
-  // These with the overrides of one command, which must be within their bounds and nest.
-  // INVALID_ARGUMENT naming the clock otherwise. `human`: of a command that a person finishes,
-  // to which most clocks do not apply.
+  // These with the overrides of one command. INVALID_ARGUMENT, naming the deadline, if one is out
+  // of bounds or they do not nest. `human`: for a command that a person finishes, to which most
+  // deadlines do not apply.
   absl::StatusOr<CommandDeadlines> With(const DeadlineOverrides& overrides, bool human) const;
 
-  // The same for what was accepted before, be it with other settings.
+  // The same for a command that was accepted earlier, possibly with other settings.
   CommandDeadlines WithUnchecked(const DeadlineOverrides& overrides, bool human) const;
 
-  // Ready → ended, whatever happens between.
+  // Ready → ended, whatever happens in between.
   absl::Duration ScheduleToClose() const;
 };
 
-// What a command may ask for. A page may run for two minutes; a quick command may not be slow; and
-// nothing holds memory for more than a day.
+// Bounds of the deadlines that a command sets: a page can run for two minutes, and nothing holds
+// memory for more than a day.
 inline constexpr absl::Duration kMinDeadline = absl::Milliseconds(100);
 inline constexpr absl::Duration kMaxScheduleToStart = absl::Hours(1);
 inline constexpr absl::Duration kMaxAckWait = absl::Minutes(1);
@@ -107,13 +106,13 @@ inline constexpr absl::Duration kMinResultRetention = absl::Seconds(1);
 inline constexpr absl::Duration kMaxResultRetention = absl::Minutes(9);
 inline constexpr absl::Duration kMaxDelay = absl::Hours(24);
 inline constexpr absl::Duration kMaxPollWait = absl::Seconds(30);
-// For how long a worker may say that it is suspended: twice the 30 s after which the alarm of a
-// browser extension wakes it at the latest.
+// Longest time for which a worker can announce that it is suspended: twice the 30 s within which a
+// browser extension's alarm wakes it.
 inline constexpr absl::Duration kMaxBackWithin = absl::Seconds(60);
 
-// The clock that runs out next for a command, and what its running out means.
+// The deadline that passes next for a command, and its meaning.
 enum class DeadlineKind {
-  kNotBefore,  // It may be delivered from now on.
+  kNotBefore,  // It can be delivered from now on.
   kNeverDelivered,
   kAckWait,
   kHeartbeat,
@@ -129,21 +128,21 @@ struct CommandDeadline {
   int64_t at_nanos;  // Since 1970.
 };
 
-// `heartbeat_nanos` is when its worker last acknowledged it; `delayed`, that it waits for its
+// `heartbeat_nanos`: when its worker last acknowledged it. `delayed`: whether it waits for its
 // not_before.
 CommandDeadline NextDeadline(const CommandSnapshot& command, int64_t heartbeat_nanos, bool delayed);
 
-// Until when a command that was never delivered may wait where its schedule_to_start has passed and
-// a suspended worker is expected back: to its own schedule_to_close, else for kMaxBackWithin.
+// Until when a command that was never delivered can wait if its schedule_to_start has passed and a
+// suspended worker is expected back: until its own schedule_to_close, else kMaxBackWithin longer.
 absl::Time LatestStart(const CommandSpec& spec);
 
-// When the command's schedule_to_close runs out, in nanoseconds since 1970. The default one leaves
-// the other clocks their time: a first delivery that came after schedule_to_start moves it by as
-// much.
+// When the command's schedule_to_close passes, in nanoseconds since 1970. The default leaves the
+// other deadlines their full time: a first delivery after schedule_to_start extends it by the
+// difference.
 int64_t CloseNanos(const CommandSnapshot& command);
 
-// What a command ends with at `now`, when the deadline `kind` passes; not for those that end
-// nothing. `polled`: whether a worker has asked for commands of its target since it was registered.
+// The error with which a command ends when the deadline `kind` passes at `now`; not for kinds that
+// end nothing. `polled`: whether a worker of its target asked for commands since it was registered.
 CommandError DeadlineError(DeadlineKind kind, const CommandSnapshot& command, bool polled,
                            absl::Time now);
 

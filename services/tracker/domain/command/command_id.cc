@@ -29,16 +29,16 @@ void StoreBigEndian(uint64_t value, char* to) {
   std::memcpy(to, &value, sizeof(value));
 }
 
-// Eight bytes at once, each of them `byte`.
+// Eight copies of `byte`.
 constexpr uint64_t Each(uint8_t byte) { return uint64_t{0x0101010101010101} * byte; }
 
-// The lower-case hex digits of numbers from 0 to 15, eight at once.
+// The lower-case hex digits of eight numbers from 0 to 15.
 uint64_t DigitsOf(uint64_t nibbles) {
   const uint64_t letters = (nibbles + Each(6)) >> 4 & Each(1);
   return nibbles + Each('0') + letters * ('a' - '0' - 10);
 }
 
-// Writes the digits of a number, the highest first, and returns their end.
+// Writes the digits of a number, highest first, and returns their end.
 char* WriteHex(uint32_t value, char* text) {
   uint64_t spread = value;
   spread = (spread | spread << 16) & 0x0000ffff0000ffff;
@@ -53,7 +53,7 @@ char* WriteHex(uint64_t value, char* text) {
   return WriteHex(static_cast<uint32_t>(value), text);
 }
 
-// Reads as many lower-case digits; false where they are not.
+// Reads eight lower-case hex digits. False if there are other characters.
 bool ReadHex(const char* text, uint32_t& value) {
   const uint64_t digits = LoadBigEndian(text);
   uint64_t packed = (digits & Each(0x0f)) + (digits >> 6 & Each(1)) * 9;
@@ -76,7 +76,7 @@ std::optional<uint64_t> HexFrom(absl::string_view digits) {
   return uint64_t{high} << 32 | low;
 }
 
-// Only as ToString() writes it: no sign, no space, no leading zero, no overflow.
+// Accepts only the form that ToString() writes: no sign, no space, no leading zero, no overflow.
 std::optional<int64_t> DecimalFrom(absl::string_view digits) {
   constexpr size_t kMaxDigits = 15;
   if (digits.empty() || digits.size() > kMaxDigits) return std::nullopt;

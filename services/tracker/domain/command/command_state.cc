@@ -12,7 +12,7 @@ constexpr uint8_t kUnfinished =
 
 struct Transition {
   CommandEvent event;
-  uint8_t sources;  // A bit for each state that it may start from.
+  uint8_t sources;  // A bit for each state in which the event is valid.
   CommandState destination;
 };
 

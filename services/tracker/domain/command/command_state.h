@@ -16,7 +16,7 @@ namespace callslip::tracker {
 //   QUEUED, DELIVERED, RUNNING ──▶ COMPLETED | FAILED | TIMED_OUT | EXPIRED | CANCELLED
 //   COMPLETED ──forget result──▶ EXPIRED
 //
-// The table in command_state.cc is the only place that knows it.
+// Only the table in command_state.cc defines it.
 enum class CommandState : uint8_t {
   kQueued,     // Waiting for a worker.
   kDelivered,  // Leased, not acknowledged yet.
@@ -24,37 +24,37 @@ enum class CommandState : uint8_t {
   kCompleted,  // The worker reported a result.
   kFailed,     // The worker reported an error or was lost.
   kTimedOut,   // The execution took too long.
-  kExpired,    // A deadline passed that was not the worker's, or nobody collected the result.
+  kExpired,    // A deadline other than the worker's passed, or no client collected the result.
   kCancelled,  // Its client ended it.
 };
 
 enum class CommandEvent : uint8_t {
   kDeliver,        // A worker leases it.
-  kAcknowledge,    // Its worker began, or is still at work. Also from a worker whose lease ended
-                   // meanwhile: it is at work all the same, and no second one should start.
-  kReturnToQueue,  // Its lease ended without an acknowledgement, and it may run twice.
-  kComplete,       // A result. Accepted before every end: the report that a worker has begun may
-                   // have been lost, or overtaken by the result.
-  kFail,           // An error, accepted as a result is; or the worker was lost.
-  kTimeOut,        // From the worker, or by the tracker's backstop.
-  kExpire,         // A deadline of the tracker.
-  kCancel,         // The client.
-  kForgetResult,   // Nobody collected the result within its retention.
+  kAcknowledge,    // Its worker began, or is still executing. Also from a worker whose lease has
+                   // ended: it executes the command anyway, and no second worker should start.
+  kReturnToQueue,  // Its lease ended without an acknowledgment, and it can be delivered again.
+  kComplete,  // A result. Accepted in each unfinished state: the report that the worker began can
+              // have been lost, or overtaken by the result.
+  kFail,      // An error, accepted in the same states; or the worker was lost.
+  kTimeOut,   // From the worker, or by the tracker's backstop.
+  kExpire,    // A deadline of the tracker.
+  kCancel,    // The client.
+  kForgetResult,  // No client collected the result within its retention.
 };
 
 inline constexpr int kCommandStateCount = 8;
 inline constexpr int kCommandEventCount = 9;
 
-// Where `event` leads from `state`, or nullopt where the life cycle has no such step.
+// The state to which `event` leads from `state`. Nullopt if the life cycle has no such step.
 std::optional<CommandState> NextState(CommandState state, CommandEvent event);
 
 // True for the states that end a command.
 bool IsTerminal(CommandState state);
 
-// True while a worker has it: DELIVERED and RUNNING.
+// True while a worker holds it: DELIVERED and RUNNING.
 bool IsHeld(CommandState state);
 
-// How a command stands, as whoever looks at a list of them wants to know.
+// Groups of states, for lists of commands.
 enum class CommandGroup : uint8_t {
   kUnfinished,  // QUEUED, DELIVERED, RUNNING.
   kCompleted,   // COMPLETED.

@@ -19,7 +19,7 @@ absl::Status CheckText(absl::string_view field, absl::string_view text, size_t m
     return InvalidField(
         field, absl::StrCat("has ", text.size(), " bytes, at most ", max_bytes, " are accepted"));
   }
-  // They end up in logs and headers.
+  // These texts end up in logs and headers.
   const bool has_control =
       absl::c_any_of(text, [](unsigned char c) { return absl::ascii_iscntrl(c); });
   if (has_control) return InvalidField(field, "must not have control characters");

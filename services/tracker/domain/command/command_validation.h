@@ -10,28 +10,28 @@
 
 namespace callslip::tracker {
 
-// What an empty name in a request stands for.
+// Defaults for empty names in a request.
 inline constexpr char kDefaultTarget[] = "browser";
 inline constexpr char kDefaultWorker[] = "default";
 
 // Fills in the defaults of a registration, then checks all but its deadlines against
-// command_limits.h. INVALID_ARGUMENT naming the field.
+// command_limits.h. INVALID_ARGUMENT, naming the field, if a check fails.
 absl::Status CompleteAndCheck(CommandRequest& request, absl::Time now);
 
-// INVALID_ARGUMENT where a name that a caller chose is too long or has control characters.
+// INVALID_ARGUMENT if a name that a caller chose is too long or has control characters.
 absl::Status CheckName(absl::string_view field, absl::string_view name);
 
-// Cuts at a character's boundary, so that the text stays valid UTF-8.
+// Truncates at a character boundary, so that the text stays valid UTF-8.
 void Cut(std::string& text, size_t max_bytes);
 
-// Cuts rather than refuses, and gives an error without a code `fallback_code`: an outcome must not
-// be lost over its words.
+// Truncates instead of refusing, and sets `fallback_code` if the error has no code: an outcome must
+// not be lost because of its texts.
 void CutError(CommandError& error, absl::string_view fallback_code);
 
-// INVALID_ARGUMENT where a payload that a worker reports is too large. Cuts the texts for people.
+// INVALID_ARGUMENT if a payload that a worker reports is too large. Truncates the texts for people.
 absl::Status CheckAndCut(CommandOutcome& outcome);
 absl::Status CheckContext(const Payload& context);
-// Brings the fraction into [0, 1] and cuts the message.
+// Limits the fraction to [0, 1] and truncates the message.
 void Bound(CommandProgress& progress);
 
 }  // namespace callslip::tracker

@@ -13,18 +13,18 @@
 
 namespace callslip::tracker {
 
-// What a person has drawn on a page and finished; see the message of the same name in
+// A drawing that a person made on a page and finished; see the message of the same name in
 // annotation.proto.
 struct Drawing {
   std::string target;
   int64_t tab_id = 0;
   std::string url;
   std::string title;
-  std::string session;                       // Empty: it belongs to its tab alone.
+  std::string session;                       // Empty: it belongs only to its tab.
   Payload content;                           // One JSON value, opaque here.
-  ClientScope clients = ClientScope::All();  // Who may be given it.
+  ClientScope clients = ClientScope::All();  // Clients that can receive it.
 
-  // Set where it is kept.
+  // Set when it is stored.
   uint64_t sequence = 0;
   absl::Time append_time = absl::InfinitePast();
 
@@ -33,18 +33,18 @@ struct Drawing {
   }
 };
 
-// Constant once it is kept.
+// Constant once it is stored.
 using DrawingPtr = std::shared_ptr<const Drawing>;
 
-// What became of a drawing that was handed in.
+// Outcome of a submitted drawing.
 struct AppendedDrawing {
   std::vector<std::string> completed;  // Ids of commands.
   bool stored = false;
 };
 
-// Which drawings of a target; empty members select all.
+// Selects drawings of a target; empty members select all.
 struct AnnotationQuery {
-  std::string client_id;  // Who asks.
+  std::string client_id;  // The caller.
   std::string target;
   std::optional<int64_t> tab_id;
   std::string session;

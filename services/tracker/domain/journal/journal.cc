@@ -6,7 +6,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Of what may be large in it.
+// Bytes of its parts that can be large.
 int64_t BytesOf(const JournalEntry& entry) {
   if (const auto* record = std::get_if<CommandRecord>(&entry.change)) {
     return record->command->payload_bytes();

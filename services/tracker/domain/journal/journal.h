@@ -20,53 +20,54 @@
 
 namespace callslip::tracker {
 
-// A command as it is now: all that a restart needs to go on with it. The newest one of a command is
-// the one that counts.
+// Present state of a command: all that a restart needs to resume it. Only the newest record of a
+// command counts.
 struct CommandRecord {
   CommandPtr command;
   boost::container::static_vector<LeaseToken, kMaxAttempts> leases;
-  // That holds it, or must be told of its end; and the one before. Empty: none.
+  // The worker that holds it or must be notified of its end, and the one before. Empty: none.
   std::string worker;
   std::string worker_before;
-  bool heartbeats = true;       // Its worker will go on to acknowledge it.
-  bool end_unreported = false;  // It has ended, and its worker must be told so.
-  // Counts ends and removals of all commands, for the order of those that have ended; 0 before.
+  bool heartbeats = true;       // Its worker will continue to acknowledge it.
+  bool end_unreported = false;  // It has ended, and its worker must be notified.
+  // Position in the order of the ends and removals of all commands; 0 before its end.
   uint64_t end_number = 0;
 };
 
-// Somebody has been given the command's result.
+// A reader received the command's result.
 struct CommandReceipt {};
 
-// The command is gone, and a tombstone answers for it.
+// The command was removed, and a tombstone answers for it.
 struct CommandRemoval {
   CommandId id;
   std::string client_id;
   CommandState ended_as = CommandState::kExpired;
-  // See RequestKey::HashOf(); 0 where it came without a request_id, or was removed by a tracker
-  // that did not note it.
+  // See RequestKey::HashOf(). 0 if it had no request_id, or was removed by a tracker that did not
+  // record this.
   uint64_t request_hash = 0;
   int64_t remove_nanos = 0;
-  int64_t until_nanos = 0;  // When the tombstone goes as well.
+  int64_t until_nanos = 0;  // When the tombstone is removed too.
   uint64_t number = 0;      // As CommandRecord::end_number.
 };
 
-// That a client was given a drawing.
+// A client received a drawing.
 struct DrawingReceipt {
   std::string client_id;
-  // With whose result: collected once that was read. Absent: in a list, and collected.
+  // The command whose result contained it: the drawing is collected when that is read. Absent: it
+  // was listed, and is collected.
   std::optional<CommandId> command;
 };
 
-// A drawing that is kept, as it is now. The newest one of a drawing is the one that counts.
+// Present state of a stored drawing. Only the newest record of a drawing counts.
 struct DrawingRecord {
   DrawingPtr drawing;
   std::string drawing_id;  // See AppendAnnotationsRequest.
   std::vector<DrawingReceipt> receipts;
-  // Commands that have still to be completed with it: what its Append() has begun.
+  // Commands that its Append() must still complete with it.
   std::vector<std::string> to_complete;
 };
 
-// What was answered to a drawing that may be handed in again.
+// The answer to a drawing that may be submitted again.
 struct DrawingAnswer {
   std::string target;
   std::string drawing_id;
@@ -74,96 +75,96 @@ struct DrawingAnswer {
   AppendedDrawing answer;
 };
 
-// The drawing, or the answer, is gone.
+// The drawing, or the answer, was removed.
 struct DrawingRemoval {};
 
-// The table was restored. Of no command: its sequence is 0.
+// The table was restored. Concerns no command: its sequence is 0.
 struct Restart {
   absl::Time time;
 };
 
-// One step of the journal. What it is about is named by its sequence: each command, drawing and
-// answer has its own.
+// One step of the journal. The sequence identifies its subject: each command, drawing and answer
+// has its own.
 struct JournalEntry {
   uint64_t sequence = 0;
   std::variant<CommandRecord, CommandReceipt, CommandRemoval, DrawingRecord, DrawingAnswer,
                DrawingRemoval, Restart>
       change;
-  // Of a command or a drawing: nothing of it was appended before.
+  // For a command or a drawing: nothing of it was appended before.
   bool is_first = false;
 };
 
-// Makes of `entry` what it is after `newer`, of the same sequence.
+// Updates `entry` with `newer`, which has the same sequence.
 void Supersede(JournalEntry& entry, JournalEntry newer);
 
-// Where the journal of commands and drawings is kept: the seam behind which a file, or a replicated
-// log, may lie. Used by one thread at a time.
+// Stores the journal of commands and drawings: the interface to a file or a replicated log. Not
+// thread-safe: used by one thread at a time.
 //
-// A storage keeps what still matters and may forget the rest: of each command its newest record,
-// with its receipt, and tombstones until their time has come; of each drawing and each answer the
-// newest record until its removal.
+// A storage keeps what is still needed and can forget the rest. It keeps the newest record of each
+// command with its receipt, tombstones until their time has come, and the newest record of each
+// drawing and each answer until its removal.
 class JournalStorage {
  public:
   virtual ~JournalStorage() = default;
 
-  // How many appends there have been.
+  // Number of appends so far.
   virtual uint64_t position() const = 0;
-  // Appends all of `entries` or none; once this has returned, they survive what the storage
-  // promises to survive. FAILED_PRECONDITION, for ever, where somebody else has appended after
-  // `position`. Any other error may pass: the same entries can be appended again.
+  // Appends all of `entries` or none; when this has returned, they survive what the storage
+  // promises to survive. FAILED_PRECONDITION, permanently, if another writer has appended after
+  // `position`. Any other error can be temporary: the same entries can be appended again.
   virtual absl::Status Append(uint64_t position, absl::Span<const JournalEntry> entries) = 0;
-  // False while it is behind with what it was given, and would refuse more: whoever can wait a
-  // little should, since it works on that by itself. At once.
+  // False while it is behind with its work and would refuse more. A caller that can wait should
+  // wait a little, because the storage catches up by itself. Does not block.
   virtual bool HasRoom() { return true; }
 
-  // The clocks of a restored command, from what it brought along.
+  // Returns the deadlines of a restored command from its overrides.
   using ClocksOf = std::function<std::shared_ptr<const CommandDeadlines>(const DeadlineOverrides&,
                                                                          CommandClass)>;
-  // What is known besides the commands themselves.
+  // Totals of the journal.
   struct Summary {
-    uint64_t last_sequence = 0;  // Of all entries that were ever appended.
+    uint64_t last_sequence = 0;  // Of all entries ever appended.
     int64_t latest_nanos = 0;    // The latest time in any entry.
   };
-  // To be called before the first append.
+  // Call before the first append.
   virtual absl::StatusOr<Summary> Summarize() = 0;
-  // Gives all that was kept, once and before the first append: records of commands in the order of
-  // registration, then removals by their time; then drawings, then answers, each by sequence.
+  // Passes everything that was kept to `each`. Call once, before the first append. Order: records
+  // of commands by registration, then removals by time; then drawings, then answers, each by
+  // sequence.
   virtual absl::Status Replay(const ClocksOf& clocks,
                               const std::function<void(JournalEntry)>& each) = 0;
 };
 
-// The changes of commands and drawings that are still to be appended to a storage. Of each only
-// what is newest waits, so that there are never more than there are of them, and removed ones of
-// late.
+// Changes of commands and drawings that must still be appended to a storage. Only the newest change
+// of each waits, so there are never more than commands and drawings, plus recently removed ones.
 //
-// Append() is cheap, and called with the mutex held that guards what has changed. Thread-safe; its
-// lock is the last one.
+// Append() is cheap, and is called with the mutex held that guards the changed object. Thread-safe;
+// its lock is taken last.
 class Journal {
  public:
-  // Called, with that mutex held, when something waits where nothing has. Before the
-  // journal is used.
+  // `listener` is called, with that mutex held, when a change waits and none waited before. Call
+  // before the journal is used.
   void SetListener(std::function<void()> listener) { listener_ = std::move(listener); }
 
-  // Of what may have waited for a storage that has failed for a while.
+  // Limit of a batch, for changes that waited while a storage failed.
   static constexpr int64_t kMaxBatchBytes = int64_t{64} << 20;
 
   void Append(JournalEntry entry);
 
-  // Counts the calls of Append().
+  // Number of calls of Append().
   uint64_t appended() const { return appended_.load(std::memory_order_acquire); }
 
   struct Batch {
     std::vector<JournalEntry> entries;
-    // When it was taken; 0 where something is left, for the next batch.
+    // Value of appended() when the batch was taken; 0 if changes are left for the next batch.
     uint64_t appended = 0;
   };
-  // Takes what waits, up to `max_bytes` and one entry more. One batch at a time is out: it is
-  // either stored, or put back.
+  // Takes waiting changes, up to `max_bytes` and one entry more. Only one batch can be out at a
+  // time: it is either stored, or put back.
   Batch Take(int64_t max_bytes = kMaxBatchBytes);
-  // What has changed since stays as it is.
+  // Keeps changes that were appended since.
   void PutBack(Batch batch);
 
-  // While it does not, new commands and drawings are refused: they could not be kept.
+  // While false, new commands and drawings are refused, because they could not be stored.
   bool accepts_commands() const { return accepts_commands_.load(std::memory_order_relaxed); }
   void AcceptCommands(bool accept) { accepts_commands_ = accept; }
 
@@ -174,14 +175,14 @@ class Journal {
 
   Mutex mutex_;
   std::vector<JournalEntry> waiting_ ABSL_GUARDED_BY(mutex_);
-  // At least those of `waiting_`.
+  // At least the bytes of `waiting_`.
   int64_t waiting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Where in `waiting_` the entry of a sequence is.
+  // Index in `waiting_` of a sequence's entry.
   absl::flat_hash_map<uint64_t, size_t> places_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Gives the command its read receipt, and notes it in the journal where there is one and it
-// matters.
+// Records that the command's result was read; also in the journal, unless `journal` is null or the
+// command is not COMPLETED.
 void MarkResultRead(const CommandSnapshot& command, Journal* journal);
 
 }  // namespace callslip::tracker

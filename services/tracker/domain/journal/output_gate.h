@@ -7,21 +7,22 @@
 
 namespace callslip::tracker {
 
-// Where everything that leaves a server has to pass: nothing does before what it may depend on is
-// kept. Thread-safe.
+// Gate for all output of a server: no output leaves before the state that it depends on is stored.
+// Thread-safe.
 class OutputGate {
  public:
-  // OK: may leave; else it must not, and the caller is told of this error instead.
+  // If OK, the output can leave; else it must not, and the caller receives this error instead.
   using Output = std::function<void(const absl::Status& kept)>;
 
   virtual ~OutputGate() = default;
 
-  // Whether an output would leave at once, so that it need not be put aside.
+  // Whether an output would leave at once, so that it need not be deferred.
   virtual bool IsOpen() const = 0;
   // Calls `output` once, now or later, from any thread.
   virtual void Pass(Output output) = 0;
 
-  // What the calling thread has to pass in between, it does together. Not to be nested.
+  // Outputs that the calling thread passes between these two are handled together. Must not be
+  // nested.
   virtual void BeginBatch() = 0;
   virtual void EndBatch() = 0;
 };

@@ -26,40 +26,40 @@ struct BacklogTurn : boost::intrusive::list_base_hook<> {
   int64_t depth = 0;
 };
 
-// The commands of one target that wait for a worker, and whose turn it is.
+// The commands of one target that wait for a worker, and the turns of their clients.
 //
 // Clients take turns: each delivery goes to the client that has waited longest for one. A client's
-// own commands go by priority, then by age. Of the commands with one ordering key only one is under
-// way at a time; the others are passed over until it has ended, also while it waits to be delivered
-// once more.
+// own commands are ordered by priority, then by age. Only one command of an ordering key is in
+// progress at a time; the others are skipped until it has ended, also while it waits for
+// redelivery.
 //
 // Owns no command and changes none. Guarded by its partition's mutex. Finding the next command
-// looks at those that are passed over, which the queue's capacity bounds.
+// visits the skipped ones; the queue's capacity limits their number.
 class Backlog {
  public:
-  // The commands of a client, none as yet where it is new. Lasts until the next call for another.
+  // The commands of a client; created empty if it is new. Valid until the next call for another
+  // client.
   BacklogTurn* TurnOf(absl::string_view client_id);
-  // Counts one more command that waits, of the client of `turn`: to be called before Add(), maybe
-  // long before where the command may not be delivered yet.
+  // Counts one more waiting command, of the client of `turn`. Call before Add(), possibly long
+  // before if the command must not be delivered yet.
   void Admit(CommandEntry* entry, BacklogTurn* turn);
   void Dismiss(CommandEntry* entry);
   int64_t depth() const { return depth_; }
-  // Counts what waits of `clients` in `load`, and finds the oldest that could be delivered. Looks
-  // at each of them, which the queue's capacity bounds.
+  // Adds the waiting commands of `clients` to `load`, and the oldest one that could be delivered.
+  // Visits each of them; the queue's capacity limits their number.
   void AddTo(const ClientScope& clients, TargetLoad& load) const;
 
-  // Makes `entry` wait for its turn. One that comes back takes the place that its age gives it.
+  // Makes `entry` wait for its turn. A returned command gets the place that corresponds to its age.
   void Add(CommandEntry* entry);
-  // Takes it out, because it has ended. Harmless where it is not in.
+  // Removes a command that has ended. Harmless if it is not in.
   void Remove(CommandEntry* entry);
 
-  // Whose turn it is among `clients`, or nullptr where none of theirs can be delivered now.
+  // The next command of `clients`, or nullptr if none can be delivered now.
   CommandEntry* Next(const ClientScope& clients = ClientScope::All());
-  // Takes it out, because it is delivered: its client has had its turn.
+  // Removes a command that is delivered: its client has had its turn.
   void Take(CommandEntry* entry);
 
-  // Whether the command is the one of its ordering key that is under way. Commands without a key
-  // don't care.
+  // Sets whether the command is the one in progress of its ordering key. Ignored without a key.
   void SetHoldsKey(CommandEntry* entry, bool holds);
 
   bool IsUnused() const { return depth_ == 0 && busy_keys_.empty(); }
@@ -70,7 +70,7 @@ class Backlog {
   int64_t depth_ = 0;
   absl::node_hash_map<std::string, BacklogTurn> clients_;
   Pruning pruning_;
-  // The one that has waited longest comes first.
+  // Longest waiting first.
   boost::intrusive::list<BacklogTurn, boost::intrusive::constant_time_size<false>> turns_;
   absl::flat_hash_set<std::string> busy_keys_;
 };

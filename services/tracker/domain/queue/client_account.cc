@@ -9,8 +9,8 @@
 namespace callslip::tracker {
 namespace {
 
-// Filters show no payloads; what waits for a slow reader must not keep them in memory. Short
-// parameters are not worth a copy.
+// Filters show no payloads, because updates that wait for a slow reader must not keep them in
+// memory. Short parameters are not worth a copy.
 CommandPtr Shown(const CommandPtr& command) {
   constexpr size_t kShort = 1024;
   const CommandSpec& spec = *command->spec;

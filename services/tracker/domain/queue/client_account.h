@@ -23,7 +23,7 @@
 
 namespace callslip::tracker {
 
-// Which commands of a client; empty members select all.
+// Selects commands of a client; empty members select all.
 struct CommandFilter {
   std::vector<CommandState> states;
   std::string target;
@@ -32,29 +32,29 @@ struct CommandFilter {
   bool Matches(const CommandSnapshot& command) const;
 };
 
-// A watch of all commands that match, of one client or of all.
+// A watch of all matching commands, of one client or of all.
 struct FilterWatch {
   ClientScope clients;
   CommandFilter filter;
   std::shared_ptr<CommandFeed> feed;
   int64_t watch_id = 0;
   bool only_end = false;
-  // Not how commands stand when it begins.
+  // Omits the present states when it begins.
   bool only_changes = false;
-  // Also which ones are removed.
+  // Includes removals.
   bool removals = false;
-  // Who watches, and whose limit it counts to; empty is the client itself.
+  // The watcher, to whose limit it counts; empty means the client itself.
   std::string watcher;
-  // Where it counts what waits for its reader, and what of that there may be. Set by the table.
+  // Counts the bytes that wait for its reader, and their limit. Set by the table.
   std::shared_ptr<CommandFeed::Room> room;
   int64_t room_limit = 0;
 };
 
-// What all partitions know of one client: how much it has, its failed ring, and its filters.
+// The data of one client that all partitions share: its usage, failed ring, and filters.
 // Thread-safe; its locks are taken after those of a partition.
 class ClientAccount {
  public:
-  // `feed_bytes`: what waits for the filters of all clients.
+  // `feed_bytes`: bytes that wait for the filters of all clients.
   ClientAccount(std::string client_id, std::shared_ptr<std::atomic<int64_t>> feed_bytes =
                                            std::make_shared<std::atomic<int64_t>>(0))
       : feed_room(std::make_shared<CommandFeed::Room>(std::move(feed_bytes))),
@@ -64,65 +64,63 @@ class ClientAccount {
 
   Usage usage;
   std::atomic<int64_t> waits{0};
-  // Of its own filters; of those of others, see ClientAccounts::OfAll().
+  // For its own filters. Those of other watchers count in ClientAccounts::OfAll().
   const std::shared_ptr<CommandFeed::Room> feed_room;
 
-  // Adds a command to the failed ring, or to one of its own for those that the client has
-  // cancelled: they would push out what nobody wanted to fail. Returns the one that it pushes out.
+  // Adds a command to the failed ring or, if the client cancelled it, to a separate ring, so that
+  // cancelled commands don't evict failed ones. Returns the command that it evicts.
   std::optional<CommandId> KeepEnded(CommandId id, bool cancelled, size_t capacity);
 
-  // RESOURCE_EXHAUSTED where its watcher has as many of them as one may have, or where those of
-  // others than the client are as many as all of them may be. The client's own find room always.
-  // One of changes only is told that it has begun.
+  // RESOURCE_EXHAUSTED if its watcher has the maximum number of filters, or if the watchers other
+  // than the client together have theirs. The client's own filters are limited only by the first. A
+  // filter with `only_changes` gets an update when it begins.
   absl::Status AddFilter(std::shared_ptr<const FilterWatch> watch, const CommandLimits& limits,
                          std::vector<std::shared_ptr<CommandFeed>>& ready);
-  // Returns whether it was there: it may have been ended.
+  // Returns whether it existed: it may have been ended.
   bool RemoveFilter(const FilterWatch* watch);
 
-  // Whether it has any filter. One that is added after this was false is told by whoever adds it
-  // how things stand.
+  // Whether it has any filter. If one is added after this was false, its adder pushes the present
+  // states to it.
   bool has_filters() const { return filter_count_ != 0; }
-  // Pushes a change, or that it was removed, to the filters that it matches, and adds to `ready`
-  // the feeds that are to be told. Called with the lock of the command's partition held.
+  // Pushes a change of a command, or its removal, to all matching filters, and adds the feeds that
+  // must be notified to `ready`. Called with the lock of the command's partition held.
   void PushToFilters(const CommandPtr& command, std::vector<std::shared_ptr<CommandFeed>>& ready,
                      bool removed = false);
-  // As above, to one filter only; false where its feed is full. Harmless where it was removed or
-  // ended.
+  // As above, to one filter only. False if its feed is full. Harmless if it was removed or ended.
   bool PushToFilter(const FilterWatch& watch, const CommandPtr& command,
                     std::vector<std::shared_ptr<CommandFeed>>& ready);
-  // Ends all filters as if they were removed, and says so.
+  // Ends all filters as if they were removed, and notifies their feeds.
   void EndFilters(std::vector<std::shared_ptr<CommandFeed>>& ready);
 
  private:
-  // Pushes one, as `shown`, which is made where it is null; false where the filter's feed is full.
+  // Pushes one update, as `shown`, which is created if null. False if the filter's feed is full.
   static bool Push(const FilterWatch& watch, const CommandPtr& command, bool removed,
                    CommandPtr& shown, std::vector<std::shared_ptr<CommandFeed>>& ready);
 
   const std::string client_id_;
-  // Of `filters_`: spares the lock where there are none, which is nearly always.
+  // Size of `filters_`: avoids the lock if there are none, which is nearly always.
   std::atomic<int> filter_count_{0};
 
   Mutex mutex_;
-  // The rings: the ids of commands that have ended without a result, oldest first. One that is full
-  // pushes its oldest command out of the table. Nothing is taken out of a ring where its command is
-  // removed for another reason, which is its age: such an id lies at the front, and being pushed
-  // out once more does no harm. So a ring needs no search, and the commands that are there are
-  // always its last ones.
+  // The rings: ids of commands that ended without a result, oldest first. A full ring evicts its
+  // oldest command from the table. A command that is removed for the other reason, its age, stays
+  // in its ring: its id is at the front, and evicting it again does no harm. So a ring is never
+  // searched, and the commands that still exist are always its last ones.
   std::deque<CommandId> failed_ ABSL_GUARDED_BY(mutex_);
   std::deque<CommandId> cancelled_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<const FilterWatch>> filters_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The accounts of all clients that have something, by name. Thread-safe.
+// The accounts of all clients, by name. Thread-safe.
 class ClientAccounts {
  public:
-  // The client's account, made where it is new. It lasts as long as somebody holds it.
+  // The client's account, created if it is new. It lasts as long as it is referenced.
   std::shared_ptr<ClientAccount> Of(absl::string_view client_id);
-  // With that of no client in particular.
+  // All accounts, including OfAll().
   std::vector<std::shared_ptr<ClientAccount>> All();
-  // Nobody's own, with the filters of those who watch all clients.
+  // The account of no client, with the filters that watch all clients.
   const std::shared_ptr<ClientAccount>& OfAll() const { return of_all_; }
-  // What waits for the readers of filters, in bytes.
+  // Bytes that wait for the readers of filters.
   int64_t feed_bytes() const { return *feed_bytes_; }
 
  private:

@@ -14,15 +14,16 @@ inline void AddTrace(CommandSnapshot& command, TraceEntry::Stage stage, TraceEnt
   command.trace.push_back({absl::ToUnixNanos(now), stage, source});
 }
 
-// A change of a command while it is made: a copy of its present state, of which CommitLocked()
-// makes the new one. For the files of CommandPartition only.
+// A change of a command in progress: a copy of its present state, which CommitLocked() makes the
+// new state. Only for the files of CommandPartition.
 struct CommandPartition::Change {
   explicit Change(const CommandEntry& entry)
       : next(std::make_shared<CommandSnapshot>(*entry.view)) {
     ++next->revision;
   }
 
-  // Takes a step of the life cycle. The callers have checked what may come from outside.
+  // Takes a step of the life cycle. The caller has checked input from outside: an invalid step
+  // aborts.
   void Step(CommandEvent event, TraceEntry::Source source, absl::Time now) {
     const std::optional<CommandState> to = NextState(next->state, event);
     if (!to.has_value()) std::abort();

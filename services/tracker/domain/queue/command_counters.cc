@@ -7,7 +7,7 @@
 namespace callslip::tracker {
 namespace {
 
-// When it could be delivered, or given to a person, at the earliest.
+// Earliest time when it could be delivered, or given to a person.
 int64_t ReadyNanos(const CommandSnapshot& command) {
   const int64_t registered = command.trace.front().unix_nanos;
   const absl::Time not_before = command.spec->not_before;
@@ -15,7 +15,7 @@ int64_t ReadyNanos(const CommandSnapshot& command) {
   return std::max(registered, absl::ToUnixNanos(not_before));
 }
 
-// From then to its last step. The trace is that of the call which has made it.
+// Observes the time from then to its last step, with the trace of the call that created it.
 void Observe(const CommandSnapshot& command, LatencyHistogram& latencies) {
   const int64_t at = command.trace.back().unix_nanos;
   latencies.Observe(at - ReadyNanos(command), command.spec->trace, at);
@@ -71,7 +71,7 @@ void CommandCounters::Changed(const CommandSnapshot& before, const CommandSnapsh
 void CommandCounters::Ended(const CommandSnapshot& command) {
   const size_t code = EndCodeOf(command);
   ++statistics_.ended[static_cast<size_t>(command.state)][code];
-  // It had its end, and its time, before.
+  // Its end and its latency were counted before.
   if (kEndCodes[code] == "result_expired") return;
   const bool is_human = command.spec->command_class == CommandClass::kHuman;
   Observe(command, is_human ? statistics_.human : statistics_.standard);

@@ -12,8 +12,8 @@
 
 namespace callslip::tracker {
 
-// The codes with which the tracker itself ends commands. Workers and clients choose their own,
-// which are counted together as `other`; a command that was completed has `none`.
+// The codes with which the tracker itself ends commands. Codes that workers and clients choose are
+// counted together as `other`; a completed command has `none`.
 inline constexpr std::array<absl::string_view, 12> kEndCodes = {"none",
                                                                 "never_delivered",
                                                                 "extension_no_response",
@@ -27,50 +27,50 @@ inline constexpr std::array<absl::string_view, 12> kEndCodes = {"none",
                                                                 "expired_on_request",
                                                                 "other"};
 
-// What commands have done, of one partition or of all.
+// Statistics of commands, of one partition or of all.
 struct CommandStatistics {
   // By CommandState.
   std::array<int64_t, kCommandStateCount> in_state{};
-  // Since the start, by the state and the place of the code in kEndCodes. A result that nobody
+  // Since the start, by state and by index of the code in kEndCodes. A result that no client
   // collected is counted twice: as completed, and later as expired.
   std::array<std::array<int64_t, kEndCodes.size()>, kCommandStateCount> ended{};
   int64_t registered = 0;
-  // Repeated deliveries of commands that a worker leased and did not execute.
+  // Deliveries of commands that were delivered in vain before.
   int64_t redelivered = 0;
-  // From when a command may be delivered to its first delivery, and to its end.
+  // From the time when a command can be delivered to its first delivery, and to its end.
   LatencyHistogram dispatch;
   LatencyHistogram standard;
   LatencyHistogram human;
-  // By how much deadlines were late.
+  // Delay of deadlines.
   LatencyHistogram lateness;
 
-  // At this moment. What waits for a worker, in the queues of how many targets; and in the longest.
+  // At present: commands that wait for a worker, targets that have any, and the longest queue.
   int64_t queued = 0;
   int64_t targets = 0;
   int64_t longest_queue = 0;
-  // When the oldest of them could have been delivered, in nanoseconds since 1970; zero where none
+  // When the oldest of them could have been delivered, in nanoseconds since 1970; zero if none
   // waits.
   int64_t oldest_queued_nanos = 0;
 
   void Add(const CommandStatistics& other);
-  // One that waits could have been delivered at `ready_nanos`; zero: none waits.
+  // Adds a waiting command that could have been delivered at `ready_nanos`; zero: none waits.
   void AddQueued(int64_t ready_nanos);
 };
 
-// Counts what becomes of the commands of one partition. Some additions for each change, guarded by
-// the partition's mutex, which is held for it anyway.
+// Counts the changes of one partition's commands. Some additions for each change, guarded by the
+// partition's mutex, which is held anyway.
 class CommandCounters {
  public:
   void Registered() {
     ++statistics_.registered;
     ++StateCount(CommandState::kQueued);
   }
-  // It was there before the process was.
+  // A command of an earlier process.
   void Restored(CommandState state) { ++StateCount(state); }
-  // The command was `before` and is `after` now.
+  // The command changed from `before` to `after`.
   void Changed(const CommandSnapshot& before, const CommandSnapshot& after);
   void Removed(CommandState state) { --StateCount(state); }
-  // A deadline of a command was due at `due_nanos` and was dealt with at `now_nanos`.
+  // A deadline of a command was due at `due_nanos` and was handled at `now_nanos`.
   void DeadlineFired(int64_t due_nanos, int64_t now_nanos) {
     statistics_.lateness.Observe(now_nanos - due_nanos);
   }

@@ -21,8 +21,8 @@ class PartitionClient;
 class TargetQueue;
 struct Worker;
 
-// One watch of one command: an entry of its list and, where its time is limited, of the wheel. Held
-// by whoever may end it early; the table holds it as long as it goes on. Guarded by the partition's
+// One watch of one command: in the command's list and, if its time is limited, in the wheel. Held
+// by the caller that can end it early, and by the table while it lasts. Guarded by the partition's
 // mutex.
 struct CommandWatch : Timed {
   CommandWatch() : Timed(Kind::kWatch) {}
@@ -30,14 +30,14 @@ struct CommandWatch : Timed {
   CommandEntry* entry = nullptr;  // Null once the watch is over.
   uint8_t partition = 0;          // Constant.
   boost::intrusive::list_member_hook<> entry_hook;
-  std::shared_ptr<CommandWatch> self;  // As long as `entry` is set.
+  std::shared_ptr<CommandWatch> self;  // Set while `entry` is.
   std::shared_ptr<CommandFeed> feed;
   int64_t watch_id = 0;
   bool only_end = false;
   bool peek = false;
 };
 
-// A command as its partition holds it: what readers see, and what they don't. All of it is guarded
+// A command in its partition: the state that readers see, and internal state. All of it is guarded
 // by the partition's mutex.
 struct CommandEntry : Timed {
   CommandEntry() : Timed(Kind::kCommand) {}
@@ -46,15 +46,15 @@ struct CommandEntry : Timed {
 
   CommandPtr view;
   PartitionClient* client = nullptr;
-  // Null where nothing there concerns it: it has ended, or is a person's.
+  // Null if it needs nothing from a queue: it has ended, or a person finishes it.
   TargetQueue* queue = nullptr;
-  // Its client's, while it is QUEUED.
+  // Its client's turn, while it is QUEUED.
   BacklogTurn* turn = nullptr;
-  // That holds it, or has held it and must be told of its end.
+  // The worker that holds it, or held it and must be notified of its end.
   Worker* worker = nullptr;
-  // That had it before, in case the present one never got it.
+  // The worker that held it before, in case the present one never received it.
   Worker* worker_before = nullptr;
-  // In place of heartbeat_nanos where none is expected: after every deadline.
+  // Value of heartbeat_nanos if no heartbeat is expected: after every deadline.
   static constexpr int64_t kNoHeartbeats = std::numeric_limits<int64_t>::max() / 2;
 
   // When its worker last acknowledged it.
@@ -67,17 +67,17 @@ struct CommandEntry : Timed {
                                     &CommandWatch::entry_hook>,
       boost::intrusive::constant_time_size<false>>
       watches;
-  // In the backlog of its client while it waits, or among what its worker must be told.
+  // In the backlog of its client while it waits, then in a list of its worker.
   boost::intrusive::list_member_hook<> queue_hook;
-  // Among the unfinished commands of its client.
+  // In the list of its client's unfinished commands.
   boost::intrusive::list_member_hook<> unfinished_hook;
-  // Among those that workers hold.
+  // In the list of its client's held commands.
   boost::intrusive::list_member_hook<> held_hook;
   uint64_t end_number = 0;  // See CommandRecord.
   bool delayed = false;     // It waits for its not_before.
-  bool holds_key = false;   // It is the one of its ordering key that is under way.
-  bool touched = false;     // By the step of its partition that is under way.
-  bool journaled = false;   // The journal has heard of it.
+  bool holds_key = false;   // It is the command in progress of its ordering key.
+  bool touched = false;     // Touched by the present step of its partition.
+  bool journaled = false;   // The journal has a record of it.
 };
 
 }  // namespace callslip::tracker

@@ -8,10 +8,10 @@
 namespace callslip::tracker {
 namespace {
 
-// An update that waits, its place in the index, and the state of its command.
+// A waiting update, its place in the index, and the state of its command.
 constexpr size_t kUpdateBytes = 500;
 
-// What an update that a filter is shown takes.
+// Memory of an update that a filter is shown.
 int64_t ShownBytes(const CommandPtr& command) {
   if (command == nullptr) return 0;
   size_t bytes = kUpdateBytes + static_cast<size_t>(command->payload_bytes());
@@ -66,7 +66,7 @@ std::optional<CommandUpdate> CommandFeed::TakeOne() {
   CommandUpdate update{next.watch_id, std::move(command), std::move(next.error),
                        next.last,     next.peek,          next.removed};
   if (next.id == CommandId() || update.command != nullptr) return update;
-  // It was the last one of its watch, so that nothing newer is on its way.
+  // It was the last update of its watch, so nothing newer follows.
   absl::StatusOr<CommandPtr> now = table_.load()->Find(next.id);
   if (now.ok()) {
     update.command = *std::move(now);

@@ -20,56 +20,56 @@ namespace callslip::tracker {
 
 class CommandTable;
 
-// What a watch has to tell.
+// An update of a watch.
 struct CommandUpdate {
   int64_t watch_id = 0;
-  // As it is now. Null where the watch is over without a further change of its command.
+  // Its present state. Null if the watch ended without a further change of its command.
   CommandPtr command;
-  // Not OK where the watch has failed.
+  // Not OK if the watch failed.
   absl::Status error;
   // No further update of this watch follows.
   bool last = false;
-  // Whoever takes it only looks, also where it is the last.
+  // Reading it does not collect the result, not even if it is the last.
   bool peek = false;
-  // The command is not there any more.
+  // The command was removed.
   bool removed = false;
 };
 
-// Where the updates of one reader's watches wait until it takes them. A newer state of a command
-// replaces one that was not taken yet, so that a reader that is slow or dead costs a place for each
-// command and delays nobody. Updates of one command come in the order of its changes.
+// Holds the updates of one reader's watches until the reader takes them. A newer state of a command
+// replaces one that was not taken yet, so a slow or dead reader costs one place for each command
+// and delays no other. Updates of one command come in the order of its changes.
 //
-// What waits keeps no payload in memory: of a watched command it is the table's own snapshot or,
-// once that has gone, what has become of it; and filters are told little, of which there is a
-// limit.
+// Waiting updates keep no payloads in memory. An update of a watched command refers to the table's
+// own snapshot or, when that is gone, to the command's later state. Updates of filters are small,
+// and their total is limited.
 //
-// Made by the reader, held by it and by the table for as long as a watch goes on. Thread-safe.
+// Created by the reader; held by it, and by the table while a watch lasts. Thread-safe.
 class CommandFeed {
  public:
   virtual ~CommandFeed();
 
-  // There is something to take, where there was nothing when it was last taken from. Called without
-  // any lock held, from whichever thread caused it. Must not block.
+  // Called when an update waits and none waited before, without any lock held, on the thread that
+  // caused it. Must not block.
   virtual void OnReady() = 0;
 
-  // The oldest update, or nullopt where nothing waits. A state that a watched command has left, and
-  // nothing newer was told since the watch is over, is left out. In place of an end that has been
-  // forgotten comes what a reader would find now: another end, or the error NOT_FOUND.
+  // The oldest update, or nullopt if none waits. Omits an outdated state of a watched command if
+  // the watch ended without a newer one. If an end is no longer stored, returns what a reader would
+  // find now: another end, or the error NOT_FOUND.
   std::optional<CommandUpdate> TakeOne();
   // As above, up to `max` of them.
   std::vector<CommandUpdate> Take(size_t max);
 
-  // `update` has reached its reader, who has collected the result if it is the end of a command and
-  // the reader does more than look. What nobody says so of can be read again.
+  // Call when `update` has reached its reader. This collects the result if the update is the end of
+  // a command and not a peek. A result for which this is not called can be read again.
   void NoteReceived(const CommandUpdate& update);
 
-  // Adds that a watch has failed; for whoever could not begin it.
+  // Adds the failure of a watch that could not begin.
   void Fail(int64_t watch_id, absl::Status error);
 
-  // Updates that wait.
+  // Number of waiting updates.
   size_t waiting();
 
-  // What waits for the readers of filters, in bytes: of all of them, and of those of one client.
+  // Bytes that wait for the readers of filters: of all clients, and of one.
   struct Room {
     explicit Room(std::shared_ptr<std::atomic<int64_t>> of_all) : all(std::move(of_all)) {}
 
@@ -82,41 +82,41 @@ class CommandFeed {
   friend class ClientAccount;
   friend class CommandTable;
 
-  // An update that waits.
+  // A waiting update.
   struct Waiting {
     int64_t watch_id = 0;
-    CommandId id;  // No command's where the update is about none.
+    CommandId id;  // Default if the update concerns no command.
     std::weak_ptr<const CommandSnapshot> watched;
-    CommandPtr shown;            // To a filter,
-    std::shared_ptr<Room> room;  // in whose room it counts.
+    CommandPtr shown;            // Set for filters.
+    std::shared_ptr<Room> room;  // Counts `shown`.
     absl::Status error;
     bool last = false;
     bool peek = false;
     bool removed = false;
   };
 
-  // Adds an update of the watch of one command, or of the end of any watch. Returns whether
-  // OnReady() is to be called for it. Called with the lock of the command's partition held, which
-  // is what keeps the updates of one command in order.
+  // Adds an update of the watch of one command, or the end of any watch. Returns whether OnReady()
+  // must be called for it. Called with the lock of the command's partition held, which keeps the
+  // updates of one command in order.
   bool Push(CommandUpdate update);
-  // As above of a filter's, whose `command` has no large payloads and is kept, and counts in
-  // `room`.
+  // As above for a filter. `command` has no large payloads; it is kept, and counts in `room`.
   bool PushShown(CommandUpdate update, std::shared_ptr<Room> room);
-  // Whether a filter may add one. The filters of a client may have as much waiting as is left of
-  // `limit` for all: so however many do not read, some of it is left for the next client.
+  // Whether a filter can add an update. The filters of a client can have as many bytes waiting as
+  // are left of `limit` for all clients: however many do not read, some are left for the next
+  // client.
   bool HasRoom(const Room& room, int64_t limit);
-  // Ends the watch of a filter with an error, in place of all that waits for it: its reader has to
-  // list the commands anew.
+  // Ends the watch of a filter with an error, which replaces all of its waiting updates: its reader
+  // must list the commands again. Returns whether OnReady() must be called.
   bool GiveUp(int64_t watch_id, absl::Status error);
-  // Forgets what waits for a watch.
+  // Drops the waiting updates of a watch.
   void Drop(int64_t watch_id);
   void DropLocked(int64_t watch_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   bool AddLocked(Waiting update) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // Whose commands it tells of. To be called before the first Push().
+  // Sets the table of the watched commands. Call before the first Push().
   void SetTable(CommandTable* table) { table_ = table; }
-  // Of an update that waits now, or does no longer.
+  // Counts the bytes of an update that is added (`times` 1) or removed (-1).
   void CountLocked(const Waiting& update, int64_t times) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   using Key = std::pair<int64_t, CommandId>;
@@ -125,7 +125,8 @@ class CommandFeed {
   Mutex mutex_;
   std::deque<Waiting> updates_ ABSL_GUARDED_BY(mutex_);
   int64_t shown_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Where the update of a watch and a command is in `updates_`, counted from the first one ever.
+  // Position in `updates_` of the update of a watch and a command, counted from the first update
+  // ever.
   absl::flat_hash_map<Key, uint64_t> waiting_ ABSL_GUARDED_BY(mutex_);
   uint64_t taken_ ABSL_GUARDED_BY(mutex_) = 0;
 };

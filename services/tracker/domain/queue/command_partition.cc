@@ -1,6 +1,6 @@
 // The clients' side of CommandPartition. The workers' side is in command_partition_workers.cc,
-// deadlines and removal are in command_partition_deadlines.cc, and what follows from every change
-// is in command_partition_step.cc.
+// deadlines and removal are in command_partition_deadlines.cc, and the consequences of every change
+// are in command_partition_step.cc.
 #include "tracker/domain/queue/command_partition.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace callslip::tracker {
 
 CommandPartition::~CommandPartition() {
-  // Watches and held calls hold themselves.
+  // Watches and held calls own themselves.
   CommandEffects nobody_is_told;
   Drain(nobody_is_told);
 }
@@ -123,7 +123,7 @@ absl::StatusOr<CommandPtr> CommandPartition::Register(
   const bool human = request.command_class == CommandClass::kHuman;
   CommandId id = CommandId::New(now, human, index_);
   Step step(this, now, effects);
-  // Its place in a large table comes from far away: by the time it is needed, it is here.
+  // Its place in a large table is not in the cache: fetch it before it is needed.
   commands_.prefetch(id.key());
   if (draining_) return Draining();
   if (shared_->journal != nullptr && !shared_->journal->accepts_commands()) {
@@ -214,7 +214,7 @@ absl::StatusOr<CommandPtr> CommandPartition::End(const ClientScope& clients, Com
   ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(clients, id));
   const CommandState state = entry->view->state;
   if (IsTerminal(state)) {
-    // A repetition of the call that ended it.
+    // A repeat of the call that ended it.
     const bool same = NextState(CommandState::kQueued, event) == state &&
                       (state == CommandState::kCancelled || entry->view->error->code == error.code);
     if (same) return entry->view;
@@ -253,7 +253,7 @@ absl::StatusOr<std::shared_ptr<CommandWatch>> CommandPartition::Watch(CommandId 
     entry->watches.push_back(*watch);
     deadlines_.Set(watch.get(), request.until);
   }
-  // A terminal command is always told: its watcher waits for the end.
+  // An ended command is always pushed: its watcher waits for the end.
   const bool news = !request.only_end && entry->view->revision > request.after_revision;
   if ((terminal || news) &&
       request.feed->Push({request.watch_id, entry->view, absl::OkStatus(), terminal,

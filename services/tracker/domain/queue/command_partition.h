@@ -36,11 +36,11 @@ namespace callslip::tracker {
 
 class CommandTable;
 
-// What a worker knows of what was delivered to it, and how far back it does; see the message of the
-// same name in command_service.proto.
+// The deliveries that a worker knows of, and how far back its knowledge reaches; see the message of
+// the same name in command_service.proto.
 struct KnownDeliveries {
   std::vector<LeaseToken> leases;
-  absl::Duration reach_back;  // Zero: it says nothing.
+  absl::Duration reach_back;  // Zero: not given.
 };
 
 struct LeaseRequest {
@@ -49,13 +49,13 @@ struct LeaseRequest {
   int max_commands = 0;  // In one answer.
   int window = 0;        // Unfinished commands that the worker may hold.
   absl::Time hold_until = absl::InfinitePast();
-  // The worker may be suspended once the call has ended, and will ask again within this time.
+  // The worker may be suspended after the call has ended, and will call again within this time.
   absl::Duration back_within;
   LeaseProofs proofs = LeaseProofs::kRequired;
   KnownDeliveries known;
-  std::string client_id = {};  // Whose wait it is; empty: nobody's, and one of all alone.
-  ClientScope clients = ClientScope::All();  // Whose commands are taken.
-  // Is told when the worker reports about a command; may be null.
+  std::string client_id = {};  // Client to which the wait counts; empty: only to all together.
+  ClientScope clients = ClientScope::All();  // Clients whose commands it takes.
+  // Notified when the worker reports about a command; can be null.
   std::shared_ptr<WorkerPresence> presence = nullptr;
 };
 
@@ -68,10 +68,10 @@ struct WatchRequest {
   bool only_end = false;
 };
 
-// Whether a worker that has acknowledged a command will go on doing so while it executes.
+// Whether a worker that acknowledged a command continues to do so while it executes the command.
 enum class Heartbeats { kExpected, kNone };
 
-// A command and the worker that holds it; empty where none does.
+// A command and the worker that holds it; empty if none does.
 struct HeldCommand {
   CommandPtr command;
   std::string worker_id;
@@ -87,7 +87,7 @@ struct CompleteResult {
   CommandState state = CommandState::kExpired;
 };
 
-// What a call has caused elsewhere, to be done once the partition's mutex is released.
+// Effects of a call outside its partition, to be carried out after the mutex is released.
 struct CommandEffects {
   struct Answer {
     Answer(WorkerCallback&& call, WorkerNews&& what)
@@ -99,15 +99,15 @@ struct CommandEffects {
 
   std::vector<std::shared_ptr<CommandFeed>> ready;
   absl::InlinedVector<Answer, 1> answers;
-  std::vector<CommandId> pushed_out;         // Of failed rings, maybe of other partitions.
-  std::vector<Tombstones::Dropped> dropped;  // Tombstones.
-  absl::Time earliest_deadline = absl::InfiniteFuture();  // Of those that were set.
-  std::vector<CommandPtr> failed;  // Ended without having been completed or cancelled.
-  std::vector<CommandPtr> ended;   // All that have, where somebody is to hear of it.
-  bool no_leases = false;          // No worker holds a command any more, in any partition.
+  std::vector<CommandId> pushed_out;  // Evicted from failed rings, maybe of other partitions.
+  std::vector<Tombstones::Dropped> dropped;               // Tombstones.
+  absl::Time earliest_deadline = absl::InfiniteFuture();  // Of the deadlines that were set.
+  std::vector<CommandPtr> failed;                         // Ended, but not completed or cancelled.
+  std::vector<CommandPtr> ended;  // All that ended, if there is an end listener.
+  bool no_leases = false;         // No worker holds a command any more, in any partition.
 };
 
-// What all partitions of one table share.
+// Data that all partitions of one table share.
 struct CommandTableShared {
   CommandTable* table = nullptr;
   CommandLimits limits;
@@ -119,16 +119,16 @@ struct CommandTableShared {
   std::atomic<int64_t> leased{0};  // Commands that are DELIVERED or RUNNING.
   std::atomic<int64_t> late_results{0};
   std::atomic<uint64_t> next_end{1};
-  Journal* journal = nullptr;  // Null: what is here ends with the process.
-  bool hears_ends = false;     // Somebody is to hear of each command that ends.
+  Journal* journal = nullptr;  // Null: the data is lost when the process ends.
+  bool hears_ends = false;     // There is an end listener.
 
-  // A wait of a client, until FreeWait(). TooManyWaits.
+  // Counts a wait of a client, until FreeWait(). TooManyWaits if a limit is reached.
   absl::Status ReserveWait(ClientAccount& account);
   void FreeWait(ClientAccount& account);
 };
 
-// Until when nothing that was restored ends, and by how much that may put off an end: a tracker
-// that is killed again and again would otherwise hold all of them for ever.
+// Until when nothing that was restored ends, and by how much that can delay an end: a tracker that
+// is killed again and again would otherwise hold everything forever.
 struct RestartGrace {
   int64_t until_nanos = 0;
   int64_t by_at_most_nanos = 0;
@@ -137,18 +137,18 @@ struct RestartGrace {
 // The commands of some targets, behind one mutex: their states, queues, deadlines and watches.
 //
 // A command lives here from its registration until its result was kept long enough (COMPLETED), or
-// its client's failed ring pushes it out or 10 minutes have passed (all other ends); after that a
+// until its client's failed ring evicts it or 10 minutes have passed (all other ends). After that a
 // tombstone answers for its id.
 //
-// Thread-safe. What a call causes outside is put into `effects`, for the caller to carry out.
-// `now` is the time of the call; the partition reads no clock, and fires no deadline by itself.
+// Thread-safe. A call puts its outside effects into `effects`, for the caller to carry out. `now`
+// is the time of the call; the partition reads no clock, and fires no deadline by itself.
 class CommandPartition {
  public:
   CommandPartition(uint8_t index, CommandTableShared* shared) : index_(index), shared_(shared) {}
   ~CommandPartition();
 
-  // Brings back what the journal has kept, as of `now`: the commands in the order of registration,
-  // then the tombstones. Before everything else.
+  // Restores what the journal has kept, as of `now`: commands in the order of registration, then
+  // tombstones. Call before everything else.
   void Restore(CommandRecord record, const RestartGrace& grace, absl::Time now);
   void Restore(const CommandRemoval& removal, CommandEffects& effects);
 
@@ -157,31 +157,32 @@ class CommandPartition {
                                       std::shared_ptr<const CommandDeadlines> deadlines,
                                       absl::Time now, CommandEffects& effects);
   absl::StatusOr<CommandPtr> Get(const ClientScope& clients, CommandId id);
-  // How a command of theirs ended that a tombstone is left of.
+  // How a removed command of these clients ended, if its tombstone exists.
   std::optional<CommandState> EndOfRemoved(const ClientScope& clients, CommandId id);
   absl::StatusOr<HeldCommand> HeldBy(CommandId id);
-  // Up to `limit` matching commands registered before `before_sequence`, newest first.
-  // Of each group as many as match, up to `limit`.
+  // Matching commands registered before `before_sequence`: of each group at least the newest
+  // `limit`, in no particular order.
   std::vector<CommandPtr> List(const ClientScope& clients, const CommandFilter& filter,
                                uint64_t before_sequence, int limit);
-  // Ends a command at its client's wish, by kCancel or kExpire; repeating it is harmless.
+  // Ends a command at its client's request, by kCancel or kExpire. Repeating it is harmless.
   absl::StatusOr<CommandPtr> End(const ClientScope& clients, CommandId id, CommandEvent event,
                                  CommandError error, absl::Time now, CommandEffects& effects);
 
-  // Null where the command has ended: its last update is in the feed already.
+  // Null if the command has ended: its last update is in the feed already.
   absl::StatusOr<std::shared_ptr<CommandWatch>> Watch(CommandId id, const WatchRequest& request,
                                                       CommandEffects& effects);
-  // Harmless where the watch is over.
+  // Harmless if the watch is over.
   void Unwatch(CommandWatch& watch);
-  // Tells the filter of `account` what it matches now; false where its feed can't take that much.
+  // Pushes the commands that the filter of `account` matches now. False if its feed can't take
+  // them.
   bool PushMatches(const FilterWatch& watch, ClientAccount& account, CommandEffects& effects);
 
-  // Calls `callback` once, through `effects`, now or later; null where that is now.
+  // Calls `callback` once, through `effects`, now or later. Returns null if that is now.
   absl::StatusOr<std::shared_ptr<HeldCall>> Lease(const LeaseRequest& request, absl::Time now,
                                                   WorkerCallback callback, CommandEffects& effects);
   // Once this has returned true, the callback will not be called.
   bool Abandon(HeldCall& call, absl::Time now);
-  // Undoes a lease that never reached its worker. Harmless where anything has happened since.
+  // Undoes a lease that never reached its worker. Harmless if the command has changed since.
   void GiveBack(const CommandLease& lease, absl::Time now, CommandEffects& effects);
   absl::StatusOr<AcknowledgeResult> Acknowledge(CommandId id, const LeaseProof& proof,
                                                 std::shared_ptr<const CommandProgress> progress,
@@ -191,88 +192,89 @@ class CommandPartition {
                                           CommandOutcome outcome, Payload context, WorkTime work,
                                           absl::Time now, CommandEffects& effects);
 
-  // What the workers of `target`, or of all targets where it is empty, do now.
+  // Adds the present activities of the workers of `target`, or of all targets if it is empty.
   void AddActivities(absl::string_view target, std::vector<WorkerActivity>& activities);
 
-  // What there is to do of `clients`, of each target that has anything.
+  // Adds the load of each target that has any, counting commands of `clients`.
   void AddLoads(const ClientScope& clients, std::vector<TargetLoad>& loads);
 
-  // The commands that a person still has to finish.
+  // Adds the commands that a person must still finish.
   void AddUnfinishedOfPeople(std::vector<CommandPtr>& commands);
 
-  // One look at all targets and at what is unfinished until the first that waits, of each client.
+  // Visits all targets, and for each client its unfinished commands up to the first that waits.
   CommandStatistics Statistics();
 
-  // Not after the earliest deadline; InfiniteFuture where there is none.
+  // Not after the earliest deadline; InfiniteFuture if there is none.
   absl::Time NextDeadlineTime();
-  // Does what is due at `now`, and returns whether there is more: who waits for the mutex comes in
-  // between.
+  // Fires deadlines that are due at `now`, and returns whether more are due: threads that wait for
+  // the mutex get it in between.
   bool FireDeadlines(absl::Time now, CommandEffects& effects);
-  // Removes a command that its client's failed ring has pushed out. Harmless where it is gone.
+  // Removes a command that its client's failed ring has evicted. Harmless if it is gone.
   void PushOut(CommandId id, absl::Time now, CommandEffects& effects);
-  // From now on new commands, watches and leases are refused; ends every watch and held call as if
-  // its time were over.
+  // Refuses new commands, watches and leases from now on; ends every watch and held call as if its
+  // time were over.
   void Drain(CommandEffects& effects);
 
  private:
   struct Change;
   class Step;
 
-  // Gives a restored command its places in queues, windows and lists.
+  // Adds a restored command to queues, windows and lists.
   void PlaceRestoredLocked(CommandEntry& entry, const CommandRecord& record, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Nullptr where there is none.
+  // Nullptr if there is none.
   CommandEntry* EntryLocked(const CommandId& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // NOT_FOUND as GetCommand has it.
+  // NOT_FOUND as documented for GetCommand.
   absl::StatusOr<CommandEntry*> FindLocked(const ClientScope& clients, CommandId id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // Calls `visit` with each client that has something here, until it returns false; returns that.
+  // Calls `visit` with each client that has commands here, until it returns false. Returns whether
+  // it never did.
   template <typename Visit>
   bool ForEachClientLocked(const ClientScope& clients, Visit visit)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Adds up to `limit` of the client's commands to `page`, newest first.
+  // Adds the client's commands to `page`: of each group up to `limit`, newest first.
   static void ListLocked(const PartitionClient& client, const CommandFilter& filter,
                          uint64_t before_sequence, int limit, std::vector<CommandPtr>& page);
 
-  // `turn`: the client's in `queue`. Both null where the command is not queued.
+  // `turn`: the client's in `queue`. Both are null if the command is not queued.
   absl::Status CheckRoomLocked(const CommandRequest& request, const ClientAccount& account,
                                const TargetQueue* queue, const BacklogTurn* turn)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   PartitionClient* ClientLocked(absl::string_view client_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   TargetQueue* QueueLocked(const std::string& target, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Counts one more wait, of the client's where it is one of a client; RESOURCE_EXHAUSTED.
-
-  // Makes `change` the command's present state, with all that follows from it: its places in queue
-  // and window, its deadline, what its watchers, its worker and its client's ring are told.
+  // Makes `change` the command's present state, with all consequences: its places in queue and
+  // window, its deadline, and notifications of its watchers, its worker and its client's ring.
   void CommitLocked(CommandEntry& entry, Change change, Step& step)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void MoveLocked(CommandEntry& entry, CommandState from, CommandState to, Step& step)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The command has ended: its worker is told, unless it was the one who said so.
+  // Takes an ended command from its worker. `tell`: the worker must be notified, because the end is
+  // not its own report.
   void LeaveWorkerLocked(CommandEntry& entry, bool tell, Step& step)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RearmLocked(CommandEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Does what follows from all that was touched so far: deliveries, then the journal, then watches.
+  // Carries out the consequences of everything touched so far: deliveries, then the journal, then
+  // watches.
   void SettleLocked(Step& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Appends what a restart must know of the command.
+  // Appends the command's state that a restart needs.
   void JournalLocked(CommandEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Whether anybody is to be told what becomes of it.
+  // Whether a watch or filter may have to be notified of its changes.
   bool IsWatched(const CommandEntry& entry) const {
     return !entry.watches.empty() || entry.client->account->has_filters() ||
            shared_->accounts.OfAll()->has_filters();
   }
-  // Tells the watches of the command that it became `view`.
+  // Notifies the watches of the command that it became `view`.
   void TellLocked(CommandEntry& entry, const CommandPtr& view, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // Gives the worker what there is for it.
+  // Takes the news that the worker can be given.
   WorkerNews TakeNewsLocked(TargetQueue& queue, Worker& worker, const LeaseTerms& terms, Step& step)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   CommandLease DeliverLocked(CommandEntry& entry, Worker& worker, LeaseProofs proofs, Step& step)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Queues again what was delivered to the worker and never reached it.
+  // Queues again the commands that were delivered to the worker and never reached it.
   void TakeBackLocked(Worker& worker, const KnownDeliveries& known, Step& step)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Undoes the latest delivery of a DELIVERED command.
@@ -285,8 +287,8 @@ class CommandPartition {
 
   void FireLocked(Timed& timed, Step& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FireCommandLocked(CommandEntry& entry, Step& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Puts the end of an undelivered command off until suspended workers are back; false where none
-  // is expected.
+  // Postpones the end of an undelivered command until suspended workers are back. False if none is
+  // expected.
   bool AwaitWorkersLocked(CommandEntry& entry, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::unique_ptr<CommandEntry> NewEntryLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -295,7 +297,7 @@ class CommandPartition {
   // Whether there is room for a result.
   bool FitsLocked(const CommandEntry& entry, const Payload& result) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Accounts for commands and payload bytes that came or went.
+  // Counts commands and payload bytes that were added or removed.
   void Count(ClientAccount& account, int64_t commands, int64_t bytes);
 
   const uint8_t index_;
@@ -305,7 +307,7 @@ class CommandPartition {
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   absl::flat_hash_map<CommandId::Key, std::unique_ptr<CommandEntry>> commands_
       ABSL_GUARDED_BY(mutex_);
-  // Of commands that were removed, for the next ones: an allocation is 4 % of what a command costs.
+  // Entries of removed commands, for reuse: an allocation is 4 % of a command's cost.
   std::vector<std::unique_ptr<CommandEntry>> spare_entries_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, std::unique_ptr<PartitionClient>> clients_
       ABSL_GUARDED_BY(mutex_);
@@ -315,7 +317,7 @@ class CommandPartition {
   Tombstones tombstones_ ABSL_GUARDED_BY(mutex_);
   Timed tombstone_timer_ ABSL_GUARDED_BY(mutex_){Timed::Kind::kTombstones};
   DeadlineWheel deadlines_ ABSL_GUARDED_BY(mutex_);
-  // Commands with a lower sequence were restored, and have a grace.
+  // Commands with a lower sequence were restored, and have a grace period.
   uint64_t restored_below_ ABSL_GUARDED_BY(mutex_) = 0;
   RestartGrace grace_ ABSL_GUARDED_BY(mutex_);
   CommandCounters counters_ ABSL_GUARDED_BY(mutex_);

@@ -14,7 +14,7 @@ absl::Time CommandPartition::NextDeadlineTime() {
 }
 
 bool CommandPartition::FireDeadlines(absl::Time now, CommandEffects& effects) {
-  // Some hundred microseconds' worth.
+  // Takes some hundred microseconds.
   constexpr int kMaxAtOnce = 500;
   Timed* timed = nullptr;
   {
@@ -22,7 +22,7 @@ bool CommandPartition::FireDeadlines(absl::Time now, CommandEffects& effects) {
     deadlines_.Advance(now);
     for (int i = 0; i < kMaxAtOnce && (timed = deadlines_.PopDue()) != nullptr; ++i) {
       FireLocked(*timed, step);
-      // What one deadline ends the next one may remove.
+      // The next deadline may remove a command that this one ended.
       if (step.has_more()) SettleLocked(step);
     }
     for (TargetQueue* queue : step.later_) {
@@ -30,7 +30,7 @@ bool CommandPartition::FireDeadlines(absl::Time now, CommandEffects& effects) {
       SettleLocked(step);
     }
   }
-  // Whoever fires asks for the next one.
+  // The caller asks for the next deadline itself.
   effects.earliest_deadline = absl::InfiniteFuture();
   return timed != nullptr;
 }
@@ -113,7 +113,7 @@ void CommandPartition::FireCommandLocked(CommandEntry& entry, Step& step) {
 }
 
 bool CommandPartition::AwaitWorkersLocked(CommandEntry& entry, absl::Time now) {
-  if (draining_) return false;  // Nobody who comes back is given anything.
+  if (draining_) return false;  // A worker that returns gets no command.
   const CommandSpec& spec = entry.spec();
   const absl::Time until =
       std::min(entry.queue->workers.BackBy(spec.client_id()), LatestStart(spec));
@@ -128,7 +128,7 @@ void CommandPartition::PushOut(CommandId id, absl::Time now, CommandEffects& eff
 }
 
 void CommandPartition::RemoveLocked(CommandEntry& entry, Step& step) {
-  // Its place in a large table comes from far away: by the time it is erased, it is here.
+  // Its place in a large table is not in the cache: fetch it before it is needed.
   commands_.prefetch(entry.spec().id.key());
   const std::shared_ptr<const CommandSpec> spec = entry.view->spec;
   const int64_t until_nanos = NanosOf(step.now) + shared_->deadlines->nanos.tombstone_retention;
@@ -151,7 +151,7 @@ void CommandPartition::RemoveLocked(CommandEntry& entry, Step& step) {
   shared_->accounts.OfAll()->PushToFilters(entry.view, step.effects.ready, /*removed=*/true);
   deadlines_.Remove(&entry);
   if (entry.queue != nullptr) {
-    // Its worker was never told of its end.
+    // Its worker was never notified of its end.
     entry.worker->ended.erase(entry.worker->ended.iterator_to(entry));
     entry.queue->workers.Detach(&entry);
   }

@@ -1,4 +1,4 @@
-// What follows from every change of a command, for CommandPartition.
+// Consequences of every change of a command, for CommandPartition.
 #include "tracker/domain/queue/command_partition_step.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ CommandPartition::Step::Step(CommandPartition* partition, absl::Time at, Command
   partition_->mutex_.Lock();
 }
 
-// That it holds the mutex clang's analysis can't see from here.
+// clang's analysis can't see here that it holds the mutex.
 CommandPartition::Step::~Step() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   if (has_more()) partition_->SettleLocked(*this);
   effects.earliest_deadline = partition_->deadlines_.TakeEarliestSet();
@@ -23,7 +23,7 @@ CommandPartition::Step::~Step() ABSL_NO_THREAD_SAFETY_ANALYSIS {
 
 void CommandPartition::SettleLocked(Step& step) {
   while (TargetQueue* queue = std::exchange(step.queue_, nullptr)) DispatchLocked(*queue, step);
-  // Before anybody can be told.
+  // Before any client can be notified.
   for (CommandEntry* entry : step.touched_) JournalLocked(*entry);
   step.touched_.clear();
   for (const Step::Told& told : step.changes_) {
@@ -109,13 +109,13 @@ void CommandPartition::MoveLocked(CommandEntry& entry, CommandState from, Comman
     entry.queue->workers.FreePlace(&entry);
     step.effects.no_leases = --shared_->leased == 0;
   }
-  // A worker of an earlier delivery may be at work although the command is queued again.
+  // A worker of an earlier delivery may be executing although the command is queued again.
   backlog.SetHoldsKey(&entry, !IsTerminal(to) && entry.view->attempt > 0);
   if (!was_queued && is_queued) {
     backlog.Admit(&entry, backlog.TurnOf(entry.spec().client_id()));
     backlog.Add(&entry);
   }
-  // Something waits, or a place or a key is free.
+  // A command waits, or a place or a key became free.
   if (!IsHeld(to)) step.Dispatch(entry.queue);
 }
 

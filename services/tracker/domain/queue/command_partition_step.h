@@ -9,10 +9,10 @@
 
 namespace callslip::tracker {
 
-// One call's work on a partition, whose mutex it holds as long as it lives. What the call touches
-// is noted here, and what follows from it is done once, at the end: who waits for work is given it,
-// the journal hears of each command that was touched, then watches of each of its changes, and
-// whoever fires deadlines of the earliest that was set. For the files of CommandPartition only.
+// One call's work on a partition, whose mutex it holds while it exists. Collects what the call
+// touches, and carries out the consequences once, at the end: held calls get commands, the journal
+// gets each touched command, then watches get each change, and the caller gets the earliest
+// deadline that was set. Only for the files of CommandPartition.
 class ABSL_SCOPED_LOCKABLE CommandPartition::Step {
  public:
   Step(CommandPartition* partition, absl::Time at, CommandEffects& caused)
@@ -21,13 +21,13 @@ class ABSL_SCOPED_LOCKABLE CommandPartition::Step {
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;
 
-  // What a restart must know of the command is another now.
+  // The command's state that a restart needs has changed.
   void Touch(CommandEntry& entry) {
     if (entry.touched || partition_->shared_->journal == nullptr) return;
     entry.touched = true;
     touched_.push_back(&entry);
   }
-  // What everybody may see of it is; it was `before`, or null.
+  // The command's visible state has changed; it was `before`, or null.
   void Changed(CommandEntry& entry, const CommandPtr& before) {
     Touch(entry);
     if (!partition_->IsWatched(entry)) return;
@@ -36,18 +36,18 @@ class ABSL_SCOPED_LOCKABLE CommandPartition::Step {
     }
     changes_.push_back({&entry, nullptr});
   }
-  // There may be something for the workers of `queue`. A step is about one queue.
+  // The workers of `queue` may get commands. A step concerns one queue.
   void Dispatch(TargetQueue* queue) {
     if (queue->workers.has_calls()) queue_ = queue;
   }
-  // The same, once all that is due at this moment is there: what goes first is then a matter of
-  // priority, not of which deadline was looked at first.
+  // The same, but after everything that is due at this moment: the order then depends on priority,
+  // not on which deadline was handled first.
   void DispatchLater(TargetQueue* queue) {
     if (queue->workers.has_calls() && !absl::c_linear_search(later_, queue)) {
       later_.push_back(queue);
     }
   }
-  // Whether anything follows from what was noted so far.
+  // Whether anything noted so far has consequences.
   bool has_more() const { return queue_ != nullptr || !touched_.empty() || !changes_.empty(); }
 
   const absl::Time now;
@@ -58,7 +58,7 @@ class ABSL_SCOPED_LOCKABLE CommandPartition::Step {
 
   struct Told {
     CommandEntry* entry;
-    CommandPtr view;  // Null: as it is in the end.
+    CommandPtr view;  // Null: its state in the end.
   };
 
   CommandPartition* const partition_;

@@ -22,8 +22,8 @@ bool Proves(const LeaseProof& proof, const LeaseToken& lease, int attempt) {
   return same && (proof.attempt == 0 || proof.attempt == attempt);
 }
 
-// PERMISSION_DENIED unless the report is about a delivery of the command. To who does not take the
-// client's commands it is unknown.
+// PERMISSION_DENIED unless the report is about a delivery of the command. NOT_FOUND for a worker
+// that does not take the client's commands.
 absl::Status CheckProof(const CommandEntry& entry, const LeaseProof& proof) {
   if (!proof.clients.Covers(entry.spec().client_id())) {
     return CommandNotFound(entry.spec().id.ToString());
@@ -42,7 +42,7 @@ bool IsOfHolder(const CommandEntry& entry, const LeaseProof& proof) {
   return Proves(proof, entry.leases.back(), static_cast<int>(entry.leases.size()));
 }
 
-// Its worker was there at `now`.
+// Its worker reported at `now`.
 void MarkReport(const CommandEntry& entry, const LeaseProof& proof, absl::Time now) {
   if (entry.worker == nullptr || !IsOfHolder(entry, proof)) return;
   entry.worker->last_report = now;
@@ -93,7 +93,8 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
 }
 
 bool CommandPartition::Abandon(HeldCall& call, absl::Time now) {
-  CommandEffects nobody_is_called;  // Outlives the lock: what the callback holds may be large.
+  CommandEffects
+      nobody_is_called;  // Outlives the lock, because the callback may hold large objects.
   Step step(this, now, nobody_is_called);
   if (call.worker == nullptr) return false;
   EndCallLocked(&call, {}, step);
@@ -135,21 +136,22 @@ CommandLease CommandPartition::DeliverLocked(CommandEntry& entry, Worker& worker
   change.Step(CommandEvent::kDeliver, TraceEntry::Source::kTracker, step.now);
   change.next->workers.push_back(worker.name);
   CommitLocked(entry, std::move(change), step);
-  // None is left where its deadline has passed and was not fired yet.
+  // Zero if its deadline has passed and has not fired yet.
   const int64_t left = std::max<int64_t>(CloseNanos(*entry.view) - NanosOf(step.now), 0);
   const int64_t start_to_close = entry.spec().deadlines->nanos.start_to_close;
   return {entry.view, entry.leases.back(), absl::Nanoseconds(std::min(start_to_close, left))};
 }
 
 void CommandPartition::DispatchLocked(TargetQueue& queue, Step& step) {
-  std::optional<ClientScope> served;  // Of whom nothing is left to deliver.
+  std::optional<ClientScope> served;  // Clients that have nothing left to deliver.
   for (HeldCall* call = queue.workers.NextReady(); call != nullptr;) {
     if (served == call->terms.clients) {
       call = queue.workers.NextReady(call);
       continue;
     }
     WorkerNews news = TakeNewsLocked(queue, *call->worker, call->terms, step);
-    // Who could take more has seen that nothing else of these clients can be delivered.
+    // A worker that could take more has received all of these clients' commands that can be
+    // delivered.
     const bool has_all = static_cast<int>(news.leases.size()) < call->terms.max_commands &&
                          call->worker->unfinished < call->terms.window;
     if (has_all) served = call->terms.clients;
@@ -199,7 +201,7 @@ void CommandPartition::TakeBackLocked(Worker& worker, const KnownDeliveries& kno
 void CommandPartition::ReturnLocked(CommandEntry& entry, Step& step) {
   Change change(entry);
   change.Step(CommandEvent::kReturnToQueue, TraceEntry::Source::kTracker, step.now);
-  // Nobody has seen it: it counts as not delivered.
+  // No worker has seen it, so it counts as not delivered.
   --change.next->attempt;
   if (!change.next->workers.empty()) change.next->workers.pop_back();
   change.next->trace.pop_back();
@@ -228,8 +230,8 @@ absl::StatusOr<AcknowledgeResult> CommandPartition::Acknowledge(
   const bool was_expected = entry->heartbeat_nanos != CommandEntry::kNoHeartbeats;
   entry->heartbeat_nanos = expected ? absl::ToUnixNanos(now) : CommandEntry::kNoHeartbeats;
   if (state == CommandState::kRunning && progress == nullptr && !HasBytes(context)) {
-    // A bare heartbeat moves a deadline and nothing that a reader could see. Nor need the journal
-    // know: a restart gives every worker a grace.
+    // A bare heartbeat only moves a deadline. Readers see no change, and the journal does not need
+    // it, because a restart gives every worker a grace period.
     RearmLocked(*entry);
     if (expected != was_expected) step.Touch(*entry);
   } else {
@@ -330,7 +332,7 @@ void CommandPartition::AddLoads(const ClientScope& clients, std::vector<TargetLo
 }
 
 bool CommandPartition::FitsLocked(const CommandEntry& entry, const Payload& result) const {
-  // Twice of what registrations may take: what was accepted is to be answered.
+  // Twice the limit of registrations, because accepted commands must be answered.
   const auto bytes = result == nullptr ? 0 : static_cast<int64_t>(result->size());
   const CommandLimits& limits = shared_->limits;
   return shared_->usage.bytes() + bytes <= 2 * limits.payload_bytes &&

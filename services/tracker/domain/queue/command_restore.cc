@@ -1,4 +1,4 @@
-// How a command table comes back from what its journal has kept.
+// Restores a command table from its journal.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -11,9 +11,9 @@
 namespace callslip::tracker {
 namespace {
 
-// The command with no time of it after `now`. One that is ahead, since the clock was set back, is
-// moved back with all of its times; so it is with what is stored as it was registered, where its
-// trace was moved at an earlier restart.
+// The command with no time after `now`. A command that is ahead, because the clock was set back, is
+// moved back with all of its times. So is its stored registration time, if its trace was moved at
+// an earlier restart.
 CommandPtr InTime(CommandPtr command, absl::Time now) {
   const absl::Duration moved =
       command->spec->register_time - absl::FromUnixNanos(command->trace.front().unix_nanos);
@@ -26,7 +26,7 @@ CommandPtr InTime(CommandPtr command, absl::Time now) {
   return earlier;
 }
 
-// The same with when a drawing was handed in.
+// The same for the time when a drawing was submitted.
 void BringInTime(JournalEntry& entry, absl::Time now) {
   if (auto* record = std::get_if<DrawingRecord>(&entry.change)) {
     if (record->drawing->append_time <= now) return;
@@ -42,7 +42,7 @@ void BringInTime(JournalEntry& entry, absl::Time now) {
 
 absl::Status CommandTable::Restore(JournalStorage& storage, absl::Time now,
                                    const std::function<void(JournalEntry)>& others) {
-  // A few settings make the clocks of nearly all commands.
+  // Nearly all commands share the default deadlines.
   const auto clocks_of = [this](const DeadlineOverrides& overrides, CommandClass command_class) {
     if (overrides == DeadlineOverrides()) return shared_.deadlines;
     return std::make_shared<const CommandDeadlines>(
@@ -59,7 +59,7 @@ absl::Status CommandTable::Restore(JournalStorage& storage, absl::Time now,
                .by_at_most_nanos = absl::ToInt64Nanoseconds(down + grace)};
   }
 
-  // The ends in their order, for the rings.
+  // The ends in their order, for the rings; sorted below.
   struct End {
     uint64_t number;
     CommandPtr command;
@@ -143,7 +143,7 @@ void CommandPartition::Restore(CommandRecord record, const RestartGrace& grace, 
   entry.leases.assign(record.leases.begin(), record.leases.end());
   entry.end_number = record.end_number;
   entry.journaled = true;
-  // What its worker has reported meanwhile nobody has heard.
+  // Reports that its worker sent meanwhile were lost.
   entry.heartbeat_nanos = record.heartbeats ? NanosOf(now) : CommandEntry::kNoHeartbeats;
   if (spec.command_class == CommandClass::kStandard) PlaceRestoredLocked(entry, record, now);
   RearmLocked(entry);

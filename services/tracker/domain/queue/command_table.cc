@@ -24,7 +24,7 @@ uint32_t StableHash(absl::string_view text) {
   return hash;
 }
 
-// A page token is the sequence number of the last command on the page before.
+// A page token is the sequence number of the previous page's last command.
 absl::StatusOr<uint64_t> SequenceBefore(const std::string& page_token) {
   uint64_t sequence = std::numeric_limits<uint64_t>::max();
   if (!page_token.empty() && !absl::SimpleAtoi(page_token, &sequence)) return InvalidPageToken();
@@ -40,12 +40,12 @@ void SetDefault(std::string& name, const char* fallback) {
   if (name.empty()) name = fallback;
 }
 
-// NOT_FOUND for text that is not an id of a table with so many partitions.
+// NOT_FOUND if the text is not a valid id of a table with this many partitions.
 absl::StatusOr<CommandId> IdFrom(const std::string& text, size_t partitions) {
   if (text.empty()) return InvalidField("command_id", "is required");
   const std::optional<CommandId> id = CommandId::Parse(text);
   if (id.has_value() && id->partition() < partitions) return *id;
-  // The text goes into a header, which has a limit.
+  // The text goes into a header, whose size is limited.
   std::string shown = text;
   Cut(shown, CommandId::kMaxBytes);
   return CommandNotFound(shown);
@@ -121,7 +121,7 @@ absl::StatusOr<CommandRegistration> CommandTable::RegisterChecked(
   RequestIndex::Locked slot(requests_, RequestKey::Of(request.client_id, request.request_id));
   if (const std::optional<CommandId> known = slot.Find(); known.has_value()) {
     const auto command = PartitionOf(*known).Get(request.client_id, *known);
-    // Not one that is another's by chance.
+    // Ignores another request's command, in case their keys collide.
     if (command.ok() && (*command)->spec->request_id() == request.request_id) {
       if (!(*command)->spec->IsFor(request)) return RequestIdReused(request.request_id);
       return CommandRegistration{*command, true};
@@ -141,15 +141,15 @@ absl::StatusOr<CommandRegistration> CommandTable::RegisterChecked(
 absl::StatusOr<CommandRegistration> CommandTable::Replay(const ClientScope& clients,
                                                          const std::string& id,
                                                          std::string request_id, absl::Time now) {
-  // A repetition is answered also after the origin has been removed, but for who sees all clients:
-  // whose it was is not known any more.
+  // A repeat is answered even after the origin was removed; but not for a caller that sees all
+  // clients, because the owner is no longer known.
   if (const CommandPtr known = FindRequest(clients.client_id(), request_id);
       known != nullptr && known->spec->replay_of() == id) {
     return CommandRegistration{known, true};
   }
   ASSIGN_OR_RETURN(const CommandPtr origin, Get(clients, id, /*peek=*/true));
   if (!IsDeadLetter(origin->state)) return NotADeadLetter(id, origin->state);
-  // What its subject says is the business of whoever has registered it.
+  // Only the code that registered the command understands its subject.
   if (!origin->spec->subject().empty()) return NotReplayable(id);
   CommandRequest request = origin->spec->ToRequest();
   request.request_id = std::move(request_id);
@@ -209,7 +209,7 @@ absl::StatusOr<CommandPage> CommandTable::List(const ClientScope& clients,
                                                const std::string& page_token) {
   ASSIGN_OR_RETURN(const size_t size, PageSize(page_size, kMaxPageSize));
   ASSIGN_OR_RETURN(const uint64_t before, SequenceBefore(page_token));
-  // One more than asked for, to know whether there is a next page.
+  // One more than requested, to know whether there is a next page.
   CommandPage page{Newest(clients, filter, before, static_cast<int>(size) + 1), ""};
   if (page.commands.size() > size) {
     page.commands.resize(size);
@@ -285,7 +285,7 @@ absl::StatusOr<CommandTable::Watching> CommandTable::WatchAll(FilterWatch watch)
   watching.filter = std::make_shared<const FilterWatch>(std::move(watch));
   CommandEffects effects;
   RETURN_IF_ERROR(watching.account->AddFilter(watching.filter, shared_.limits, effects.ready));
-  // Drain() ends the filters that it finds, of which this one may not be.
+  // Drain() ends the filters that it finds, possibly without this one.
   if (draining_ && watching.account->RemoveFilter(watching.filter.get())) return Draining();
   const bool fits =
       watching.filter->only_changes || absl::c_all_of(partitions_, [&](const auto& partition) {

@@ -28,41 +28,40 @@ struct CommandPage {
   std::string next_page_token;  // Empty on the last page.
 };
 
-// All commands of a tracker: checks what comes in and routes it to the partition of its target, or
-// to the partition that its id names. Errors are those that command_service.proto documents. An
-// empty client_id means `local`, an empty target `browser`, an empty worker `default`.
+// All commands of a tracker: checks input and routes it to the partition of its target, or to the
+// partition that its id names. Errors are documented in command_service.proto. An empty client_id
+// means `local`, an empty target `browser`, an empty worker `default`.
 //
-// Thread-safe. Knows no transport, and no clock: `now` is the time of each call, and someone must
+// Thread-safe. Knows no transport and no clock: `now` is the time of each call, and the owner must
 // call FireDeadlines() when NextDeadlineTime() has come (see DeadlineThread).
 class CommandTable {
  public:
-  // Told of each call's earliest new deadline. Must be cheap and must not call back.
+  // Called with each call's earliest new deadline. Must be cheap and must not call back.
   using DeadlineListener = std::function<void(absl::Time)>;
 
-  // `deadlines` must be valid (CommandDeadlines::Validate()).
-  // With a journal, which must outlive the table, every change is appended to it: whoever runs the
-  // table sees to it that nothing is told before it is kept.
+  // `deadlines` must be valid (CommandDeadlines::Validate()). With a journal, which must outlive
+  // the table, every change is appended to it: the owner of the table must not send any output
+  // before that is stored.
   explicit CommandTable(const CommandDeadlines& deadlines, const CommandLimits& limits = {},
                         Journal* journal = nullptr);
 
-  // Brings back what `storage` has kept, as of `now`: the same journal makes the same state. Before
-  // everything else. What is later than `now`, since the clock was set back, is moved back to it.
-  // Entries about drawings go to `others`, as moved, after all that are about commands; null:
-  // nowhere.
+  // Restores what `storage` has kept, as of `now`: the same journal yields the same state. Call
+  // before everything else. Times after `now`, because the clock was set back, are moved back to
+  // it. Entries about drawings are passed to `others`, with their times moved, after all entries
+  // about commands; if null, they are dropped.
   absl::Status Restore(JournalStorage& storage, absl::Time now,
                        const std::function<void(JournalEntry)>& others = nullptr);
 
-  // To be called before the table is used by more than one thread.
+  // Call before the table is used by more than one thread.
   void SetDeadlineListener(DeadlineListener listener) { listener_ = std::move(listener); }
 
-  // Told of each command that has ended without having been completed or cancelled. Under no lock;
+  // Called for each command that ended, but was not completed or cancelled. Called without locks;
   // must be cheap and must not call back.
   using FailureListener = std::function<void(const CommandSnapshot&)>;
-  // To be called before the table is used by more than one thread.
+  // Call before the table is used by more than one thread.
   void SetFailureListener(FailureListener listener) { failure_listener_ = std::move(listener); }
 
-  // The same for each command that has ended, when it does. That a result was not collected later
-  // is no second end.
+  // The same for each command, when it ends. A result that is not collected later is no second end.
   void SetEndListener(FailureListener listener) {
     end_listener_ = std::move(listener);
     shared_.hears_ends = true;
@@ -70,25 +69,25 @@ class CommandTable {
 
   // For clients.
 
-  // Of `request` it leaves nothing that is of use.
+  // Consumes `request`.
   absl::StatusOr<CommandRegistration> Register(CommandRequest&& request, absl::Time now);
-  // The new command is that of the old one's client; `request_id` too.
+  // The new command, and `request_id`, belong to the client of the old one.
   absl::StatusOr<CommandRegistration> Replay(const ClientScope& clients, const std::string& id,
                                              std::string request_id, absl::Time now);
-  // Collects the result unless it is only looked at, as it always is where `clients` are all.
-  // Whoever may fail to hand it on looks, and collects once that is done.
+  // Collects the result, unless `peek` is set or `clients` is all. A caller that can fail to pass
+  // the result on should peek, and call Collect() afterwards.
   absl::StatusOr<CommandPtr> Get(const ClientScope& clients, const std::string& id, bool peek);
-  // Somebody has been given `command`, and with its end the result: the read receipt.
+  // A reader received `command`. If it has ended, its result counts as read.
   void Collect(const CommandSnapshot& command);
-  // Whoever asks: as it is now, only looked at.
+  // The present state of any client's command. Collects nothing.
   absl::StatusOr<CommandPtr> Find(CommandId id);
-  // Whoever asks: for looking at reports before they are taken. Collects nothing.
+  // Any client's command, to check reports before they are accepted. Collects nothing.
   absl::StatusOr<HeldCommand> HeldBy(const std::string& id);
   // `page_size` 0 means the default.
   absl::StatusOr<CommandPage> List(const ClientScope& clients, const CommandFilter& filter,
                                    int page_size, const std::string& page_token);
-  // As above, of each group (see CommandGroup) a page, at most 300 long, in the groups' order. The
-  // token is empty where no group has more, and good for nothing else.
+  // As above, but one page of at most 300 for each group (see CommandGroup), in the groups' order.
+  // The token is empty if no group has more, and has no other use.
   absl::StatusOr<CommandPage> ListGroups(const ClientScope& clients, const CommandFilter& filter,
                                          int page_size);
   absl::StatusOr<CommandPtr> Cancel(const ClientScope& clients, const std::string& id,
@@ -96,37 +95,37 @@ class CommandTable {
   absl::StatusOr<CommandPtr> Expire(const ClientScope& clients, const std::string& id,
                                     CommandError error, absl::Time now);
 
-  // A watch that goes on, for Unwatch(). Null where it is over already.
+  // A watch in progress, for Unwatch(). Null if it is over already.
   struct Watching {
     std::shared_ptr<CommandWatch> command;
     std::shared_ptr<const FilterWatch> filter;
     std::shared_ptr<ClientAccount> account;  // Of the filter.
   };
 
-  // Tells the feed the command's present state if its revision is above `after_revision`, then each
-  // change, until the end of the command or `request.until`. The end is told in any case.
+  // Pushes the command's present state to the feed if its revision is above `after_revision`, then
+  // each change, until the end of the command or `request.until`. The end is always pushed.
   absl::StatusOr<Watching> Watch(const std::string& id, WatchRequest request);
-  // Tells the feed the present state of every command that matches, now and later, then each
+  // Pushes the present state of every command that matches, now or later, to the feed, then each
   // change, until Unwatch().
   absl::StatusOr<Watching> WatchAll(FilterWatch watch);
-  // Harmless where the watch is over. What it has told already stays in the feed.
+  // Harmless if the watch is over. Updates that are in the feed already stay there.
   void Unwatch(const Watching& watching);
 
   // For workers.
 
-  // Calls `callback` once: with news, or without any after `max_wait`; maybe before it returns.
-  // The zeros of `request` mean as much as a worker may hold.
-  // Returns the held call, for Abandon(), or null where it has been answered.
+  // Calls `callback` once: with news, or without any after `request.hold_until`; possibly before
+  // this returns. Zeros in `request` mean as much as a worker may hold. Returns the held call, for
+  // Abandon(), or null if it was answered.
   absl::StatusOr<std::shared_ptr<HeldCall>> Lease(LeaseRequest request, absl::Time now,
                                                   WorkerCallback callback);
   // Once this has returned true, the callback will not be called.
   bool Abandon(const std::shared_ptr<HeldCall>& call, absl::Time now);
-  // A wait of a client for something else than commands, which counts as all others do, until what
-  // is returned goes; that has to be before the table does. TooManyWaits.
+  // Counts a wait of a client for something other than commands until the returned object is
+  // released, which must be before the table is destroyed. TooManyWaits if a limit is reached.
   absl::StatusOr<std::shared_ptr<void>> HoldWait(const std::string& client_id);
   // Undoes a lease that never reached its worker: the command is queued as if it had not been
-  // leased. Harmless where anything has happened to it since. Where another call of it is under way
-  // that one sees to it.
+  // leased. Harmless if the command has changed since. If another call of this is running, that
+  // call does the work.
   void GiveBack(const CommandLease& lease, absl::Time now);
 
   absl::StatusOr<AcknowledgeResult> Acknowledge(const std::string& id, const LeaseProof& proof,
@@ -137,53 +136,54 @@ class CommandTable {
                                           CommandOutcome outcome, Payload context, absl::Time now,
                                           WorkTime work = {});
 
-  // What the workers of `target`, or of all targets where it is empty, do now: those that hold a
-  // call or a command. One look at all that is unfinished.
+  // Present activities of the workers of `target`, or of all targets if it is empty: those that
+  // have a held call or hold a command. Visits all of these workers and commands.
   std::vector<WorkerActivity> Activities(const std::string& target);
 
-  // What there is to do of `clients`, of each target that has anything, in no order.
+  // The load of each target that has any, counting commands of `clients`, in no order.
   std::vector<TargetLoad> Loads(const ClientScope& clients);
   const CommandLimits& limits() const { return shared_.limits; }
 
-  // For what is kept beside the commands, in the same journal.
+  // For other objects in the same journal.
 
   // The next number in the order of registration.
   uint64_t NewSequence() { return shared_.next_sequence++; }
-  // The commands that a person still has to finish, in the order of registration. One look at all
-  // that is unfinished.
+  // The commands that a person must still finish, in the order of registration. Visits all
+  // unfinished commands.
   std::vector<CommandPtr> UnfinishedOfPeople();
 
-  // For whoever runs the table.
+  // For the owner of the table.
 
   absl::Time NextDeadlineTime();
   void FireDeadlines(absl::Time now);
-  // From now on new commands, watches and leases are refused; ends every watch and held call as if
-  // its time were over. Reports and reads go on.
+  // Refuses new commands, watches and leases from now on; ends every watch and held call as if its
+  // time were over. Reports and reads continue.
   void Drain();
   bool draining() const { return draining_; }
 
-  // Calls `action` once no worker holds a command: at once where that is so, else from the call
-  // that brings it about. Null takes it back. A call that another thread has begun may go on after
+  // Calls `action` when no worker holds a command: at once if that is so, else from the call that
+  // causes it. Null removes the action. A call that another thread has begun can continue after
   // that: `action` must own what it uses.
   void OnNoLeases(std::function<void()> action);
 
-  // Results that came for commands which had ended already, since the start.
+  // Results that arrived after their commands had ended, since the start.
   int64_t late_results() const { return shared_.late_results; }
-  // Watches and held calls at this moment.
+  // Present watches and held calls.
   int64_t waits() const { return shared_.waits; }
   int64_t feed_bytes() const { return shared_.accounts.feed_bytes(); }
   // Commands that a worker holds.
   int64_t leased() const { return shared_.leased; }
   int64_t commands() const { return shared_.usage.commands(); }
   int64_t payload_bytes() const { return shared_.usage.bytes(); }
-  // What commands have done, and what waits. One partition after the other, each for a moment.
+  // Statistics of commands, and the present queues. Locks one partition after the other, each
+  // briefly.
   CommandStatistics Statistics();
 
  private:
-  // Enough that two poller threads rarely meet; few enough that a look at all of them is cheap.
+  // Enough that two poller threads rarely meet; few enough that visiting all of them is cheap.
   static constexpr int kPartitions = 16;
 
-  // Of each group at least the `limit` newest below a sequence that match; newest first.
+  // Matching commands below a sequence, newest first: of each group at least the newest `limit`.
   std::vector<CommandPtr> Newest(const ClientScope& clients, const CommandFilter& filter,
                                  uint64_t before, int limit);
   CommandPartition& PartitionOf(absl::string_view target);
@@ -192,15 +192,15 @@ class CommandTable {
   absl::StatusOr<CommandRegistration> RegisterChecked(
       const CommandRequest& request, std::shared_ptr<const CommandDeadlines> deadlines,
       absl::Time now, CommandEffects& effects);
-  // The command that a request_id has made; null where there is none.
+  // The command that a request_id created; null if there is none.
   CommandPtr FindRequest(const std::string& client_id, const std::string& request_id);
   absl::StatusOr<CommandPtr> End(const ClientScope& clients, const std::string& id,
                                  CommandEvent event, CommandError error, absl::Time now);
-  // Calls the action of OnNoLeases(), where there is one, for the last time.
+  // Calls the action of OnNoLeases(), if there is one, and removes it.
   void RunNoLeasesAction();
-  // Null, once, where none is left.
+  // Nullopt, once, if none is left.
   std::optional<CommandLease> NextGivenBack();
-  // Carries out what a call has caused.
+  // Carries out the effects of a call.
   void Run(CommandEffects& effects, absl::Time now);
 
   CommandTableShared shared_;
@@ -210,13 +210,13 @@ class CommandTable {
   FailureListener failure_listener_;
   FailureListener end_listener_;
   std::atomic<bool> draining_{false};
-  // Spares the lock where there is none, which is nearly always.
+  // Avoids the lock if there is no action, which is nearly always.
   std::atomic<bool> has_no_leases_action_{false};
   Mutex no_leases_mutex_;
   std::function<void()> on_no_leases_ ABSL_GUARDED_BY(no_leases_mutex_);
-  // Whoever gets a command next may give it back from within, and so on: while a storage fails, all
-  // who wait for commands do. They wait here for the first call of GiveBack(), instead of one
-  // inside the other.
+  // The next receiver of a command may give it back from within its callback, and so on: while a
+  // storage fails, all waiting calls do. Their leases wait here for the first call of GiveBack(),
+  // so that calls do not nest.
   Mutex given_back_mutex_;
   std::vector<CommandLease> given_back_ ABSL_GUARDED_BY(given_back_mutex_);
   bool giving_back_ ABSL_GUARDED_BY(given_back_mutex_) = false;

@@ -12,10 +12,10 @@
 #include "gtest/gtest.h"
 #include "tracker/domain/queue/command_table.h"
 
-// What the tests of the command table share. Test code only.
+// Shared code of the command table's tests. Test code only.
 namespace callslip::tracker {
 
-// The words of nearly every one of these tests.
+// Names used in nearly every test.
 using ::absl::StatusCode;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -23,7 +23,7 @@ using ::testing::SizeIs;
 using State = CommandState;
 
 inline constexpr char kClient[] = "agent";
-// The shortest time that a deadline tells from none.
+// The resolution of deadlines.
 inline constexpr absl::Duration kTick = absl::Milliseconds(1);
 
 inline Payload Bytes(std::string text) {
@@ -45,13 +45,13 @@ inline std::vector<std::string> IdsOf(const std::vector<EndedLease>& ended) {
   return ids;
 }
 
-// What a worker that keeps to the protocol quotes in its reports.
+// The proof that a worker quotes in its reports if it follows the protocol.
 inline LeaseProof ProofOf(const CommandLease& lease) {
   return {.token = lease.token, .attempt = lease.command->attempt};
 }
 
-// A reader that takes its updates as soon as it is told of them, unless it is slow: then it takes
-// them on Read(). For tests with one thread.
+// A reader that takes its updates when it is notified or, if it is slow, on Read(). For tests with
+// one thread.
 class RecordingFeed : public CommandFeed {
  public:
   enum class Reader { kPrompt, kSlow };
@@ -79,7 +79,7 @@ class RecordingFeed : public CommandFeed {
     return states;
   }
 
-  // The commands that were told of, one for each update.
+  // Ids of the updated commands, one for each update.
   std::vector<std::string> Ids() const {
     std::vector<std::string> ids;
     for (const CommandUpdate& update : seen) {
@@ -97,10 +97,10 @@ class RecordingFeed : public CommandFeed {
   const Reader reader_;
 };
 
-// A watch that ended although its command did not: its time was over, or the tracker shuts down.
+// A watch that ended before its command: its time was over, or the tracker shuts down.
 MATCHER(IsWatchOver, "") { return arg.command == nullptr && arg.error.ok() && arg.last; }
 
-// A table on a clock that a test moves, with a client that asks and workers that answer.
+// A table with a fake clock, a client and workers.
 class CommandTableTest : public testing::Test {
  protected:
   explicit CommandTableTest(const CommandLimits& limits = {}, const CommandDeadlines& clocks = {})
@@ -127,14 +127,14 @@ class CommandTableTest : public testing::Test {
   absl::StatusOr<CommandRegistration> TryRegister(CommandRequest request) {
     return table_.Register(std::move(request), clock_.Now());
   }
-  // The id of a command that must be accepted.
+  // Registers a command that must be accepted, and returns its id.
   std::string Register(CommandRequest request = Request()) {
     const auto registration = TryRegister(std::move(request));
     EXPECT_OK(registration);
     return registration.ok() ? IdOf(*registration->command) : "";
   }
 
-  // Asks for news without waiting for them.
+  // Requests news without waiting for them.
   WorkerNews Poll(LeaseRequest request) {
     WorkerNews news;
     EXPECT_OK(table_.Lease(std::move(request), clock_.Now(),
@@ -144,7 +144,7 @@ class CommandTableTest : public testing::Test {
   CommandLeases Lease(std::string worker = "w1", int max = 0) {
     return Poll({.worker_id = std::move(worker), .max_commands = max}).leases;
   }
-  // The one command that there is to lease, or a failed test.
+  // Leases one command; fails the test if there is none.
   CommandLease LeaseOne(std::string worker = "w1") {
     const CommandLeases leases = Lease(std::move(worker), 1);
     EXPECT_THAT(leases, testing::SizeIs(1));
@@ -167,7 +167,7 @@ class CommandTableTest : public testing::Test {
   absl::StatusOr<CommandPtr> Get(const std::string& id, std::string client = kClient) {
     return table_.Get(std::move(client), id, /*peek=*/false);
   }
-  // Reads a command that must be there, without collecting its result.
+  // Reads a command that must exist, without collecting its result.
   CommandSnapshot Peek(const std::string& id) {
     const auto command = table_.Get(kClient, id, /*peek=*/true);
     EXPECT_OK(command);
@@ -185,13 +185,13 @@ class CommandTableTest : public testing::Test {
     return watching.ok() ? *watching : CommandTable::Watching{};
   }
 
-  // Moves the clock in one step, so that a deadline that was overlooked would be missed.
+  // Moves the clock in one step, so that an overlooked deadline is missed.
   void Advance(absl::Duration by) {
     clock_.Advance(by);
     table_.FireDeadlines(clock_.Now());
   }
 
-  // That the command has ended just now, and how.
+  // Expects that the command has just ended in this way.
   void ExpectEnd(const std::string& id, CommandState state, const std::string& code,
                  bool may_have_executed) {
     const CommandSnapshot command = Peek(id);
@@ -203,7 +203,7 @@ class CommandTableTest : public testing::Test {
     EXPECT_EQ(command.end_time(), clock_.Now());
     EXPECT_EQ(command.trace.back().stage, TraceEntry::Stage::kResolved);
   }
-  // That it is still in `state` a tick before `after` from now, and ends then.
+  // Expects that it is still in its present state a tick before `after` from now, and ends then.
   void ExpectEndAfter(absl::Duration after, const std::string& id, CommandState state,
                       const std::string& code, bool may_have_executed) {
     const CommandState before = StateOf(id);

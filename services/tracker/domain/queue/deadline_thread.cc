@@ -28,8 +28,8 @@ void DeadlineThread::Arm(absl::Time deadline) {
 void DeadlineThread::Run() {
   while (!stop_) {
     table_->FireDeadlines(clock_->Now());
-    // From here on a new deadline leaves a wake behind, which ends the sleep below at once if the
-    // deadline came too late to be seen by NextDeadlineTime().
+    // From here on a new deadline leaves a pending wake, which ends the sleep below at once if
+    // NextDeadlineTime() was too early to see the deadline.
     asleep_until_ = kAwake;
     const absl::Time next = table_->NextDeadlineTime();
     asleep_until_ = absl::ToUnixNanos(next);

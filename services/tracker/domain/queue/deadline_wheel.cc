@@ -6,7 +6,7 @@
 namespace callslip::tracker {
 namespace {
 
-// The first millisecond that is not before it.
+// The first millisecond that is not before `nanos`.
 int64_t TickAtOrAfter(int64_t nanos) {
   constexpr int64_t kNanosInTick = 1'000'000;
   return (nanos + kNanosInTick - 1) / kNanosInTick;
@@ -70,7 +70,7 @@ DeadlineWheel::Position DeadlineWheel::Earliest() const {
 }
 
 void DeadlineWheel::Advance(absl::Time time) {
-  // The last millisecond that has come.
+  // The present millisecond, rounded down.
   const int64_t now = absl::ToUnixMillis(time);
   for (Position next = Earliest(); next.begin <= now; next = Earliest()) {
     now_ = next.begin;

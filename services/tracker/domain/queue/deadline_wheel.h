@@ -10,8 +10,8 @@
 
 namespace callslip::tracker {
 
-// Anything that has one deadline at a time. Remembers where the wheel filed it, and must be taken
-// out before it is destroyed.
+// An object that has one deadline at a time. Stores its place in the wheel, and must be removed
+// from it before it is destroyed.
 class Timed : public boost::intrusive::list_base_hook<> {
  public:
   enum class Kind : uint8_t { kCommand, kHeldCall, kWatch, kTombstones };
@@ -22,7 +22,7 @@ class Timed : public boost::intrusive::list_base_hook<> {
 
   const Kind kind;
 
-  // When it was last set to come due, rounded up to a millisecond; in nanoseconds since 1970.
+  // The deadline that was last set, rounded up to a millisecond; in nanoseconds since 1970.
   int64_t due_nanos() const { return tick_ * 1'000'000; }
 
  private:
@@ -42,10 +42,10 @@ inline constexpr int64_t kNoDeadline = std::numeric_limits<int64_t>::max();
 // InfiniteFuture becomes kNoDeadline.
 inline int64_t NanosOf(absl::Time time) { return absl::ToUnixNanos(time); }
 
-// The deadlines of one partition in the order in which they come, to the millisecond: nothing fires
-// early, or later than the first millisecond that is not before its deadline. A hierarchical timing
-// wheel (Varghese and Lauck, 1987): filing and removing take the same few steps whether there are
-// ten deadlines or a million. Deadlines of the same millisecond come in the order of their filing.
+// The deadlines of one partition in the order in which they come, to the millisecond: each fires in
+// the first millisecond that is not before it. A hierarchical timing wheel (Varghese and Lauck,
+// 1987): adding and removing take the same few steps for ten deadlines or a million. Deadlines of
+// the same millisecond come in the order in which they were added.
 //
 // Owns nothing. Guarded by its partition's mutex.
 class DeadlineWheel {
@@ -55,13 +55,13 @@ class DeadlineWheel {
   void Set(Timed* timed, absl::Time due) { Set(timed, NanosOf(due)); }
   void Remove(Timed* timed);
 
-  // Moves on to `now`. What has come due is then given out by PopDue().
+  // Advances to `now`. PopDue() then returns the entries that have come due.
   void Advance(absl::Time now);
-  // Takes out the first entry whose time has come, or returns nullptr.
+  // Removes and returns the first entry that is due, or returns nullptr.
   Timed* PopDue();
 
-  // When to call Advance() next: not after the earliest deadline, maybe some time before it.
-  // InfiniteFuture where there is none.
+  // When to call Advance() next: not after the earliest deadline, possibly some time before it.
+  // InfiniteFuture if there is none.
   absl::Time NextAdvance() const;
 
   // The earliest deadline that was set since the last call, or InfiniteFuture.
@@ -70,8 +70,8 @@ class DeadlineWheel {
  private:
   using List = boost::intrusive::list<Timed, boost::intrusive::constant_time_size<false>>;
 
-  // A level has 64 slots, each of which is as long as the whole level below. Eight of them hold 48
-  // bits of milliseconds since 1970.
+  // A level has 64 slots, each as long as the whole level below. Eight levels hold 48 bits of
+  // milliseconds since 1970.
   static constexpr int kSlotBits = 6;
   static constexpr int kSlots = 1 << kSlotBits;
   static constexpr int kLevels = 8;
@@ -82,8 +82,8 @@ class DeadlineWheel {
     std::array<List, kSlots> slots;
   };
 
-  // Where the earliest entries are. All slots in use lie after the present one of their level, and
-  // a lower level's come before a higher one's.
+  // Position of the earliest entries. All slots in use lie after the present one of their level,
+  // and a lower level's come before a higher one's.
   struct Position {
     int level = kLevels;  // kLevels: there are none.
     int slot = 0;

@@ -19,12 +19,11 @@
 
 namespace callslip::tracker {
 
-// The commands of one client in one partition, by how they stand and by their labels: so that a
-// look at a few of one sort costs the same however many there are of the others. Guarded by the
-// partition's mutex.
+// The commands of one client in one partition, by state and by label, so that reading a few of one
+// sort costs the same however many there are of the others. Guarded by the partition's mutex.
 class PartitionClient {
  public:
-  // In the order of registration. No tree, as most commands leave it soon.
+  // In the order of registration. Not a tree, because most commands leave it soon.
   using Unfinished = boost::intrusive::list<
       CommandEntry,
       boost::intrusive::member_hook<CommandEntry, boost::intrusive::list_member_hook<>,
@@ -38,7 +37,7 @@ class PartitionClient {
   bool empty() const { return unfinished_.empty() && completed_.empty() && failed_.empty(); }
   const Unfinished& unfinished() const { return unfinished_; }
 
-  // One with the highest sequence so far.
+  // Adds a command, which must have the highest sequence so far.
   void Add(CommandEntry& entry) {
     const CommandState state = entry.view->state;
     if (IsHeld(state)) held_.push_back(entry);
@@ -49,7 +48,7 @@ class PartitionClient {
     }
     if (!entry.spec().label().empty()) AddToLabel(entry, state);
   }
-  // It was in the state `before`.
+  // The command's state was `before`.
   void Moved(CommandEntry& entry, CommandState before) {
     const CommandState now = entry.view->state;
     if (SortOf(now) == SortOf(before)) return;
@@ -69,9 +68,9 @@ class PartitionClient {
     if (!entry.spec().label().empty()) RemoveFromLabel(entry, state);
   }
 
-  // At least those that matter for a look at `limit` of each group: of those that match the label
-  // and a state of `filter`, the newest below a sequence. Gives them to `take(entry)`, newest first
-  // of each sort, until it has been true `limit` times; it may be given others, and may refuse.
+  // Passes commands with a sequence below `below` to `take(entry)`, newest first within each sort,
+  // until it has returned true `limit` times for that sort. Selects by the label and the states of
+  // `filter`, but also passes some that do not match, which `take` can refuse by returning false.
   template <typename Take>
   void TakeNewest(const CommandFilter& filter, uint64_t below, int limit, Take take) const {
     if (!filter.label.empty()) {
@@ -94,8 +93,8 @@ class PartitionClient {
     if (Wants(filter, kFailed)) TakeNewestOf(failed_, below, limit, take);
   }
 
-  // All that match the label and a state of `filter`, and maybe others, in no order, while `visit`
-  // returns true; false once it has not.
+  // Passes all commands that match the label and a state of `filter`, and maybe others, to `visit`,
+  // in no order, while it returns true. Returns whether it always did.
   template <typename Visit>
   bool ForEach(const CommandFilter& filter, Visit visit) const {
     bool goes_on = true;
@@ -115,7 +114,7 @@ class PartitionClient {
                                     &CommandEntry::held_hook>,
       boost::intrusive::constant_time_size<false>>;
 
-  // What is kept apart.
+  // The sorts that are stored separately.
   enum Sort : size_t { kQueued, kHeld, kCompleted, kFailed, kSorts };
   using Labelled = std::array<BySequence, kSorts>;
 
@@ -142,7 +141,7 @@ class PartitionClient {
       if (take(*next->second)) --limit;
     }
   }
-  // Workers hold few.
+  // Cheap, because workers hold few commands.
   BySequence HeldInOrder() const {
     BySequence entries;
     for (const CommandEntry& entry : held_) {
@@ -154,7 +153,7 @@ class PartitionClient {
   BySequence& EndedIn(CommandState state) {
     return state == CommandState::kCompleted ? completed_ : failed_;
   }
-  // They come about as they were registered.
+  // Commands arrive roughly in the order of registration.
   static void AddTo(BySequence& entries, const CommandEntry& entry) {
     entries.emplace_hint(entries.end(), entry.spec().sequence, &entry);
   }
@@ -165,7 +164,7 @@ class PartitionClient {
       unfinished_.erase(unfinished_.iterator_to(entry));
     }
   }
-  // Of one that has a label.
+  // For a command that has a label.
   void AddToLabel(CommandEntry& entry, CommandState state) {
     std::unique_ptr<Labelled>& label = labels_[entry.spec().label()];
     if (label == nullptr) label = std::make_unique<Labelled>();
@@ -180,10 +179,10 @@ class PartitionClient {
   }
 
   Unfinished unfinished_;
-  Held held_;  // Of these, those that a worker holds.
+  Held held_;  // Of these, the ones that a worker holds.
   BySequence completed_;
   BySequence failed_;
-  // Of each label that any of them has.
+  // For each label that any of them has.
   absl::flat_hash_map<std::string, std::unique_ptr<Labelled>> labels_;
 };
 

@@ -9,13 +9,13 @@
 
 namespace callslip::tracker {
 
-// Keeps a map from growing for ever, by dropping the entries that nothing needs whenever it has
-// doubled: a target, client or worker that comes back each second need not be made anew, and the
-// cost for each entry that was added is constant. Guarded as the map is.
+// Keeps a map from growing forever, by dropping unused entries whenever it has doubled: a target,
+// client or worker that returns each second need not be created again, and the cost for each added
+// entry is constant. Guarded like the map.
 class Pruning {
  public:
-  // To be called before an entry is added. `unused` says of an entry's value whether nothing would
-  // be lost with it.
+  // Call before an entry is added. `unused` returns whether an entry with this value can be dropped
+  // without loss.
   template <typename Map, typename Unused>
   void BeforeAdding(Map& map, Unused unused) {
     if (map.size() < prune_at_) return;

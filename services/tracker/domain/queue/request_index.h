@@ -13,10 +13,10 @@
 
 namespace callslip::tracker {
 
-// Which command each request_id of each client has made, whatever its partition, for as long as the
-// command or its tombstone is there. Thread-safe. Its
-// locks are taken before those of partitions: a registration holds one from its look-up until its
-// command is there, so that the same request sent twice at once makes one command.
+// Maps each request_id of each client to the command that it created, in any partition, as long as
+// the command or its tombstone exists. Thread-safe. Its locks are taken before those of partitions:
+// a registration holds one from its look-up until its command exists, so that a request sent twice
+// at once creates one command.
 class RequestIndex {
  private:
   struct Shard {
@@ -25,14 +25,14 @@ class RequestIndex {
   };
 
  public:
-  // A request_id, locked for as long as this lives. Which shard's mutex that is is known at run
-  // time only, so that clang's analysis has to be left out.
+  // A request_id, locked while this exists. The shard, and so its mutex, is known only at run time,
+  // so clang's analysis is disabled.
   class Locked {
    public:
     Locked(RequestIndex& index, const RequestKey& key);
     ~Locked();
 
-    // The command it has made; that may have been removed since.
+    // The command that it created, which may have been removed since.
     std::optional<CommandId> Find() const;
     void Set(CommandId id);
 
@@ -41,7 +41,7 @@ class RequestIndex {
     Shard& shard_;
   };
 
-  // Forgets that the request made the command `id`, of which nothing is left.
+  // Forgets that the request created the command `id`, of which nothing is left.
   void Forget(const RequestKey& key, CommandId id);
 
  private:

@@ -9,12 +9,11 @@
 
 namespace callslip::tracker {
 
-// Stands for a request_id of a client where the two themselves would take too much room. Another
-// one of the same client has the same key as good as never; one of another client not even if it
-// was made to.
+// Short form of a client and its request_id, to save memory. Two request_ids of one client
+// practically never have the same key; those of two clients not even on purpose.
 struct RequestKey {
-  uint64_t client = 0;   // Differs from one process to the next.
-  uint64_t request = 0;  // HashOf() of the request_id; 0 where there is none.
+  uint64_t client = 0;   // Differs between processes.
+  uint64_t request = 0;  // HashOf() of the request_id; 0 if there is none.
 
   static RequestKey Of(absl::string_view client_id, absl::string_view request_id) {
     return OfHash(client_id, HashOf(request_id));
@@ -23,7 +22,7 @@ struct RequestKey {
     return {absl::Hash<absl::string_view>()(client_id), request};
   }
 
-  // FNV-1a of 64 bits, the same after each restart. 0 for an empty one only.
+  // 64-bit FNV-1a, the same after each restart. 0 only for an empty one.
   static uint64_t HashOf(absl::string_view request_id) {
     if (request_id.empty()) return 0;
     uint64_t hash = 14695981039346656037u;

@@ -8,11 +8,11 @@
 
 namespace callslip::tracker {
 
-// What there is to do for the workers of a target, of some clients.
+// Load of a target's workers, counting the commands of some clients.
 struct TargetLoad {
   std::string target;
   int64_t queued = 0;
-  // Since when the oldest of these could have been delivered.
+  // Since when the oldest queued command could have been delivered.
   absl::Time oldest_ready = absl::InfiniteFuture();
   int64_t delivered = 0;
   int64_t running = 0;

@@ -16,7 +16,7 @@ class TargetQueue {
   // When a worker last asked for commands.
   absl::Time last_poll = absl::InfinitePast();
 
-  // True where nothing would be lost by forgetting this queue, but for WorkerPool::BackBy().
+  // True if this queue can be forgotten without loss, except for WorkerPool::BackBy().
   bool IsUnused() const { return backlog.IsUnused() && workers.IsUnused(); }
 };
 

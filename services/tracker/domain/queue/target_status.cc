@@ -10,7 +10,7 @@
 namespace callslip::tracker {
 namespace {
 
-// What wants an eye compares as less.
+// Targets that need attention compare as less.
 auto Order(const TargetStatus& target) {
   const bool has_worker = target.load.queued == 0 || target.workers.connected > 0;
   return std::tuple(has_worker, target.load.oldest_ready, -target.load.queued,

@@ -11,15 +11,15 @@
 
 namespace callslip::tracker {
 
-// What is to be done at a target, and by whom.
+// Load and workers of a target.
 struct TargetStatus {
   TargetLoad load;
   WorkerCounts workers;
 };
 
-// The targets that either names and whose names contain `part`, in upper or lower case. First those
-// that want somebody's eye: where commands wait and nobody is connected, then where the oldest has
-// waited for longest, then where most wait, then by name.
+// Targets that have loads or workers, and whose names contain `part` in upper or lower case. Those
+// that need attention come first: where commands wait and no worker is connected, then where the
+// oldest command has waited longest, then where most wait, then by name.
 std::vector<TargetStatus> JoinTargets(std::vector<TargetLoad> loads,
                                       const std::map<std::string, WorkerCounts>& workers,
                                       absl::string_view part);

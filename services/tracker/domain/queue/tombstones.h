@@ -15,9 +15,9 @@
 
 namespace callslip::tracker {
 
-// What is left of removed commands, so that "expired" and "never existed" differ, and that a
-// request which comes again is known: how each ended, and for its client only. Bounded by number
-// and by time, which is in nanoseconds since 1970. Guarded by its partition's mutex.
+// Tombstones of removed commands, so that "expired" and "never existed" differ, and repeated
+// requests are recognized. Each stores how its command ended, visible only to its client. Limited
+// by number and by time, which is in nanoseconds since 1970. Guarded by its partition's mutex.
 class Tombstones {
  public:
   struct Tombstone {
@@ -27,23 +27,23 @@ class Tombstones {
     bool IsOf(const ClientScope& clients) const;
   };
 
-  // A tombstone that was dropped: what came with a request_id, which may make a new command now.
+  // A dropped tombstone of a command with a request_id, which can create a new command now.
   struct Dropped {
     CommandId id;
     RequestKey request;
   };
 
-  // Keeps it until `until_nanos`, which must not lie before that of its client's tombstone before.
-  // Where there are more than `capacity`, drops the oldest one of the client that has more than
-  // half of them, and else the oldest of all.
+  // Keeps it until `until_nanos`, which must not be before that of its client's previous tombstone.
+  // If there are more than `capacity`, drops the oldest one of the client that has more than half
+  // of them, else the oldest of all.
   void Add(CommandId id, const Tombstone& tombstone, int64_t until_nanos, size_t capacity,
            std::vector<Dropped>& dropped);
-  // Nullptr where there is none.
+  // Nullptr if there is none.
   const Tombstone* Find(CommandId id) const;
   // Drops those whose time has come.
   void Drop(int64_t now_nanos, std::vector<Dropped>& dropped);
 
-  // When the oldest one is to be dropped; kNoDeadline where there is none.
+  // When the oldest one must be dropped; kNoDeadline if there is none.
   int64_t NextDrop() const;
 
  private:

@@ -6,9 +6,9 @@
 
 namespace callslip::tracker {
 
-// How many commands and bytes of payload there are, of one client or of all. Both are parts of one
-// number, since every change of a command moves both: one atomic addition instead of two.
-// Thread-safe. Holds up to 8 million commands and a TiB, far beyond CommandLimits.
+// Number of commands and bytes of payload, of one client or of all. Both are parts of one number,
+// because every change of a command changes both: one atomic addition instead of two. Thread-safe.
+// Holds up to 8 million commands and a TiB, far beyond CommandLimits.
 class Usage {
  public:
   void Add(int64_t commands, int64_t bytes) { both_ += commands * kCommand + bytes; }

@@ -20,13 +20,13 @@ namespace callslip::tracker {
 
 class ClientAccount;
 
-// A delivery whose command has ended without its worker.
+// A delivery whose command ended without a report of its worker.
 struct EndedLease {
   CommandId id;
   LeaseToken token;
 };
 
-// What a worker's call brings: work, and commands that it held and that have ended without it.
+// Answer to a worker's call: leases, and commands that the worker held and that ended without it.
 struct WorkerNews {
   CommandLeases leases;
   std::vector<EndedLease> ended;
@@ -34,34 +34,34 @@ struct WorkerNews {
   bool empty() const { return leases.empty() && ended.empty(); }
 };
 
-// Called once: with news, or without any where the call's time is over or the tracker shuts down.
+// Called once: with news, or without any if the call's time is over or the tracker shuts down.
 using WorkerCallback = std::function<void(WorkerNews&&)>;
 
-// What a worker's call asks for.
+// Parameters of a worker's call.
 struct LeaseTerms {
   int max_commands = 0;  // In the answer.
   int window = 0;        // Unfinished commands that the worker may hold.
   LeaseProofs proofs = LeaseProofs::kRequired;
-  ClientScope clients = ClientScope::All();  // Whose commands.
+  ClientScope clients = ClientScope::All();  // Clients whose commands it takes.
 };
 
-// A worker's call that is held until there are news for it. Also the handle of whoever made it, to
-// give it up. Guarded by the mutex of its partition.
+// A worker's call that is held until there are news for it. Also its caller's handle to abandon it.
+// Guarded by the mutex of its partition.
 struct HeldCall : Timed {
   HeldCall() : Timed(Kind::kHeldCall) {}
 
   Worker* worker = nullptr;  // Null once it is over.
   uint8_t partition = 0;     // Constant.
   TargetQueue* queue = nullptr;
-  std::shared_ptr<ClientAccount> account;  // Whose it is.
-  std::shared_ptr<HeldCall> self;          // As long as `worker` is set.
+  std::shared_ptr<ClientAccount> account;  // Client to which its wait counts.
+  std::shared_ptr<HeldCall> self;          // Set while `worker` is.
   LeaseTerms terms;
   absl::Duration back_within;  // See LeaseRequest.
   WorkerCallback callback;
   boost::intrusive::list_member_hook<> worker_hook;
 };
 
-// One worker of one target: what it holds and which of its calls are held. Lasts as long as it has
+// One worker of one target: the commands that it holds, and its held calls. Lasts as long as it has
 // a call or a command points to it.
 struct Worker : boost::intrusive::list_base_hook<> {
   using Calls = boost::intrusive::list<
@@ -76,53 +76,52 @@ struct Worker : boost::intrusive::list_base_hook<> {
                                     &CommandEntry::queue_hook>,
       boost::intrusive::constant_time_size<false>>;
 
-  absl::string_view key;                               // In the pool: of `name` and `takes`.
+  absl::string_view key;                               // In the pool: from `name` and `takes`.
   std::shared_ptr<const std::string> name;             // Its id.
-  ClientScope takes = ClientScope::All();              // Whose commands.
-  std::shared_ptr<WorkerPresence> presence = nullptr;  // As of its last call; may be null.
+  ClientScope takes = ClientScope::All();              // Clients whose commands it takes.
+  std::shared_ptr<WorkerPresence> presence = nullptr;  // Of its last call; can be null.
   // When it last reported about a command that points to it.
   absl::Time last_report = absl::InfinitePast();
   int attached = 0;    // Commands that point to it.
   int unfinished = 0;  // Of these, the ones that it holds.
   Commands held;       // These, in the order of their delivery.
-  Calls calls;         // The one held longest comes first.
-  // When it will have asked again, as it said. Of interest while it has no call.
+  Calls calls;         // Longest held first.
+  // When it will have called again, as it announced. Used while it has no call.
   absl::Time back_by = absl::InfinitePast();
-  // Commands that ended without it, until it is told or they are removed.
+  // Commands that ended without it, until it is notified or they are removed.
   Commands ended;
   bool ready = false;  // In WorkerPool::ready_.
 };
 
-// The workers of one target: their windows, and their calls that wait for work. It changes no
-// command. Guarded by its partition's mutex.
+// The workers of one target: their windows, and their held calls. Changes no command. Guarded by
+// its partition's mutex.
 class WorkerPool {
  public:
-  // The worker with this id that takes the commands of these clients, made where it is new. Of one
-  // id there may be several, which have nothing in common.
+  // The worker with this id that takes the commands of these clients, created if it is new. Several
+  // workers can have the same id; they have nothing in common.
   Worker* Find(const std::string& id, const ClientScope& takes, absl::Time now);
   // The same by Worker::key.
   Worker* Find(const std::string& key, absl::Time now);
-  // Makes `entry` point to the worker, and remember the one that it pointed to before.
+  // Makes `entry` point to the worker, and remembers the one that it pointed to before.
   void Attach(CommandEntry* entry, Worker* worker);
   // Undoes the last Attach().
   void Reattach(CommandEntry* entry);
-  // Makes `entry` point to no worker. Harmless where it does not.
+  // Makes `entry` point to no worker. Harmless if it already does.
   void Detach(CommandEntry* entry);
 
-  // The worker of `entry` holds it, or no longer.
+  // The worker of `entry` begins, or ceases, to hold it.
   void OccupyPlace(CommandEntry* entry);
   void FreePlace(CommandEntry* entry);
 
   void Hold(Worker* worker, std::shared_ptr<HeldCall> call);
   // Ends a held call and returns it. Its worker may be suspended from now on.
   std::shared_ptr<HeldCall> Release(HeldCall* call, absl::Time now);
-  // By when all workers that are suspended will have asked again, as they said; a time that has
-  // passed where none is. With `client`: all that take its commands.
+  // When all suspended workers will have called again, as they announced; a past time if none is
+  // suspended. With `client`: all that take its commands.
   absl::Time BackBy(std::optional<absl::string_view> client = std::nullopt) const;
 
-  // The call that is to be given the next command, or nullptr: of the workers with a held call and
-  // room for a command, the one that has waited longest. With `after`, which is ready: the one that
-  // comes after it.
+  // The call that gets the next command, or nullptr: of the workers with a held call and room for a
+  // command, the one that has waited longest. With `after`, which is ready: the one after it.
   HeldCall* NextReady(HeldCall* after = nullptr);
 
   std::vector<HeldCall*> HeldCalls();
@@ -132,17 +131,17 @@ class WorkerPool {
   bool IsUnused() const { return attached_ == 0 && calls_ == 0; }
 
  private:
-  // One command less points to the worker: ForgetIfUnused(). Harmless where it is null.
+  // One command less points to the worker. Harmless if it is null.
   void LetGo(Worker* worker);
-  // The first call of the worker, from `from` on, that may be given a command; or nullptr.
+  // The worker's first call, from `from` on, that can be given a command; or nullptr.
   static HeldCall* ReadyCallOf(Worker& worker, Worker::Calls::iterator from);
-  // Keeps `ready_` true for one worker after a change of it.
+  // Updates `ready_` after a change of one worker.
   void Update(Worker* worker);
 
   absl::node_hash_map<std::string, Worker> workers_;  // By their keys.
   Pruning pruning_;
   int64_t attached_ = 0;  // Commands that point to any of them.
-  int64_t calls_ = 0;     // That are held.
+  int64_t calls_ = 0;     // Held calls.
   boost::intrusive::list<Worker, boost::intrusive::constant_time_size<false>> ready_;
 };
 

@@ -99,7 +99,7 @@ absl::Status CheckChild(const RunnerOffer& offer, const AgentPlace& maker,
   const Workspace* const to = WorkspaceOf(offer, child);
   if (from == nullptr) return NoRunnerFor(maker.acp_server, maker.working_dir);
   if (to == nullptr) return NoRunnerFor(child.acp_server, child.working_dir);
-  // In its own workspace no higher than it is itself.
+  // In its own workspace, not above its own directory.
   const bool is_own = to == from && IsInside(child.working_dir, maker.working_dir);
   if (!is_own && !absl::c_linear_search(from->children_in, to->name)) {
     return WorkspaceNotAllowed(*from, maker.working_dir, to->name);

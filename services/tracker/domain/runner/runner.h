@@ -17,40 +17,40 @@ namespace callslip::tracker {
 // An agent that a runner can start.
 struct AgentOffer {
   std::string name;
-  std::string title;    // For people; may be empty.
-  std::string problem;  // Why it can't be started; empty where it can.
-  // Those that sessions made by it may have, beside itself.
+  std::string title;    // For people; can be empty.
+  std::string problem;  // Why it can't be started; empty if it can.
+  // Agents that the sessions created by it can have, in addition to itself.
   std::vector<std::string> children = {};
 };
 
-// A directory whose sessions a runner serves.
+// A directory with sessions that a runner serves.
 struct Workspace {
   std::string name;
   std::string dir;                  // Absolute.
-  std::vector<std::string> agents;  // That may work there. Empty: all of the runner.
-  // Where sessions that are made by its agents may work, too.
+  std::vector<std::string> agents;  // Agents that can work there. Empty: all of the runner.
+  // Further workspaces for sessions that its agents create.
   std::vector<std::string> children_in = {};
 };
 
-// A session that a runner holds, by the number that it was given with it.
+// A session that a runner holds, with the lease under which it was assigned.
 struct HeldSession {
   std::string session_id;
   int64_t lease = 0;
 };
 
-// What a runner says of itself.
+// A runner's description of itself.
 struct RunnerOffer {
   std::string runner_id;
   std::string version;
   std::vector<AgentOffer> agents;
   std::vector<Workspace> workspaces;
   int max_agents = 1;  // At a time.
-  // Of the process: no two have the same.
+  // Identifies the process: no two processes have the same.
   std::string instance = {};
-  // The only session that it serves, which was made for it (SessionMetadata::only_runner). Empty:
-  // all that suit it.
+  // The only session that it serves, which was created for it (SessionMetadata::only_runner).
+  // Empty: all sessions that suit it.
   std::string only_session = {};
-  // Whose sessions it serves.
+  // Clients whose sessions it serves.
   ClientScope clients = ClientScope::All();
 };
 
@@ -59,49 +59,49 @@ struct SessionNeed {
   std::string session_id;
   std::string owner;
   AgentPlace place;
-  std::optional<Maker> maker = {};  // The agent that has made it, or that writes to it; or none.
+  std::optional<Maker> maker = {};  // The agent that created it or writes to it, if any.
   std::string parent = {};          // The session of that agent.
-  std::string only_runner = {};     // As SessionMetadata has it.
+  std::string only_runner = {};     // As in SessionMetadata.
 };
 SessionNeed NeedOf(const SessionMetadata& session);
 
-// A runner as lists have it.
+// A runner in a list.
 struct RunnerInfo {
   RunnerOffer offer;
-  int running_agents = 0;  // Its sessions whose agent runs or starts.
+  int running_agents = 0;  // Sessions whose agent runs or starts.
   int waiting_agents = 0;
   int sessions = 0;
   absl::Time known_since;
   bool connected = false;
 };
 
-// How many runners have called.
+// Number of runners that have called.
 struct RunnerCounts {
   int known = 0;
   int connected = 0;  // Of these.
 };
 
-// InvalidField unless ids and names are as runner_service.proto has them, directories are absolute,
-// and there are no more than there may be.
+// InvalidField unless ids and names are as documented in runner_service.proto, directories are
+// absolute, and no limit is exceeded.
 absl::Status CheckOffer(const RunnerOffer& offer);
 
-// The workspace whose rules hold there: of those that the agent may work in the innermost one. Null
-// where there is none, or no such agent.
+// The workspace whose rules apply at `place`: the innermost of those in which the agent can work.
+// Null if there is none, or no such agent.
 const Workspace* WorkspaceOf(const RunnerOffer& offer, const AgentPlace& place);
 
 // How well a runner suits a session.
 enum class Fit {
   kNone,     // It has no such agent, or no workspace for it.
-  kProblem,  // It has, but the agent can't be started.
+  kProblem,  // It has both, but the agent can't be started.
   kGood,
 };
-// `maker` is the place of the agent that has made the session, where one has.
+// `maker`: place of the agent that created the session, if any.
 Fit FitOf(const RunnerOffer& offer, const AgentPlace& place,
           const std::optional<AgentPlace>& maker = std::nullopt);
 
-// Whether an agent at `maker` may have a session at `child`, as this runner has it: where its own
-// rules hold, or where they allow it. NoRunnerFor where it serves one of both not, AgentNotAllowed,
-// WorkspaceNotAllowed.
+// Whether an agent at `maker` may have a session at `child` by this runner's rules: where the
+// agent's own rules apply, or where they allow it. NoRunnerFor if the runner does not serve both
+// places, AgentNotAllowed, WorkspaceNotAllowed.
 absl::Status CheckChild(const RunnerOffer& offer, const AgentPlace& maker, const AgentPlace& child);
 
 }  // namespace callslip::tracker

@@ -7,8 +7,8 @@
 #include "absl/strings/string_view.h"
 #include "tracker/domain/runner/runner.h"
 
-// Every error of runners, by name. The reason (see ErrorDetails) of each stands behind it; it is
-// part of the public API.
+// Every error of runners, by name, followed by its reason (see ErrorDetails), which is part of the
+// public API.
 namespace callslip::tracker {
 
 absl::Status TooManyRunners(size_t limit);           // too_many_runners, RESOURCE_EXHAUSTED
@@ -18,25 +18,25 @@ absl::Status RunnerNameTaken(absl::string_view id);  // runner_name_taken, ALREA
 absl::Status RunnerTooSlow();                        // too_slow, RESOURCE_EXHAUSTED
 // No runner has that agent and a workspace with that directory.
 absl::Status NoRunnerFor(absl::string_view acp_server, absl::string_view working_dir);  // no_runner
-// What an agent may not have a session of its own do: agent_not_allowed, workspace_not_allowed;
+// Restrictions of the sessions that an agent creates: agent_not_allowed, workspace_not_allowed;
 // both FAILED_PRECONDITION.
 absl::Status AgentNotAllowed(const AgentOffer& parent, absl::string_view child);
 absl::Status WorkspaceNotAllowed(const Workspace& parent, absl::string_view working_dir,
                                  absl::string_view child);
-// It is at another runner than the agent that writes to it: workspace_not_allowed, too.
+// The session is at another runner than the agent that writes to it: also workspace_not_allowed.
 absl::Status OtherRunner(absl::string_view session_id);
-// Nobody can say what an agent may do, or whose lease is good, while the runner is not connected.
+// While the runner is not connected, an agent's rights and a lease can't be checked.
 absl::Status RunnerAway();  // runner_away, UNAVAILABLE
-// The session is for one runner, that is not connected: no_runner.
+// The session is for one runner, which is not connected: no_runner.
 absl::Status ItsRunnerAway(absl::string_view runner_id);
-// Its runner serves the one session of a `prompt`: no_runner.
+// The runner serves only the session of a `prompt`: no_runner.
 absl::Status RunnerServesOne(absl::string_view runner_id);
-// The session's runner has given it up.
+// The session's runner gave it up.
 absl::Status RunnerGaveUp();                 // no_runner
 absl::Status RunnerSilent();                 // runner_silent, DEADLINE_EXCEEDED
 absl::Status TooManyControls(size_t limit);  // too_many_controls, RESOURCE_EXHAUSTED
 absl::Status UnknownSessionToken();          // unknown_token, NOT_FOUND
-// What the runner says why it could not be done. A reason that is no word is `agent_failed`.
+// The runner's reason for the failure. `agent_failed` replaces a reason that is not a valid word.
 absl::Status ControlFailed(absl::string_view reason, absl::string_view message);
 
 }  // namespace callslip::tracker

@@ -87,7 +87,7 @@ bool RunnerTable::MayReplace(const Runner& runner, const RunnerOffer& by, absl::
   if (is_cut && absl::c_linear_search(runner.twins, by.instance)) return false;
   const bool is_other = runner.connected && (runner.offer->instance != by.instance ||
                                              runner.offer->clients != by.clients);
-  // Who serves one client alone holds nobody's name against who serves them all.
+  // A runner that serves one client only can't reserve a name against a runner that serves all.
   const bool is_taken = is_other && (runner.offer->clients.is_all() || !by.clients.is_all());
   return !is_taken && absl::c_all_of(runner.sessions, [&](const std::string& session_id) {
     return by.clients.Covers(sessions_.at(session_id).owner);
@@ -172,7 +172,7 @@ std::string RunnerTable::Assign(const SessionNeed& session, bool anyway) {
   };
   for (const auto& [id, runner] : runners_) {
     if (!serves(runner)) continue;
-    // What is for one alone was reserved for it.
+    // Its only session was reserved for it.
     if (!runner.offer->only_session.empty()) continue;
     if (!anyway && unwilling != given_up_.end() && unwilling->second == id) continue;
     if (!IsForMaker(session, id)) continue;
@@ -182,7 +182,7 @@ std::string RunnerTable::Assign(const SessionNeed& session, bool anyway) {
     if (fit == Fit::kNone || fit < best_fit) continue;
     const int64_t load = runner.running + runner.waiting;
     const int64_t room = runner.offer->max_agents;
-    // They come by their ids: of equals the first one stays.
+    // Runners come in the order of their ids: the first of several equal ones stays.
     if (fit == best_fit && load * best_room >= best_load * room) continue;
     best = &id;
     best_fit = fit;
@@ -191,7 +191,7 @@ std::string RunnerTable::Assign(const SessionNeed& session, bool anyway) {
   }
   if (best == nullptr) return "";
   std::string runner_id = *best;
-  // It counts from now on, or many sessions at once would all be the same runner's.
+  // It counts from now on; otherwise many sessions at once would all get the same runner.
   const bool given = Give(session_id, {.runner_id = runner_id,
                                        .owner = session.owner,
                                        .lease = NewLease(),
@@ -207,7 +207,7 @@ bool RunnerTable::IsForMaker(const SessionNeed& session, const std::string& runn
 absl::Status RunnerTable::CheckChild(const SessionNeed& session) const {
   const AgentPlace& maker = session.maker->place;
   const AgentPlace& child = session.place;
-  // Of an agent whose session is nobody's just now. What it makes waits until that is somebody's.
+  // The agent's session is unassigned now. What the agent creates waits until it is assigned.
   const bool of_nobodys = session.maker->runner_id.empty() && RunnerOf(session.parent).empty();
   if (const auto its = runners_.find(RunnerOf(session.session_id)); its != runners_.end()) {
     if (!of_nobodys && !IsForMaker(session, its->first)) return OtherRunner(session.session_id);
@@ -222,7 +222,7 @@ absl::Status RunnerTable::CheckChild(const SessionNeed& session) const {
                                ? tracker::CheckChild(*runner.offer, maker, child)
                                : RunnerServesOne(id);
     if (by_this.ok()) return by_this;
-    // That a runner knows the place says more than that another one does not.
+    // The answer of a runner that knows the place is more helpful than that of one that does not.
     if (absl::IsUnavailable(checked) || FitOf(*runner.offer, child) != Fit::kNone) {
       checked = std::move(by_this);
     }

@@ -10,29 +10,29 @@
 
 namespace callslip::tracker {
 
-// What whoever changes a session asks about its runner. Thread-safe.
+// Answers questions about a session's runner, for code that changes the session. Thread-safe.
 class SessionRunners {
  public:
   virtual ~SessionRunners() = default;
 
-  // The agent of that session, as a maker of others.
+  // The session's agent, as maker of other sessions.
   virtual Maker MakerOf(const SessionMetadata& session) = 0;
 
-  // The runner that serves that session, which is to be made, and no other one; empty: none. Once
-  // it is made, it is that one's.
+  // The runner that serves this session, which is about to be created, and no other; empty: none.
+  // Once the session is created, it belongs to that runner.
   virtual std::string OnlyRunnerOf(const std::string& session_id, const std::string& owner) = 0;
   virtual void Reserve(const SessionMetadata& session) = 0;
 
-  // Whether the session's maker may have it, which is new where it has no id: see
+  // Whether the session's maker may have it; a session without an id is new. See
   // RunnerTable::CheckChild().
   virtual absl::Status CheckChild(const SessionNeed& session) = 0;
-  // The same of a session that the maker writes to. One that is nobody's is its runner's then, so
-  // that no other one acts by what was written; OtherRunner where an agent has made it, as
-  // `session` has it, whose runner that is not.
+  // The same for a session to which the maker writes. If it is unassigned, it is assigned to the
+  // maker's runner, so that no other runner acts on what was written. OtherRunner if an agent
+  // created it, as `session` describes, and the maker's runner is not that agent's.
   virtual absl::Status CheckWrites(const SessionNeed& written, const SessionNeed& session) = 0;
 
   // Whether a call with this lease may act for the session's runner: see RunnerTable::CheckLease().
-  // To be asked on the session's thread, so that what a new runner does comes after it.
+  // Call it on the session's thread, so that actions of a new runner come after it.
   virtual absl::Status CheckLease(const std::string& session_id, int64_t lease) = 0;
 };
 

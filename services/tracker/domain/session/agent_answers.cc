@@ -12,7 +12,7 @@
 namespace callslip::tracker {
 namespace {
 
-// As the agents' protocol calls a tool that runs something.
+// Kind of a tool that runs something, in the agents' protocol.
 constexpr char kToolKind[] = "execute";
 
 // A byte of UTF-8 that is not the first one of its character.
@@ -60,7 +60,7 @@ absl::StatusOr<AddedAgentText> AgentAnswers::Add(AnsweringSession& session, cons
   const auto size = static_cast<int64_t>(piece.text.size());
   const absl::string_view fresh =
       absl::string_view(piece.text).substr(static_cast<size_t>(std::min(known - offset, size)));
-  // So that whatever there is of an answer is text.
+  // The known part of an answer must always be valid text.
   if (!fresh.empty() && IsWithinCharacter(fresh.front())) {
     return InvalidField("offset", "is where what is known ends within a character");
   }
@@ -72,7 +72,7 @@ absl::StatusOr<AddedAgentText> AgentAnswers::Add(AnsweringSession& session, cons
     OnCommit(id, status.ok(), now);
   });
   if (piece.iteration > present) {
-    // What is too long to be recorded does not keep the agent from going on.
+    // An answer that is too long to be recorded must not stop the agent.
     if (absl::Status ended = End(session, answer, now); absl::IsUnavailable(ended)) return ended;
     if (entry->before == nullptr) entry->before = std::make_unique<Answer>(std::move(answer));
     answer = Answer(piece.iteration);
@@ -85,7 +85,7 @@ absl::StatusOr<AddedAgentText> AgentAnswers::Add(AnsweringSession& session, cons
     GoBack(answer, before);
     return fed;
   }
-  // What has ended is an event.
+  // An answer that has ended is an event.
   if (!answer.ended && !fresh.empty()) {
     session.ShowText({piece.iteration, known, std::string(fresh)});
   }
@@ -95,7 +95,7 @@ absl::StatusOr<AddedAgentText> AgentAnswers::Add(AnsweringSession& session, cons
 
 AddedAgentText AgentAnswers::Known(const Answer& answer, int64_t offset, const AgentText& piece) {
   const int64_t end = offset + static_cast<int64_t>(piece.text.size());
-  // How long an answer was that has ended before a restart is not known any more.
+  // The length of an answer that ended before a restart is no longer known.
   AddedAgentText known{.length = std::max(answer.length, answer.ended ? end : 0)};
   for (const Found& found : answer.found) {
     if (found.end > offset && found.end <= end) {
@@ -113,10 +113,10 @@ absl::StatusOr<AgentAnswers::Entry*> AgentAnswers::Find(AnsweringSession& sessio
   Answer answer(recorded.iteration() < 0 ? piece.iteration : recorded.iteration());
   answer.ended = recorded.ended();
   answer.started = static_cast<int64_t>(recorded.commands().size());
-  // Who does not say where its piece belongs goes on, with commands that nobody has heard of.
+  // A piece without an offset continues, with commands that were not reported before.
   if (!piece.offset.has_value()) answer.detector.SkipTo(answer.started);
   const auto entry = std::make_shared<Entry>(std::move(answer), session.metadata().owner);
-  // Those that have ended are remembered for as long as there is room.
+  // Ended answers are remembered while there is room.
   const auto of_owner = [&] {
     size_t count = 0;
     entries_.ForEach(now, [&](const auto& other) { count += other->owner == entry->owner; });

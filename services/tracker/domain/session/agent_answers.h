@@ -22,17 +22,16 @@
 
 namespace callslip::tracker {
 
-// What streams in one call: an agent speaks in pieces of a few words.
+// Text of one call; an agent sends pieces of a few words.
 inline constexpr size_t kMaxAgentTextBytes = size_t{1} << 20;
-// How long it is remembered which answer was a session's last; and how long an agent may fall
-// silent within one.
+// How long a session's last answer is remembered, and how long an agent can pause within an answer.
 inline constexpr absl::Duration kAgentAnswerIdle = absl::Hours(1);
 
 // A piece of an agent's answer.
 struct AgentText {
-  // Counts the agent's answers over the whole session, from 0.
+  // Number of the agent's answer within the whole session, from 0.
   int64_t iteration = 0;
-  // Bytes of the answer before this piece. None: it follows what is known.
+  // Bytes of the answer before this piece. Nullopt: it follows the known text.
   std::optional<int64_t> offset;
   std::string text;
   bool end = false;  // It is the last piece.
@@ -42,7 +41,7 @@ struct AgentText {
 struct AgentCommand {
   ShellCommand command;
   int64_t seq = 0;      // Of its `tool_call`.
-  bool is_new = false;  // It is to be run; the others were told of before.
+  bool is_new = false;  // It must be run; the others were reported before.
 };
 
 struct AddedAgentText {
@@ -50,7 +49,7 @@ struct AddedAgentText {
   int64_t length = 0;                  // Bytes of the answer that are known now.
 };
 
-// What the agents' answers need of the session of each.
+// Interface of a session for AgentAnswers.
 class AnsweringSession {
  public:
   virtual ~AnsweringSession() = default;
@@ -58,52 +57,52 @@ class AnsweringSession {
   virtual const SessionMetadata& metadata() = 0;
   virtual const RecordedAnswer& recorded_answer() const = 0;
   virtual absl::StatusOr<EventPtr> Record(NewEvent event, absl::Time now) = 0;
-  // Shows those who watch what the agent says. Stored nowhere.
+  // Shows the agent's text to observers. Not stored.
   virtual void ShowText(StreamedText text) = 0;
-  // `effect` follows the next commit, with its status.
+  // Calls `effect` after the next commit, with its status.
   virtual void AfterCommit(std::function<void(const absl::Status&)> effect) = 0;
 };
 
-// The agents' answers as they stream in, with the commands in them. They live in memory, and move
-// on with the commits of their sessions: what was not stored was not said. Of an answer that a
-// restart has cut off only its commands are recorded; whoever sends it again from its beginning
-// goes on with it. Belongs to one thread and its sessions.
+// The agents' answers while they stream in, with the commands in them. They are in memory, and
+// advance with the commits of their sessions: text that was not committed counts as not received.
+// If a restart interrupts an answer, only its commands are recorded; a caller that sends it again
+// from its beginning continues it. Belongs to one thread and its sessions.
 class AgentAnswers {
  public:
-  // As many at a time as `limits` have it.
+  // At most as many at a time as `limits` allow.
   explicit AgentAnswers(const SessionLimits& limits)
       : limits_(limits), entries_(limits.agent_answers, kAgentAnswerIdle) {}
 
   // Finds the commands that end in this piece, and records each as a `tool_call` with status
-  // `queued`, and with the last piece the answer as an `agent_message`. What is known of the piece
-  // is passed over, and the rest is shown to those who watch. A later iteration ends the one
-  // before, where that was not ended. InvalidField for an iteration that has ended, AnswerGap,
-  // SessionEnded, EventTooLarge, TooManyAnswers, TooManyAnswerBytes.
+  // `queued`. With the last piece, records the answer as an `agent_message`. Skips known text, and
+  // shows the rest to observers. A later iteration ends the one before, if that has not ended.
+  // InvalidField for an iteration that has ended, AnswerGap, SessionEnded, EventTooLarge,
+  // TooManyAnswers, TooManyAnswerBytes.
   absl::StatusOr<AddedAgentText> Add(AnsweringSession& session, const AgentText& piece,
                                      absl::Time now);
-  // What there is of the answer that streams in: up to kMaxStreamedBytes of its end; nothing where
-  // none does.
+  // Text of the answer that streams in: up to kMaxStreamedBytes of its end. Nullopt if there is
+  // none.
   std::optional<StreamedText> Text(const std::string& session_id) const;
-  // The session is gone.
+  // The session was removed.
   void Forget(const std::string& session_id) { entries_.Remove(session_id); }
 
  private:
   struct Found {
     ShellCommand command;
     int64_t seq;
-    int64_t end;  // Bytes of the answer up to and with its closing tag.
+    int64_t end;  // Bytes of the answer up to and including its closing tag.
   };
   struct Answer {
     explicit Answer(int64_t iteration) : detector(iteration) {}
 
     ShellCommandDetector detector;
-    std::string text;    // Until it has ended.
+    std::string text;    // Kept until it has ended.
     int64_t length = 0;  // Bytes.
     std::vector<Found> found;
-    int64_t started = 0;  // So many of its commands were told of.
+    int64_t started = 0;  // Number of its commands that were reported.
     bool ended = false;
   };
-  // How far an answer had come.
+  // Progress of an answer.
   struct Mark {
     ShellCommandDetector detector;
     int64_t length;
@@ -116,14 +115,14 @@ class AgentAnswers {
 
     const std::string owner;  // Of its session.
     Answer present;
-    // As of the last commit: of the answer before, where the present one has begun since.
+    // Progress at the last commit: of the answer before, if the present one has begun since.
     Mark stored;
     std::unique_ptr<Answer> before;
   };
 
   static Mark MarkOf(const Answer& answer);
   static void GoBack(Answer& answer, const Mark& mark);
-  // What of a piece was known before.
+  // The part of a piece that was known before.
   static AddedAgentText Known(const Answer& answer, int64_t offset, const AgentText& piece);
 
   absl::StatusOr<Entry*> Find(AnsweringSession& session, const AgentText& piece, absl::Time now);
@@ -132,7 +131,7 @@ class AgentAnswers {
   absl::Status End(AnsweringSession& session, Answer& answer, absl::Time now);
   void OnCommit(const std::string& session_id, bool stored, absl::Time now);
 
-  // That there is room for so many bytes of text more.
+  // Checks that there is room for this many more bytes of text.
   absl::Status CheckRoom(const std::string& owner, size_t more, absl::Time now);
 
   const SessionLimits limits_;

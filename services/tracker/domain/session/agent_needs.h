@@ -9,24 +9,25 @@
 
 namespace callslip::tracker {
 
-// Hears which sessions need an agent. Called on the session's thread once what it tells of is
-// durable and in the catalogue; must not block, and may call the session table.
+// Is notified of sessions that need an agent. Called on the session's thread after the change is
+// durable and in the catalog; must not block, and may call the session table.
 class AgentNeedsListener {
  public:
   virtual ~AgentNeedsListener() = default;
 
-  // The session has come to need its agent: see SessionMetadata::needs_agent. `session` has the
-  // details of its agent.
+  // The session now needs its agent: see SessionMetadata::needs_agent. `session` has the details of
+  // its agent.
   virtual void OnNeeded(const SessionMetadata& session) = 0;
-  // It takes no events any more.
+  // It no longer accepts events.
   virtual void OnEnded(const SessionMetadata& session) = 0;
   virtual void OnDeleted(const std::string& session_id) = 0;
 };
 
-// Passes on what sessions need to the one who listens, if anybody does. Thread-safe.
+// Passes the needs of sessions on to the listener, if there is one. Thread-safe.
 class AgentNeeds {
  public:
-  // Null: nobody. On return the one before is not called any more; not to be called by a listener.
+  // Null: none. After this returns, the previous listener is not called any more. Must not be
+  // called by a listener.
   void SetListener(AgentNeedsListener* listener) {
     MutexLock lock(&mutex_);
     listener_ = listener;

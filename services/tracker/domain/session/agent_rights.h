@@ -4,13 +4,14 @@
 #include "absl/status/status.h"
 #include "tracker/domain/session/session_metadata.h"
 
-// What the agent of one session, `by`, may do to others.
+// Rights of the agent of one session, `by`, over other sessions.
 namespace callslip::tracker {
 
-// Stop its turn, end it, answer what its agent asks for: NotAChild unless `by` has made it.
+// Whether it may stop the session's turn, end the session, and answer its agent's permission
+// requests: NotAChild unless `by` created the session.
 absl::Status CheckControls(const SessionMetadata& by, const SessionMetadata& session);
 
-// How the session is related to the one that wants to put a message into its queue.
+// Relation of the session to the one that wants to put a message into its queue.
 enum class Relation { kNone, kOwn, kParent, kChild };
 Relation RelationTo(const SessionMetadata& by, const SessionMetadata& session);
 

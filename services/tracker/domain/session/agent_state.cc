@@ -16,7 +16,7 @@ absl::Status CheckSize(absl::string_view field, const std::optional<std::string>
   return InvalidField(field, absl::StrCat("is longer than ", most, " bytes"));
 }
 
-// Returns whether it is another value.
+// Returns whether the value has changed.
 bool Replace(const std::optional<std::string>& value, std::string& member) {
   if (!value.has_value() || *value == member) return false;
   member = *value;

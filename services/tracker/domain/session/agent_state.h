@@ -13,12 +13,12 @@
 namespace callslip::tracker {
 
 enum class AgentStatus {
-  kNone,  // Nobody runs it.
+  kNone,  // No runner runs it.
   kWaiting,
   kStarting,
   kIdle,
-  kPrompting,        // In a turn; never told, but found out.
-  kNeedsPermission,  // In a turn, with an open permission; never told, but found out.
+  kPrompting,        // In a turn; never reported, but derived.
+  kNeedsPermission,  // In a turn, with an open permission request; never reported, but derived.
   kStopping,
   kStopped,
   kFailed,
@@ -27,7 +27,7 @@ inline constexpr size_t kAgentStatusCount = 9;
 // "none", "waiting", …, "needs_permission", …
 const char* AgentStatusName(AgentStatus status);
 
-// A text that all copies of it share.
+// A text that all of its copies share.
 class SharedText {
  public:
   SharedText() = default;
@@ -45,39 +45,39 @@ class SharedText {
   std::shared_ptr<const std::string> text_;
 };
 
-// The agent of a session, as its runner has told it.
+// The agent of a session, as reported by its runner.
 struct AgentState {
-  // Not stored: after a restart nobody has told it yet.
+  // Not stored: unknown after a restart until it is reported.
   AgentStatus status = AgentStatus::kNone;
   std::string reason;     // For programs; not stored.
   std::string message;    // For people; not stored.
-  absl::Time updated_at;  // Not stored; UnixEpoch() where nothing was told.
+  absl::Time updated_at;  // Not stored; UnixEpoch() if nothing was reported.
   // Stored.
-  std::string runner_id;         // Who runs it; empty while nobody does.
-  std::string agent_session_id;  // The agent's own name of its session.
-  // A JSON object, or empty. What many hold in memory is without it: see WithoutDetails().
+  std::string runner_id;         // Its runner; empty while it has none.
+  std::string agent_session_id;  // The agent's own id of its session.
+  // A JSON object, or empty. Lists in memory omit it: see WithoutDetails().
   SharedText details;
   friend bool operator==(const AgentState&, const AgentState&) = default;
 };
 
-// What is to change of it: absent members stay.
+// A change of it: absent members stay.
 struct AgentChange {
-  // kPrompting and kNeedsPermission mean kIdle: whether it is in a turn is known without.
+  // kPrompting and kNeedsPermission mean kIdle: whether it is in a turn is derived.
   std::optional<AgentStatus> status;
-  std::optional<std::string> reason;   // Cut to kMaxReasonBytes.
-  std::optional<std::string> message;  // Cut to kMaxReasonTextBytes.
+  std::optional<std::string> reason;   // Truncated to kMaxReasonBytes.
+  std::optional<std::string> message;  // Truncated to kMaxReasonTextBytes.
   std::optional<std::string> runner_id;
   std::optional<std::string> agent_session_id;  // Up to kMaxAgentSessionIdBytes.
   std::optional<std::string> details;           // Up to kMaxAgentDetailsBytes.
-  // Of the token by which the session's agent is known; empty: there is none.
+  // Hash of the token that identifies the session's agent; empty: there is none.
   std::optional<std::string> token_hash;
-  int64_t failure = 0;  // Of kFailed, as SetAgentStateRequest has it.
+  int64_t failure = 0;  // For kFailed: see SetAgentStateRequest.
 };
 
-// InvalidField for what is too long. Cuts what is to be cut.
+// InvalidField for members that are too long. Truncates `reason` and `message`.
 absl::Status CheckAndCut(AgentChange& change);
 
-// Applies it. Returns whether anything has changed that is stored. `token_hash` is the caller's.
+// Applies it. Returns whether any stored member has changed. The caller applies `token_hash`.
 bool Apply(const AgentChange& change, absl::Time now, AgentState& state);
 
 }  // namespace callslip::tracker

@@ -12,14 +12,14 @@
 
 namespace callslip::tracker {
 
-// Up to `limit` values by their names, each of them kept until nobody has used it for `idle`.
-// Not thread-safe. A pointer that this returns is good until the next call.
+// Up to `limit` values by name, each kept until it was not used for `idle`. Not thread-safe. A
+// returned pointer is valid until the next call.
 template <typename T>
 class IdleMap {
  public:
   IdleMap(size_t limit, absl::Duration idle) : limit_(limit), idle_(idle) {}
 
-  // Null where there is none.
+  // Null if there is none.
   T* Use(absl::string_view name, absl::Time now) {
     DropIdle(now);
     const auto found = places_.find(name);
@@ -29,13 +29,13 @@ class IdleMap {
     return &found->second->value;
   }
 
-  // The same, but it does not count as a use. It may be one that is about to be dropped.
+  // The same, but does not count as a use. Can return a value that is about to be dropped.
   const T* Peek(absl::string_view name) const {
     const auto found = places_.find(name);
     return found == places_.end() ? nullptr : &found->second->value;
   }
 
-  // Adds a value under a name that has none. Null where there are as many as there may be.
+  // Adds a value under a name that has none. Null if the limit is reached.
   T* Add(std::string name, T value, absl::Time now) {
     DropIdle(now);
     if (uses_.size() >= limit_) return nullptr;
@@ -51,7 +51,7 @@ class IdleMap {
     for (const Entry& entry : uses_) look(entry.value);
   }
 
-  // Removes what was not used for longest of the values that may go.
+  // Removes the least recently used of the values for which `may_go` returns true.
   template <typename MayGo>
   void RemoveOldest(MayGo may_go) {
     for (auto entry = uses_.rbegin(); entry != uses_.rend(); ++entry) {
@@ -59,7 +59,7 @@ class IdleMap {
     }
   }
 
-  // Harmless where there is none.
+  // Harmless if there is none.
   void Remove(absl::string_view name) {
     const auto found = places_.find(name);
     if (found == places_.end()) return;
@@ -83,7 +83,7 @@ class IdleMap {
 
   const size_t limit_;
   const absl::Duration idle_;
-  std::list<Entry> uses_;  // The last used first.
+  std::list<Entry> uses_;  // Most recently used first.
   absl::flat_hash_map<std::string, typename std::list<Entry>::iterator> places_;
 };
 

@@ -10,7 +10,7 @@ namespace callslip::tracker {
 namespace {
 
 constexpr size_t kIdDigits = 16;
-// Of a RIFF file: its kind stands behind its length.
+// In a RIFF file, the kind follows the length.
 constexpr size_t kRiffKindAt = 8;
 
 }  // namespace

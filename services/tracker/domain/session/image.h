@@ -14,12 +14,12 @@ struct Image {
   std::string data;
 };
 
-// What the first bytes say that it is, such as "image/png": PNG, JPEG, GIF or WebP. Empty for
-// anything else.
+// The type by the first bytes, such as "image/png": PNG, JPEG, GIF or WebP. Empty for anything
+// else.
 absl::string_view ImageTypeOf(absl::string_view data);
 
-// Whether it is an id that an image may have: "img-" and 16 hexadecimal digits. To be looked at
-// before an id touches a path.
+// Whether it is a valid image id: "img-" and 16 hexadecimal digits. Check this before an id touches
+// a path.
 bool IsImageId(absl::string_view id);
 
 }  // namespace callslip::tracker

@@ -157,7 +157,7 @@ QueuedMessage MessageQueue::TakeSending() {
 const QueuedMessage& MessageQueue::Requeue(QueuedMessage message, absl::Time now) {
   message.id = NewId(now);
   message.turn_id.clear();
-  // The one that has failed had its turn; who sends it again means another.
+  // The failed message had its turn; this one is a new prompt.
   message.prompt_id.clear();
   return messages_.emplace_front(std::move(message));
 }
@@ -171,7 +171,7 @@ absl::StatusOr<MessageQueue::Iterator> MessageQueue::FindWaiting(absl::string_vi
 }
 
 std::string MessageQueue::NewId(absl::Time now) const {
-  // 32 bits are what the format has; among the few ids of one second a double is looked for.
+  // The format has only 32 bits, so the few ids of one second are checked for duplicates.
   while (true) {
     std::string id = absl::StrCat("q-", absl::ToUnixSeconds(ToWallTime(now)), "-",
                                   absl::StrFormat("%08x", static_cast<uint32_t>(Random64())));

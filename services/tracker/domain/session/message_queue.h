@@ -19,8 +19,8 @@ struct MessageRequest {
   std::string message;
   std::vector<std::string> image_ids;
   std::string client_id;
-  // Makes the call idempotent: while the prompt is queued, the same id gives the same message. With
-  // another text or other images it is refused.
+  // Makes the call idempotent: while the prompt is queued, the same id returns the same message. It
+  // is refused with another text or other images.
   std::string prompt_id;
 };
 
@@ -31,26 +31,26 @@ struct QueuedMessage {
   absl::Time queued_at;
   std::string client_id;
   std::string prompt_id;
-  // While the message is being sent: the turn that it is to begin. Empty while it waits.
+  // The turn that the message begins, while it is being sent. Empty while it waits.
   std::string turn_id;
 
   bool sending() const { return !turn_id.empty(); }
   friend bool operator==(const QueuedMessage&, const QueuedMessage&) = default;
 };
 
-// The messages of one session, first in, first out, at most one of them being sent, which then is
-// the first. Owned by its session and guarded as that is. Knows nothing of turns or time; who sends
-// the messages is QueueDelivery's part.
+// The messages of one session, first in, first out. At most one of them, the first, is being sent.
+// Owned by its session and guarded like it. Knows nothing of turns or time; QueueDelivery sends the
+// messages.
 class MessageQueue {
  public:
   explicit MessageQueue(size_t capacity, std::deque<QueuedMessage> messages = {});
 
-  // InvalidField, EmptyMessage, MessageQueueFull. Returns what is queued under `request.prompt_id`
-  // already where there is such a message; PromptIdReused where it says something else, be it that
-  // it was edited.
+  // InvalidField, EmptyMessage, MessageQueueFull. Returns the message that is already queued under
+  // `request.prompt_id`, if there is one; PromptIdReused if its content differs, even by an edit.
   absl::StatusOr<QueuedMessage> Add(MessageRequest request, absl::Time now);
   // As above, but as the first message, and beyond the capacity: there is one such message at a
-  // time. What is queued under the same prompt_id moves there. No message may be being sent.
+  // time. A message that is queued under the same prompt_id moves there. Must not be called while a
+  // message is being sent.
   absl::StatusOr<QueuedMessage> AddFirst(MessageRequest request, absl::Time now);
   // MessageNotFound.
   absl::StatusOr<QueuedMessage> Get(absl::string_view id) const;
@@ -58,12 +58,12 @@ class MessageQueue {
   absl::StatusOr<QueuedMessage> Pop();
   // MessageNotFound, or MessageSending: exactly one of deletion and delivery wins.
   absl::Status Delete(absl::string_view id);
-  // Deletes all messages that wait; returns how many.
+  // Deletes all waiting messages; returns their number.
   size_t Clear();
-  // Moves a message to `position` among those that wait, 0 being the next one, at most the last.
-  // MessageNotFound, MessageSending, InvalidField for a negative position.
+  // Moves a message to `position` among the waiting ones: 0 is the next one; values beyond the end
+  // mean the last. MessageNotFound, MessageSending, InvalidField for a negative position.
   absl::Status Move(absl::string_view id, int position);
-  // Replaces text and images. MessageNotFound, MessageSending, and as Add().
+  // Replaces text and images. MessageNotFound, MessageSending, and errors of Add().
   absl::StatusOr<QueuedMessage> Edit(absl::string_view id, MessageRequest request);
 
   const std::deque<QueuedMessage>& messages() const { return messages_; }
@@ -74,20 +74,21 @@ class MessageQueue {
 
   // The message that is being sent, or null.
   const QueuedMessage* Sending() const;
-  // Marks the first message, which waits.
+  // Marks the first message, which must be waiting, as being sent.
   const QueuedMessage& MarkSending(std::string turn_id);
-  // What is being sent waits again, as the first.
+  // The message that is being sent waits again, as the first.
   void ReturnSending();
-  // What is being sent leaves the queue.
+  // The message that is being sent leaves the queue.
   QueuedMessage TakeSending();
-  // Puts back, as the first, what has failed, under a new id.
+  // Puts a failed message back, as the first, under a new id.
   const QueuedMessage& Requeue(QueuedMessage message, absl::Time now);
 
  private:
   using Iterator = std::deque<QueuedMessage>::iterator;
 
   absl::StatusOr<Iterator> FindWaiting(absl::string_view id);
-  // What is queued under the request's prompt_id; null where nothing is. PromptIdReused.
+  // The message that is queued under the request's prompt_id; null if there is none.
+  // PromptIdReused.
   absl::StatusOr<const QueuedMessage*> FindPrompt(const MessageRequest& request) const;
   QueuedMessage Make(MessageRequest request, absl::Time now) const;
   std::string NewId(absl::Time now) const;

@@ -6,7 +6,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Of the protocol, and of the runner's shell commands. Whatever other words there are for an end.
+// Statuses of the protocol, and of the runner's shell commands. Every other status is an end.
 bool IsOpen(absl::string_view status) {
   constexpr absl::string_view kOpen[] = {"", "pending", "in_progress", "queued", "running"};
   return absl::c_linear_search(kOpen, status);
@@ -17,7 +17,7 @@ bool IsOpen(absl::string_view status) {
 void OpenToolCalls::Note(const EventFacts& facts) {
   if (!facts.tool_call.has_value()) return;
   const auto& [id, status, begins] = *facts.tool_call;
-  // An id that comes again is another call.
+  // A repeated id is another call.
   if (begins || !IsOpen(status)) std::erase(ids_, id);
   if (!begins || !IsOpen(status)) return;
   if (ids_.size() == kMaxOpen) ids_.erase(ids_.begin());

@@ -10,19 +10,19 @@
 
 namespace callslip::tracker {
 
-// The tool calls of a session's turn whose end nobody has recorded. An agent that is stopped or
-// dies tells of none.
+// The tool calls of a session's turn that have no recorded end. An agent that is stopped or dies
+// reports none.
 class OpenToolCalls {
  public:
-  // The first of more is forgotten: the commands of one answer, and more than agents have open.
+  // The commands of one answer, and more than agents have open. Beyond that, the oldest is dropped.
   static constexpr size_t kMaxOpen = kMaxShellCommands + 64;
 
-  // To be called for all events of the turn, in order.
+  // Call for all events of the turn, in order.
   void Note(const EventFacts& facts);
-  // A turn has begun, or is over.
+  // A turn has begun or ended.
   void Clear() { ids_.clear(); }
 
-  // In the order in which they have begun.
+  // In the order in which they began.
   const std::vector<std::string>& ids() const { return ids_; }
 
  private:

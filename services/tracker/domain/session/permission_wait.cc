@@ -53,7 +53,7 @@ void PermissionWait::OnAnswer(const absl::StatusOr<PermissionAnswer>& answer) {
 }
 
 void PermissionWait::OnTime() {
-  // An answer that was given before this comes before what follows from it.
+  // An answer that was given before this arrives before its result.
   sessions_->With<std::monostate>(
       clients_, session_id_,
       [self = shared_from_this()](Session& session, absl::Time) -> absl::StatusOr<std::monostate> {

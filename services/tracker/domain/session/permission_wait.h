@@ -17,22 +17,22 @@
 
 namespace callslip::tracker {
 
-// How a question stands.
+// State of a permission request.
 struct PermissionStanding {
   PermissionRequest request;
-  std::optional<PermissionAnswer> answer;  // Nothing while it is open.
+  std::optional<PermissionAnswer> answer;  // Nullopt while it is open.
 };
 
-// One asker of a question: told of it when it is answered, or once it has waited for long enough.
-// The question itself stays. Thread-safe.
+// One asker of a permission request: notified when it is answered, or when it has waited long
+// enough. The request itself stays. Thread-safe.
 class PermissionWait final : public LastingCall,
                              public PermissionAsker,
                              public std::enable_shared_from_this<PermissionWait> {
  public:
-  // Called once at most, from any thread.
+  // Called at most once, from any thread.
   using Done = std::function<void(const absl::StatusOr<PermissionStanding>&)>;
 
-  // `place` is its caller's share of the waits: kept for as long as the call lasts.
+  // `place`: its caller's share of the waits, kept as long as the call lasts.
   PermissionWait(SessionCaller* sessions, const ClientScope& clients, std::string session_id,
                  Done done, std::shared_ptr<void> place)
       : sessions_(sessions),
@@ -41,29 +41,29 @@ class PermissionWait final : public LastingCall,
         done_(std::move(done)),
         place_(std::move(place)) {}
 
-  // Asks where `check` has nothing against it, and waits until then at most.
+  // Asks if `check` returns OK, and waits until `until` at most.
   using Check = std::function<absl::Status(Session&)>;
   void Begin(const PermissionRequest& request, absl::Time until, Check check);
-  // Maybe before the question is stored.
+  // Can be called before the request is stored.
   void OnAnswer(const absl::StatusOr<PermissionAnswer>& answer) override;
-  // It has waited for long enough: asks no longer, and looks how the question stands then.
+  // It has waited long enough: stops asking, and reads the state of the request.
   void OnTime();
-  // Nobody is to be told any more.
+  // The caller must not be notified any more.
   void OnCallerLeft();
   void End(const absl::Status&) override { OnTime(); }
 
  private:
-  // The question is stored.
+  // The request is stored.
   void OnAsked(const absl::StatusOr<PermissionRequest>& request);
   void OnLooked();
-  // Tells of it where there is something to tell.
+  // Notifies the caller if there is a result.
   void Settle();
 
   SessionCaller* const sessions_;
   const ClientScope clients_;
   const std::string session_id_;
   Mutex mutex_;
-  Done done_ ABSL_GUARDED_BY(mutex_);  // Null once it was told.
+  Done done_ ABSL_GUARDED_BY(mutex_);  // Null after it was called.
   std::shared_ptr<void> place_ ABSL_GUARDED_BY(mutex_);
   TimerThread::TimerId timer_ ABSL_GUARDED_BY(mutex_) = 0;
   std::optional<PermissionRequest> asked_ ABSL_GUARDED_BY(mutex_);

@@ -87,7 +87,7 @@ absl::StatusOr<Permissions::Closed> Permissions::Answer(PermissionAnswer answer)
   for (const PermissionOption& option : found->request.options) {
     if (option.id != answer.option_id) continue;
     chosen = &option;
-    // Of two with the same id the asker may take either.
+    // If two options have the same id, the asker can take either.
     if (!IsRejection(option)) break;
   }
   if (chosen == nullptr) {

@@ -14,14 +14,15 @@
 namespace callslip::tracker {
 
 // Reviews a recorded session: a position among its events, and steps from there. Holds one page of
-// them, however long the session is. What is recorded after Open() is not played. Not thread-safe;
-// each step may read from the source, which must outlive the player and not be pruned meanwhile.
+// events, however long the session is. Events recorded after Open() are not played. Not
+// thread-safe; each step can read from the source, which must outlive the player and must not be
+// pruned meanwhile.
 class Player {
  public:
-  // Reads how long the session is. Errors are the source's, here and below.
+  // Reads the length of the session. Returns the source's errors, as do the methods below.
   static absl::StatusOr<Player> Open(EventSource* source);
 
-  // The event at the position, which Next() also moves on by one. Null at the end.
+  // The event at the position, which Next() also advances by one. Null at the end.
   absl::StatusOr<EventPtr> Next();
   absl::StatusOr<EventPtr> Peek();
 
@@ -32,7 +33,7 @@ class Player {
   int64_t length() const { return length_; }
 
   // How long to wait after `previous` before `next` is shown, at `speed` times the recorded pace.
-  // Zero where the recording steps back in time, and where `speed` is not above zero.
+  // Zero if the recording steps back in time, or `speed` is not above zero.
   static absl::Duration Gap(const SessionEvent& previous, const SessionEvent& next, double speed);
 
  private:
@@ -41,7 +42,7 @@ class Player {
   EventSource* source_;
   int64_t length_;
   int64_t position_ = 0;
-  // The events from page_begin_ on.
+  // Events from page_begin_ on.
   std::vector<EventPtr> page_;
   int64_t page_begin_ = 0;
 };

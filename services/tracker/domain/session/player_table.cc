@@ -30,7 +30,7 @@ absl::StatusOr<std::vector<EventPtr>> MovePlayer(Session& session, const PlayerM
   ASSIGN_OR_RETURN(EventPage page, session.Read(query));
   std::erase_if(page.events, [&](const EventPtr& event) { return event->seq > place.max_seq; });
   if (move.kind == PlayerMove::Kind::kNext) {
-    // Where there is nothing more, the log was shortened.
+    // If there are no more events, this is the end, or the log was shortened.
     place.position = page.has_more ? std::min(page.next_position, place.length) : place.length;
   }
   return std::move(page.events);

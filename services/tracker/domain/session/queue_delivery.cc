@@ -145,7 +145,7 @@ absl::Status QueueDelivery::Configure(const QueueSettings& settings) {
                         absl::StrCat("has to be 0 to ", absl::ToInt64Seconds(kMaxQueueDelay)));
   }
   state_.settings = settings;
-  // A delay that has begun is the old one.
+  // A delay that has begun is that of the old settings.
   state_.send_at.reset();
   return absl::OkStatus();
 }

@@ -8,22 +8,22 @@
 
 namespace callslip::tracker {
 
-// What a session's log holds of its agent's last answer: enough that no id is given twice and
-// nothing is recorded again, whatever was lost with the process.
+// What a session's log contains of its agent's last answer: enough to use no id twice and to record
+// nothing twice, whatever was lost with the process.
 class RecordedAnswer {
  public:
-  // To be called for all events, in order.
+  // Call for all events, in order.
   void Note(int64_t seq, const EventFacts& facts);
 
-  // -1 where the log holds nothing of any.
+  // -1 if the log contains none.
   int64_t iteration() const { return iteration_; }
   // Its agent_message is recorded.
   bool ended() const { return ended_; }
-  // The seqs of its commands' tool_calls, by their index.
+  // The seqs of its commands' tool_calls, by index.
   const std::vector<int64_t>& commands() const { return commands_; }
 
  private:
-  // Returns false where the log has a later one.
+  // Returns false if the log has a later one.
   bool GoTo(int64_t iteration);
 
   int64_t iteration_ = -1;

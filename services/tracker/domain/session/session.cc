@@ -11,7 +11,7 @@
 namespace callslip::tracker {
 namespace {
 
-// What was told where this was found out.
+// The reported status from which this one was derived.
 AgentStatus ToldStatus(AgentStatus status) {
   const bool in_turn = status == AgentStatus::kPrompting || status == AgentStatus::kNeedsPermission;
   return in_turn ? AgentStatus::kIdle : status;
@@ -98,7 +98,7 @@ absl::Status Session::Resume(absl::Time now) {
   if (metadata_.state == SessionState::kActive) return SessionNotEnded(metadata_.session_id);
   metadata_.state = SessionState::kActive;
   metadata_.detached = !metadata_.parent_session_id.empty();
-  // Whoever wants it again gets it from whichever runner suits.
+  // From now on any runner that suits can serve it.
   metadata_.only_runner.clear();
   metadata_.end_reason.clear();
   metadata_.archived = false;
@@ -125,7 +125,7 @@ absl::StatusOr<int64_t> Session::Prune(const SessionRetention& retention) {
   RETURN_IF_ERROR(Checked(removed.status()));
   if (*removed == 0) return 0;
   NotifyMetadata();
-  // Their positions have another meaning now.
+  // The positions of playbacks are no longer valid.
   for (Playback& playback : playbacks_) {
     AfterCommit([feed = playback.feed](const absl::Status&) { feed->End(EventsPruned()); });
   }
@@ -175,7 +175,7 @@ void Session::AfterCommit(std::function<void(const absl::Status&)> effect) {
 absl::Status Session::Commit(absl::Time now) {
   broken_ = Write(now);
   RETURN_IF_ERROR(broken_);
-  // An effect may cause another one: of a feed that has read all that it was given, say.
+  // An effect can cause another one, such as a request of a feed that has read everything.
   for (auto& effect : std::exchange(effects_, {})) effect(absl::OkStatus());
   if (queue_follows_log_) broken_ = SaveQueue(now);
   return broken_;
@@ -202,7 +202,7 @@ absl::Status Session::Write(absl::Time now) {
 }
 
 void Session::Abandon(const absl::Status& status) {
-  // One that is unloaded tells at once what it would have told later.
+  // A session that is unloaded sends a pending notice at once.
   if (status.ok() && std::exchange(activity_unreported_, false)) {
     Refresh();
     notices_->Publish({SessionAction::kActivity, AsNoticed(metadata_)});
@@ -221,7 +221,7 @@ bool Session::idle() const {
 void Session::SaveCounters() {
   if (!broken_.ok() || !std::exchange(counters_changed_, false)) return;
   Refresh();
-  // Where this fails they are counted when the session is next loaded.
+  // If this fails, they are counted when the session is next loaded.
   record_->SaveMetadata(metadata_).IgnoreError();
 }
 
@@ -262,7 +262,7 @@ void Session::Appended(const EventPtr& event, EventFacts facts) {
   open_calls_.Note(facts);
   if (facts.prompt.has_value()) Remember(event->seq, *std::move(facts.prompt), prompts_);
   for (Observer& observer : observers_) {
-    if (observer.behind) continue;  // It comes to this one when it reads the log.
+    if (observer.behind) continue;  // It gets to this event when it reads the log.
     observer.seq = event->seq;
     Tell(observer.feed, event);
   }

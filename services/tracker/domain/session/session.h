@@ -31,18 +31,18 @@
 
 namespace callslip::tracker {
 
-// The runner of a session: takes its messages, one at a time, and brings each to the agent. Made
-// and held by whoever runs the session. Called on the session's thread; must not block.
+// The runner of a session: takes its messages, one at a time, and passes each to the agent. Created
+// and held by the code that runs the session. Called on the session's thread; must not block.
 class MessageReceiver {
  public:
   virtual ~MessageReceiver() = default;
 
-  // The runner answers with Session::StartTurn(turn_id), and brings the message to its agent only
-  // once that has returned OK; then it ends the turn with FinishTurn(). The message may not be
-  // stored yet, and the answer be StaleTurn. The same turn_id may come twice where the runner has
-  // come back meanwhile.
+  // The runner answers with Session::StartTurn(turn_id), passes the message to its agent only after
+  // that has returned OK, and then ends the turn with FinishTurn(). The message may not be stored
+  // yet, and the answer can be StaleTurn. The same turn_id can come twice if the runner has
+  // returned meanwhile.
   virtual void OnMessage(const std::string& turn_id, const QueuedMessage& message) = 0;
-  // Someone wants the agent to stop: the runner ends the turn, as cancelled or as it went.
+  // The agent must stop: the runner ends the turn, as cancelled or with its own outcome.
   virtual void OnStop(const std::string& turn_id) = 0;
   // Nothing more will come: another runner took over, the session was deleted, or storage failed.
   virtual void OnEnd(const absl::Status& status) = 0;
@@ -55,20 +55,21 @@ struct PlayRequest {
   double speed = 1;
 };
 
-// One session: its events, its queue and who watches it.
+// One session: its events, its queue and its observers.
 //
 // Belongs to one thread (see SessionTable::With), which calls Advance() and Commit() after a round
-// of calls. A call changes what is in memory and adds to what is to be stored; nobody hears of it,
-// neither its caller nor an observer, before Commit() has made it durable, in this order: the log,
-// then the queue, then the metadata. A crash between two of these is put right when the session is
+// of calls. A call changes the state in memory and adds to the data to be stored. Neither its
+// caller nor an observer is notified before Commit() has made it durable, in this order: the log,
+// then the queue, then the metadata. A crash between two of these is repaired when the session is
 // loaded: a message whose user_prompt is in the log has been delivered, whatever queue.json says.
-// So the runner that begins a turn waits for the log alone; and it is handed a message while that
-// is being stored, since it does nothing with it before StartTurn() has returned.
+// So the runner that begins a turn waits for the log only. It receives a message while that is
+// being stored, because it does nothing with the message before StartTurn() has returned.
 class Session final : public AnsweringSession {
  public:
-  // Schedules a call on this session's thread for later; nothing where the session is gone by then.
+  // Schedules a call on this session's thread for later; does nothing if the session is gone by
+  // then.
   using Later = std::function<void(std::function<void(Session&, absl::Time)>)>;
-  // Told after each commit that changed them.
+  // Called after each commit that changed the metadata.
   using MetadataListener = std::function<void(const SessionMetadata&)>;
 
   // `notices`, `needs` and `answers` must outlive this.
@@ -76,25 +77,26 @@ class Session final : public AnsweringSession {
           Later later, MetadataListener listener, SessionNotices* notices, AgentNeeds* needs,
           AgentAnswers* answers, absl::Time now);
 
-  // Life.
+  // Lifecycle.
 
-  // As it is now, with the details of its agent.
+  // The present metadata, with the details of its agent.
   const SessionMetadata& metadata() override {
     Refresh();
     return metadata_;
   }
   SessionSnapshot Snapshot();
-  // InvalidField where it is too long.
+  // InvalidField if it is too long.
   absl::Status Rename(std::string name, absl::Time now);
   // Records session_end; ends a turn and all permission requests as cancelled. Ending again is
   // harmless.
   absl::Status End(std::string reason, absl::Time now);
-  // Takes events again, and is archived no longer. Somebody wants it who is not its parent: it does
-  // not end with that any more. SessionNotEnded.
+  // Accepts events again, and is no longer archived. Since a caller other than its parent wants it,
+  // it no longer ends with its parent. SessionNotEnded.
   absl::Status Resume(absl::Time now);
-  // Also ends the session, where it is active.
+  // Also ends the session if it is active.
   absl::Status Archive(bool archived, absl::Time now);
-  // Shortens the log; the removed events' seqs are not used again. Returns how many were removed.
+  // Shortens the log; the seqs of removed events are not used again. Returns the number of removed
+  // events.
   absl::StatusOr<int64_t> Prune(const SessionRetention& retention);
 
   // Events.
@@ -104,44 +106,45 @@ class Session final : public AnsweringSession {
   absl::StatusOr<EventPtr> Record(NewEvent event, absl::Time now) override;
   // The same for several, all or none of them.
   absl::StatusOr<std::vector<EventPtr>> RecordAll(std::vector<NewEvent> events, absl::Time now);
-  // Takes a piece of the agent's answer. See AgentAnswers::Add().
+  // Adds a piece of the agent's answer. See AgentAnswers::Add().
   absl::StatusOr<AddedAgentText> AddAgentText(const AgentText& piece, absl::Time now) {
     return answers_->Add(*this, piece, now);
   }
   void ShowText(StreamedText text) override { NotifyAll(std::move(text)); }
   const RecordedAnswer& recorded_answer() const override { return answer_; }
-  // Of the user_prompt of a queued message; 0 if it is not among the last kRememberedPrompts.
+  // Seq of the user_prompt of a queued message; 0 if it is not among the last kRememberedPrompts.
   int64_t SeqOfPrompt(absl::string_view message_id) const;
   // InvalidField.
   absl::StatusOr<EventPage> Read(const EventQuery& query);
 
   // Images.
 
-  // Keeps an image, once however often it comes. It is durable on return. SessionEnded,
-  // InvalidField for what is not an image, or too long; TooManyImages.
+  // Stores an image, once however often it is sent. It is durable on return. SessionEnded,
+  // InvalidField for data that is not an image or is too long; TooManyImages.
   absl::StatusOr<ImageRef> PutImage(const std::string& data, std::string name);
   // ImageNotFound.
   absl::StatusOr<Image> GetImage(const std::string& id);
 
   // Watching.
 
-  // From here on the feed gets a snapshot, the events after `after_seq`, and all that follows, with
-  // nothing left out between them. An `after_seq` above the newest means that. TooManyObservers,
-  // InvalidField where it is negative.
+  // From now on the feed gets a snapshot, the events after `after_seq`, and everything that
+  // follows, without gaps. An `after_seq` above the newest means the newest. TooManyObservers,
+  // InvalidField if it is negative.
   absl::Status Subscribe(int64_t after_seq, std::shared_ptr<SessionFeed> feed);
-  // Plays the recorded events to the feed, which ends with OK after the last one that there was
+  // Plays the recorded events to the feed, which ends with OK after the last event that existed
   // when this was called. TooManyObservers, InvalidField.
   absl::Status Play(const PlayRequest& request, std::shared_ptr<SessionFeed> feed, absl::Time now);
-  // Harmless where it is not subscribed.
+  // Harmless if it is not subscribed.
   void Unsubscribe(const SessionFeed* feed);
 
-  // The queue. Errors are those of MessageQueue and QueueDelivery, and SessionEnded for what adds.
+  // The queue. Errors are those of MessageQueue and QueueDelivery, and SessionEnded for calls that
+  // add.
 
-  // DuplicatePrompt where the prompt_id has had its turn, PromptIdReused where that said something
-  // else.
+  // DuplicatePrompt if the prompt_id has had its turn, PromptIdReused if that turn had other
+  // content.
   absl::StatusOr<QueuedMessage> AddMessage(MessageRequest request, absl::Time now);
-  // As above, but past all others and at once, be the queue paused or disabled. TurnInProgress,
-  // NoRunner.
+  // As above, but before all others and at once, even if the queue is paused or disabled.
+  // TurnInProgress, NoRunner.
   absl::StatusOr<QueuedMessage> SendNow(MessageRequest request, absl::Time now);
   absl::StatusOr<QueuedMessage> GetMessage(absl::string_view id) const { return queue_.Get(id); }
   std::vector<QueuedMessage> ListMessages() const;
@@ -159,40 +162,40 @@ class Session final : public AnsweringSession {
 
   // The runner.
 
-  // Makes `receiver` the session's runner instead of any other. `turn_id` is the turn that it is
-  // in, empty for none; where the session is in another one, that was lost with its runner: it ends
+  // Makes `receiver` the session's runner instead of any other. `turn_id`: the runner's present
+  // turn, empty for none. If the session is in another turn, that was lost with its runner: it ends
   // as failed with `runner_lost`, and the queue is paused.
   absl::Status Attach(std::shared_ptr<MessageReceiver> receiver, absl::string_view turn_id,
                       absl::Time now);
-  // Harmless where it is not the session's runner. Its turn goes on.
+  // Harmless if it is not the session's runner. Its turn continues.
   void Detach(const MessageReceiver* receiver);
-  // Its runner is lost for good, whatever call of it is still there: a turn ends as in Attach().
+  // Its runner is lost permanently, even if a call of it still exists: a turn ends as in Attach().
   absl::Status LoseRunner(absl::Time now);
-  // Records the message's user_prompt and takes it from the queue. Repeating it is harmless.
-  // StaleTurn, SessionEnded.
+  // Records the message's user_prompt and removes the message from the queue. Repeating it is
+  // harmless. StaleTurn, SessionEnded.
   absl::StatusOr<Turn> StartTurn(absl::string_view turn_id, absl::Time now);
-  // Ends the turn, and with it its open permission requests. Unless it was completed, an `error` is
-  // recorded and the queue is paused. A `turn_end` is recorded in any case. Repeating it is
-  // harmless. StaleTurn, and InvalidField for a `usage` that is not an object or too long; then
-  // nothing changes.
+  // Ends the turn and its open permission requests. Unless it was completed, records an `error` and
+  // pauses the queue. Always records a `turn_end`. Repeating it is harmless. StaleTurn, and
+  // InvalidField for a `usage` that is not an object or is too long; then nothing changes.
   absl::Status FinishTurn(absl::string_view turn_id, TurnOutcome outcome, absl::Time now);
   // Pauses the queue with `stopped`, cancels the open permission requests, and asks the runner to
-  // end its turn, which goes on until that does. What it was handed and has not begun waits again.
+  // end its turn, which continues until the runner does. A message that the runner received and has
+  // not begun waits again.
   absl::Status StopTurn(absl::Time now);
 
-  // Says how the agent is. InvalidField for what is too long, and for details that are no object.
-  // Told to who watches; what is not stored costs no write.
+  // Sets the state of the agent. InvalidField for members that are too long, and for details that
+  // are not an object. Observers are notified; members that are not stored cost no write.
   absl::Status SetAgentState(AgentChange change, absl::Time now);
 
   // Permissions.
 
-  // Asks those who watch, now and later; without options, goes on waiting for what was asked
-  // before. `asker` gets the answer once it is durable; it is dropped unanswered only with the
-  // whole table. Errors are those of Permissions::Ask(), and SessionEnded.
+  // Asks the observers, now and later; without options, continues waiting for an earlier request.
+  // `asker` gets the answer when it is durable; it is dropped unanswered only with the whole table.
+  // Errors are those of Permissions::Ask(), and SessionEnded.
   absl::StatusOr<PermissionRequest> AskPermission(PermissionRequest request,
                                                   std::shared_ptr<PermissionAsker> asker,
                                                   absl::Time now);
-  // The asker waits no longer. Harmless where it does not.
+  // The asker no longer waits. Harmless if it does not wait.
   void StopAsking(const PermissionAsker* asker) { permissions_.Remove(asker); }
   // Records the permission. Errors are those of Permissions::Answer().
   absl::Status AnswerPermission(PermissionAnswer answer, absl::Time now);
@@ -203,19 +206,19 @@ class Session final : public AnsweringSession {
 
   // For the thread that the session belongs to.
 
-  // Does what has come due and follows up on what was changed.
+  // Does what is due, and follows up on changes.
   void Advance(absl::Time now);
   // When to call Advance() next, at the latest.
   absl::Time NextTime() const;
-  // Calls `effect` once everything up to now is durable, or with why that is not known.
+  // Calls `effect` when everything up to now is durable, or with the reason why that is not known.
   void AfterCommit(std::function<void(const absl::Status&)> effect) override;
   // An error leaves the session unusable: Abandon() it.
   absl::Status Commit(absl::Time now);
-  // Ends all feeds and callbacks with `status`, and what waits for a commit.
+  // Ends all feeds and callbacks, and effects that wait for a commit, with `status`.
   void Abandon(const absl::Status& status);
-  // Nobody would notice if it were unloaded.
+  // Whether it can be unloaded unnoticed.
   bool idle() const;
-  // Before it is unloaded: saves what only serves to load it faster.
+  // Before it is unloaded: saves data that only serves to load it faster.
   void SaveCounters();
   void CloseFiles() { record_->CloseFiles(); }
 
@@ -224,19 +227,19 @@ class Session final : public AnsweringSession {
 
   struct Observer {
     std::shared_ptr<SessionFeed> feed;
-    int64_t seq = 0;  // The last one that it was given.
+    int64_t seq = 0;  // The last one that it received.
     bool behind = true;
   };
   struct Playback {
     std::shared_ptr<SessionFeed> feed;
     Player player;
     PlayRequest request;
-    // When the next event is to be shown: InfiniteFuture while it waits for its reader,
-    // InfinitePast once that asks for more.
+    // When the next event must be shown: InfiniteFuture while it waits for its reader, InfinitePast
+    // when the reader asks for more.
     absl::Time due;
   };
 
-  // What of the metadata, beside the counters, was told to those who are to hear of it.
+  // Metadata in the last notification of observers and listeners, without the counters.
   struct Known {
     AgentStatus status;
     QueueSummary queue;
@@ -248,42 +251,42 @@ class Session final : public AnsweringSession {
 
   static Known KnownOf(const SessionMetadata& metadata);
   absl::Status CheckActive() const;
-  // Passes `status` on, and remembers where the storage has failed.
+  // Passes `status` on, and remembers a failure of the storage.
   absl::Status Checked(absl::Status status);
   absl::StatusOr<EventPtr> Append(NewEvent event, absl::Time now);
   absl::StatusOr<std::vector<EventPtr>> AppendAll(std::vector<NewEvent> events, absl::Time now);
   void Appended(const EventPtr& event, EventFacts facts);
   absl::Status Write(absl::Time now);
   absl::Status SaveQueue(absl::Time now);
-  // Brings the metadata up to date with what they tell of.
+  // Updates the metadata from the session's present state.
   void Refresh();
-  // The same, and has those hear of it who are to.
+  // The same, and notifies observers and listeners of changes.
   void FollowAgent();
 
-  // What happens to be told is told after the commit.
+  // Notifications are sent after the commit.
   void Tell(std::shared_ptr<SessionFeed> feed, What what);
   void NotifyAll(const What& what);
   void Tell(PermissionChange change);
   void NotifyMetadata();
-  // The same for those who follow all sessions of the owner: the session, or a change of it.
+  // The same for followers of all sessions of the owner: the session, or a change of it.
   void Announce(SessionAction action);
   void AnnounceChange(SessionAction action, decltype(SessionNotice::change) change = {});
-  // Tells them of new events, where it is time to.
+  // Notifies them of new events, if it is time to.
   void AnnounceActivity(absl::Time now);
-  // The queue is to be stored, and all of them are to hear of it.
+  // The queue must be stored, and all of them notified.
   void QueueChanged(QueueAction action, std::string message_id = "");
   void TellQueueChanged(QueueAction action, std::string message_id);
 
   absl::Status CheckObservers() const;
   void Refill(const SessionFeed* feed);
   void FillFromLog(Observer& observer);
-  // Returns false where the playback is over.
+  // Returns false if the playback is over.
   bool PlayOn(Playback& playback, absl::Time now);
-  // A turn that is under way has failed, since its runner was lost.
+  // A turn in progress has failed, because its runner was lost.
   absl::Status LoseTurn(const char* why, absl::Time now);
-  // The runner is to end its turn.
+  // Asks the runner to end its turn.
   void TellStop(const std::string& turn_id);
-  // What is being sent, if anything, waits again.
+  // The message that is being sent, if any, waits again.
   void ReturnSending();
   absl::Status FailOpenToolCalls(TurnEnd end, absl::Time now);
   absl::Status CheckPrompt(const MessageRequest& request) const;
@@ -297,9 +300,9 @@ class Session final : public AnsweringSession {
   AgentAnswers* const answers_;
   AgentNeeds* const needs_;
   SessionMetadata metadata_;
-  // The agent's status as it was told; the metadata have what it means.
+  // The agent's status as reported; the metadata have the derived one.
   AgentStatus told_status_;
-  int64_t last_failure_ = 0;  // Of the agent, that was told.
+  int64_t last_failure_ = 0;  // Of the agent, as reported.
   Known known_;
   const bool enabled_by_default_;
   const std::unique_ptr<SessionRecord> record_;
@@ -313,20 +316,21 @@ class Session final : public AnsweringSession {
   std::list<Observer> observers_;
   std::list<Playback> playbacks_;
 
-  // Not OK: this object is of no more use.
+  // Not OK: this object is unusable.
   absl::Status broken_;
   bool log_changed_ = false;
   bool queue_changed_ = false;
-  // The queue has changed as the log tells by itself: it is stored once the callers are answered.
+  // The queue has changed, and the log shows the change too: it is stored after the callers are
+  // answered.
   bool queue_follows_log_ = false;
   bool metadata_changed_ = false;
-  // What is not stored of the agent was told anew.
+  // Members of the agent's state that are not stored were reported again.
   bool agent_changed_ = false;
-  // Metadata differ from what was last told in something that is not stored with them.
+  // Metadata differ from those last notified in a member that is not stored.
   bool listing_changed_ = false;
-  // Counters differ from what was last saved and told.
+  // Counters differ from those last saved and notified.
   bool counters_changed_ = false;
-  // Events were recorded that nobody was told of who follows all sessions, and when they may be.
+  // Followers of all sessions were not yet notified of recorded events; and when they can be.
   bool activity_unreported_ = false;
   absl::Time activity_due_ = absl::InfinitePast();
   std::vector<std::function<void(const absl::Status&)>> effects_;

@@ -1,4 +1,4 @@
-// The session's agent: how it is, and whether it is needed.
+// The session's agent: its state, and whether it is needed.
 
 #include <utility>
 
@@ -17,7 +17,7 @@ absl::Status Session::SetAgentState(AgentChange change, absl::Time now) {
   const AgentStatus before = std::exchange(told_status_, metadata_.agent.status);
   const bool is_another =
       change.failure == 0 ? before != AgentStatus::kFailed : change.failure != last_failure_;
-  // In one step: a message in between would have it started once more.
+  // In one step, because a message in between would start the agent again.
   if (told_status_ == AgentStatus::kFailed && is_another && !delivery_.state().turn.has_value()) {
     const AgentState& agent = metadata_.agent;
     PauseQueue(agent.reason.empty() ? "agent_failed" : agent.reason, agent.message, now);

@@ -6,7 +6,7 @@
 namespace callslip::tracker {
 namespace {
 
-// How soon somebody who leaves tries again where the storage is busy.
+// Delay before a leaving caller tries again if the storage is busy.
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
 
 }  // namespace

@@ -18,11 +18,11 @@
 
 namespace callslip::tracker {
 
-// A call that lasts until something happens, and that the tracker's shutdown ends.
+// A call that lasts until an event, and that the tracker's shutdown ends.
 class LastingCall {
  public:
   virtual ~LastingCall() = default;
-  // From now on the call is answered as far as it goes, or with `status`. Any thread.
+  // Answers the call with what it has, or with `status`. Any thread.
   virtual void End(const absl::Status& status) = 0;
 
  private:
@@ -30,7 +30,7 @@ class LastingCall {
   LiveSet<std::weak_ptr<LastingCall>>::Place place_;
 };
 
-// How callers reach sessions: those that they may see. All others are unknown. Thread-safe.
+// Gives callers access to the sessions that they may see. All others are unknown. Thread-safe.
 class SessionCaller {
  public:
   template <typename T>
@@ -41,18 +41,19 @@ class SessionCaller {
   // `table` must outlive this.
   SessionCaller(SessionTable* table, std::shared_ptr<TimerThread> timers)
       : table_(table), timers_(std::move(timers)) {}
-  // Waits for the calls under way, whose callbacks may use what is about to go.
+  // Waits for the calls in progress, because their callbacks may use objects that are about to be
+  // destroyed.
   ~SessionCaller() { AwaitCalls(); }
 
-  // SessionNotFound unless the session is of `clients`.
+  // SessionNotFound unless the session belongs to `clients`.
   absl::StatusOr<SessionMetadata> Get(const ClientScope& clients, const std::string& session_id);
 
-  // The session whose agent calls by that `by_session_id`; none where that is empty.
+  // The session `by_session_id`, whose agent makes the call; nullopt if the id is empty.
   // SessionNotFound, SessionEnded.
   absl::StatusOr<std::optional<SessionMetadata>> GetActing(const ClientScope& clients,
                                                            const std::string& by_session_id);
 
-  // Whether more may be recorded in a session of `clients`. SessionNotFound, TooManyLogBytes.
+  // Whether more can be recorded in a session of `clients`. SessionNotFound, TooManyLogBytes.
   absl::Status CheckRoom(const ClientScope& clients, const std::string& session_id);
 
   // SessionTable::With() for a session of `clients`.
@@ -70,16 +71,16 @@ class SessionCaller {
         });
   }
 
-  // Has something done in a session that is to be done whoever asks and however long the storage is
-  // busy: taking leave.
+  // Makes a call that cleans up after a caller that leaves, for any client and however long the
+  // storage is busy.
   void Leave(const std::string& session_id, std::function<void(Session&)> call);
 
-  // Registers a call that End() is to end; where the shutdown has begun, ends it at once and
+  // Registers a call that EndCalls() must end; if the shutdown has begun, ends it at once and
   // returns false.
   bool Hold(const std::shared_ptr<LastingCall>& call);
   // Ends all of them, now and later.
   void EndCalls(const absl::Status& status);
-  // Counts something as being under way until what is returned goes.
+  // Counts a call as in progress until the returned object is released.
   std::shared_ptr<void> BeginCall();
   void AwaitCalls();
 
@@ -88,7 +89,7 @@ class SessionCaller {
 
  private:
   static absl::Status Unknown(const SessionMetadata& session);
-  // As Get(), but for one whose owner is not known: its thread finds out.
+  // As Get(), but accepts a session whose owner is unknown: its thread checks that.
   absl::Status CheckKnown(const ClientScope& clients, const std::string& session_id);
 
   SessionTable* const table_;
@@ -96,7 +97,7 @@ class SessionCaller {
   Mutex mutex_;
   CondVar idle_;
   int64_t under_way_ ABSL_GUARDED_BY(mutex_) = 0;
-  absl::Status ended_ ABSL_GUARDED_BY(mutex_);  // Not OK once EndCalls() was called.
+  absl::Status ended_ ABSL_GUARDED_BY(mutex_);  // Not OK after EndCalls().
   LiveSet<std::weak_ptr<LastingCall>> lasting_;
 };
 

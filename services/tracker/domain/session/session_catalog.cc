@@ -19,7 +19,7 @@ bool Matches(const SessionMetadata& session, const SessionFilter& filter) {
          filter.clients.Covers(session.owner);
 }
 
-// What counts for the share of its owner.
+// Bytes that count in the share of its owner.
 int64_t BytesOf(const SessionMetadata& session) { return session.log_bytes + session.image_bytes; }
 
 }  // namespace
@@ -48,7 +48,7 @@ absl::StatusOr<int> SessionCatalog::ReserveChild(const std::string& id, const st
 }
 
 absl::Status SessionCatalog::ReserveLocked(const std::string& id, const std::string& owner) {
-  // Children that have outlived their parent would be those of another one.
+  // Children that have outlived their parent would become children of the new session.
   if (sessions_.contains(id) || reserved_.contains(id) || children_.contains(id)) {
     return SessionExists(id);
   }
@@ -148,7 +148,7 @@ void SessionCatalog::Set(SessionMetadata metadata) {
   MutexLock lock(&mutex_);
   const auto before = sessions_.find(metadata.session_id);
   if (before != sessions_.end()) {
-    // How many events one has that could not be read is news, but they are none.
+    // The number of events of a session that could not be read becomes known, but they are not new.
     if (before->second.damage.empty()) {
       appended_events_ += metadata.max_seq - before->second.max_seq;
     }
@@ -156,7 +156,7 @@ void SessionCatalog::Set(SessionMetadata metadata) {
     CountLocked(before->second.owner, -1, -BytesOf(before->second));
   } else if (const auto reserved = reserved_.find(metadata.session_id);
              reserved != reserved_.end()) {
-    // Made now, rather than found at the start.
+    // Created now, not found at the start.
     appended_events_ += metadata.max_seq;
     CountLocked(reserved->second.owner, -1, 0);
     reserved_.erase(reserved);

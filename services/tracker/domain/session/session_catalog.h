@@ -20,22 +20,22 @@
 
 namespace callslip::tracker {
 
-// The metadata of all sessions as they were last stored, in memory: what is asked for often and by
-// many touches no disk. Thread-safe.
+// The metadata of all sessions as last stored, in memory, so that frequent reads touch no disk.
+// Thread-safe.
 class SessionCatalog {
  public:
   explicit SessionCatalog(const SessionLimits& limits) : limits_(limits) {}
 
-  // Takes the id for a session of `owner` that is being created, which stays invisible until Set().
-  // SessionExists, TooManySessions, TooManyLogBytes.
+  // Reserves the id for a session of `owner` that is being created, which stays invisible until
+  // Set(). SessionExists, TooManySessions, TooManyLogBytes.
   absl::Status Reserve(const std::string& id, const std::string& owner);
-  // The same for a child; returns how deep it lies. Also SessionNotFound and SessionEnded of its
-  // parent, TooDeep, TooManyChildren.
+  // The same for a child; returns its depth. Also SessionNotFound and SessionEnded of its parent,
+  // TooDeep, TooManyChildren.
   absl::StatusOr<int> ReserveChild(const std::string& id, const std::string& owner,
                                    const std::string& parent_id);
-  // Creating it has failed.
+  // Its creation has failed.
   void Release(const std::string& id);
-  // Adds or replaces; without the details of its agent.
+  // Adds or replaces a session, without the details of its agent.
   void Set(SessionMetadata metadata);
   void Remove(const std::string& id);
 
@@ -44,22 +44,22 @@ class SessionCatalog {
 
   // SessionNotFound.
   absl::StatusOr<SessionMetadata> Get(const std::string& id);
-  // Newest first, by the time of creation. `page_size` 0 means the default. Sessions that come or
-  // go between two pages shift none of the others. InvalidPageToken.
+  // Newest first, by the time of creation. `page_size` 0 means the default. Sessions that are added
+  // or removed between two pages shift none of the others. InvalidPageToken.
   absl::StatusOr<SessionPage> List(const SessionFilter& filter, int page_size,
                                    const std::string& page_token);
-  // Those that are to end since their parent has ended or is gone: of one parent, or of all.
+  // Children that must end because their parent has ended or was removed: of one parent, or of all.
   std::vector<std::string> ChildrenToEnd(const std::string& parent_id);
   std::vector<std::string> ChildrenToEnd();
   // Newest first.
   std::vector<SessionMetadata> ThatNeedAgent();
-  // The same of the children of a session.
+  // The same for the children of a session.
   std::vector<SessionMetadata> ChildrenThatNeedAgent(const std::string& parent_id);
-  // How many active sessions have an agent that is so, by AgentStatus. Of those that nobody runs
-  // (kNone) the ones that need theirs.
+  // Number of active sessions by the AgentStatus of their agent. kNone counts only sessions that
+  // need the agent that they name.
   std::array<int64_t, kAgentStatusCount> AgentCounts();
   size_t size();
-  // Those that have not ended.
+  // Sessions that have not ended.
   int64_t active();
   // Events that were added since the start.
   int64_t appended_events();
@@ -68,9 +68,9 @@ class SessionCatalog {
   // Nanoseconds since 1970, negated so that the newest comes first; and the id.
   using Place = std::pair<int64_t, std::string>;
 
-  // What sessions there are of one owner, or of all.
+  // Sessions of one owner, or of all.
   struct Share {
-    size_t sessions = 0;  // With those that are being created.
+    size_t sessions = 0;  // Including those that are being created.
     int64_t log_bytes = 0;
   };
 
@@ -94,7 +94,7 @@ class SessionCatalog {
     std::string parent_id;
   };
   std::map<std::string, Reserved> reserved_ ABSL_GUARDED_BY(mutex_);
-  // Active children of each session, with those that are being created.
+  // Active children of each session, including those that are being created.
   absl::flat_hash_map<std::string, std::set<std::string>> children_ ABSL_GUARDED_BY(mutex_);
   Share of_all_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, Share> of_owner_ ABSL_GUARDED_BY(mutex_);

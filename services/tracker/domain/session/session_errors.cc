@@ -25,7 +25,7 @@ absl::Status Exhausted(absl::string_view message, const char* reason, const char
                           {.reason = reason, .hint = hint, .retry_after = kRetryHint});
 }
 
-// Whose there are as many as there may be.
+// Names the limit that is reached.
 const char* Whose(bool of_client) { return of_client ? "of this client" : "in all"; }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
-// Every error of sessions and their queues, by name. The reason (see ErrorDetails) of each is the
-// constructor's name in the field's words and stands behind it; it is part of the public API.
+// Every error of sessions and their queues, by name, followed by its reason (see ErrorDetails),
+// which is part of the public API.
 namespace callslip::tracker {
 
 absl::Status InvalidSessionId();                     // invalid_argument
@@ -16,13 +16,13 @@ absl::Status SessionNotFound(absl::string_view id);  // unknown_session, NOT_FOU
 absl::Status SessionExists(absl::string_view id);    // session_exists, ALREADY_EXISTS
 absl::Status SessionEnded(absl::string_view id);     // session_ended
 absl::Status SessionNotEnded(absl::string_view id);  // session_not_ended
-// `of_client`: of one, not of all.
+// `of_client`: the limit of one client, not of all.
 absl::Status TooManySessions(size_t limit, bool of_client);  // too_many_sessions
 absl::Status TooManyLogBytes(int64_t limit,
                              bool of_client);            // too_many_log_bytes, RESOURCE_EXHAUSTED
 absl::Status EventTooLarge(size_t bytes, size_t limit);  // event_too_large, INVALID_ARGUMENT
 absl::Status StorageBusy();                              // storage_busy, RESOURCE_EXHAUSTED
-// `what` failed on the session's files. Whether a change has been stored is not known then.
+// `what` failed on the session's files. It is not known whether a change was stored.
 absl::Status StorageFailed(absl::string_view what);        // storage_failed, UNAVAILABLE
 absl::Status DataDirectoryLocked(absl::string_view path);  // data_dir_locked
 
@@ -40,7 +40,7 @@ absl::Status TooManyPlayers(size_t limit, bool of_client);  // too_many_players,
 absl::Status InvalidPlayerPosition(int64_t length);         // invalid_position, OUT_OF_RANGE
 absl::Status TooManyAnswers(size_t limit, bool of_client);  // too_many_answers, RESOURCE_EXHAUSTED
 absl::Status TooManyAnswerBytes(size_t limit, bool of_client);  // too_many_answers
-// `known` bytes of an answer are there, and the piece begins at `offset`.
+// `known` bytes of an answer are known, and the piece begins at `offset`.
 absl::Status AnswerGap(int64_t known, int64_t offset);  // answer_gap, OUT_OF_RANGE
 
 absl::Status EmptyMessage();                         // empty_message, INVALID_ARGUMENT
@@ -63,17 +63,17 @@ absl::Status PermissionAnswered(absl::string_view id);  // permission_answered
 absl::Status TooManyPermissions(size_t limit);          // too_many_permissions
 absl::Status TooManyAskers(size_t limit);               // too_many_permissions
 
-// An agent chose what only a person may choose: person_decides, FAILED_PRECONDITION.
+// An agent chose an option that only a person may choose: person_decides, FAILED_PRECONDITION.
 absl::Status PersonDecides();
-// The agent of another session calls, which may not do that to this one; FAILED_PRECONDITION.
+// The caller is the agent of another session, which has no right to do this; FAILED_PRECONDITION.
 absl::Status NotAChild(absl::string_view session_id);   // not_a_child
 absl::Status NotRelated(absl::string_view session_id);  // not_related
 
-// The session is a runner's, and the caller is not that one, or not any more: not_assigned,
+// The session is assigned to a runner, and the caller is not that one, or no longer: not_assigned,
 // FAILED_PRECONDITION.
 absl::Status NotAssigned(absl::string_view session_id);
 
-// InvalidField where an id that a client chooses has more than kMaxClientIdBytes.
+// InvalidField if an id that a client chooses has more than kMaxClientIdBytes.
 absl::Status CheckClientId(absl::string_view field, absl::string_view id);
 
 }  // namespace callslip::tracker

@@ -13,7 +13,7 @@
 #include "tracker/domain/session/queue_delivery.h"
 
 // The events of a session's log. Each is a type and a JSON object, which the tracker does not
-// interpret, but for the members in EventFacts.
+// interpret, except for the members in EventFacts.
 namespace callslip::tracker {
 
 // The events that the tracker records itself. An empty text stands for an absent member, except for
@@ -41,14 +41,14 @@ struct ImageRef {
 struct UserPrompt {
   std::string message;
   std::vector<ImageRef> images;
-  // The client's own id of the prompt: the same id twice makes one turn.
+  // The client's own id of the prompt: the same id twice begins one turn.
   std::string prompt_id;
   std::string queue_id;  // Of the queued message.
 };
 
 struct AgentMessage {
   std::string text;
-  // The number of the answer, where it was streamed (see AgentAnswers).
+  // The number of the answer, if it was streamed (see AgentAnswers).
   std::optional<int64_t> iteration = {};
 };
 
@@ -85,7 +85,7 @@ struct ClientEvent {
   std::string data;  // A JSON object.
 };
 
-// What is to be recorded.
+// An event to be recorded.
 using NewEvent = std::variant<SessionStart, SessionEnd, UserPrompt, AgentMessage, ToolCall,
                               ToolCallUpdate, PermissionRecord, ErrorEvent, EndedTurn, ClientEvent>;
 
@@ -93,7 +93,7 @@ using NewEvent = std::variant<SessionStart, SessionEnd, UserPrompt, AgentMessage
 struct RecordedPrompt {
   std::string prompt_id;
   std::string queue_id;
-  size_t content = 0;  // ContentOf() the prompt. Not stored: it is of this process.
+  size_t content = 0;  // ContentOf() the prompt. Not stored: valid only in this process.
   int64_t seq = 0;
 };
 
@@ -134,7 +134,7 @@ struct AppendedEvent {
   EventFacts facts;
 };
 
-// Which events to read. They come in the order of their seq in every case.
+// Selects events to read. They always come in the order of their seq.
 struct EventQuery {
   enum class From {
     kAfterSeq,   // The first ones whose seq is above `value`.
@@ -143,12 +143,12 @@ struct EventQuery {
   };
   From from = From::kAfterSeq;
   int64_t value = 0;
-  // 0: the default; more than the most there may be: that.
+  // 0: the default. Values above the maximum mean the maximum.
   int limit = 0;
-  // A page ends before it exceeds this, but has one event at least, however long that is. 0, and
-  // what is above kMaxPageBytes: that.
+  // A page ends before it exceeds this, but has at least one event, however long that is. 0 and
+  // values above kMaxPageBytes mean kMaxPageBytes.
   size_t max_bytes = 0;
-  // Only events of this type; empty: of all. A page may then be empty and have more after it.
+  // Only events of this type; empty: all types. A page can then be empty although more follow.
   std::string type;
 };
 
@@ -156,15 +156,15 @@ struct EventPage {
   std::vector<EventPtr> events;
   // In the direction of the query: after the page, or before it for kBeforeSeq.
   bool has_more = false;
-  // Of this page; both 0 where it is empty.
+  // Of this page; both 0 if it is empty.
   int64_t first_seq = 0;
   int64_t last_seq = 0;
-  // The newest event of the session; 0 where there is none.
+  // The newest event of the session; 0 if there is none.
   int64_t max_seq = 0;
-  // Where a query by position goes on, and one by after_seq.
+  // Where a query by position continues, and one by after_seq.
   int64_t next_position = 0;
   int64_t next_after_seq = 0;
-  // How many events the log holds.
+  // Number of events in the log.
   int64_t length = 0;
 };
 

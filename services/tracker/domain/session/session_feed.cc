@@ -5,7 +5,7 @@
 namespace callslip::tracker {
 namespace {
 
-// What a notice counts for.
+// Size of a notice in the buffer.
 constexpr size_t kNoticeBytes = 256;
 
 size_t BytesOf(const SessionUpdate& update) {
@@ -87,7 +87,7 @@ void SessionFeed::SetBehind(bool behind) {
     MutexLock lock(&mutex_);
     if (over_) return;
     behind_ = behind;
-    // A reader that has taken everything meanwhile does not come again by itself.
+    // A reader that has taken everything meanwhile does not ask again by itself.
     refill_asked_ = behind && waiting_.empty();
     if (refill_asked_) refill = refill_;
   }

@@ -26,13 +26,13 @@ struct QueueStatus {
   size_t length = 0;
   bool enabled = true;
   absl::Duration delay;
-  QueueSettings settings;  // What of it this session says itself.
-  std::string sending_id;  // Empty where no message is being sent.
+  QueueSettings settings;  // The settings that this session overrides.
+  std::string sending_id;  // Empty if no message is being sent.
   std::optional<QueuePause> pause;
   std::optional<absl::Time> send_at;  // The end of the delay.
 };
 
-// A piece of an answer as it streams in, which is stored nowhere.
+// A piece of an answer that streams in; not stored.
 struct StreamedText {
   int64_t iteration = 0;
   int64_t offset = 0;  // Bytes of the answer before it.
@@ -40,14 +40,14 @@ struct StreamedText {
   friend bool operator==(const StreamedText&, const StreamedText&) = default;
 };
 
-// Everything of a session that is not an event, at one moment.
+// Everything of a session except its events, at one moment.
 struct SessionSnapshot {
   SessionMetadata metadata;
   QueueStatus queue;
   std::optional<Turn> turn;
   std::vector<PermissionRequest> permissions;
   bool has_runner = false;
-  // For observers, and where an answer streams in: up to kMaxStreamedBytes of its end.
+  // For observers, while an answer streams in: up to kMaxStreamedBytes of its end.
   std::optional<StreamedText> text = {};
 };
 
@@ -75,46 +75,45 @@ struct QueueChange {
 struct TurnChange {
   std::string turn_id;
   std::string queue_id;  // Of the message that began it.
-  // None where the turn has begun.
+  // Nullopt if the turn has begun.
   std::optional<TurnOutcome> outcome;
 };
 
 struct PermissionChange {
   PermissionRequest request;
-  std::optional<PermissionAnswer> answer;  // None where it has been asked.
+  std::optional<PermissionAnswer> answer;  // Nullopt if it has been asked.
 };
 
-// Nothing comes after it. OK: the playback is over. Otherwise why: too_slow, unknown_session,
-// storage_failed, draining; all but unknown_session are reasons to subscribe anew.
+// Nothing follows it. OK: the playback is over. Otherwise the reason: too_slow, unknown_session,
+// storage_failed, draining; after all but unknown_session, subscribe again.
 struct FeedEnd {
   absl::Status status;
 };
 
 struct SessionUpdate {
-  // The newest event of the session when this happened: where notices belong among the events.
+  // The newest event of the session when this happened: orders notices among the events.
   int64_t max_seq = 0;
   std::variant<SessionSnapshot, EventPtr, QueueChange, TurnChange, PermissionChange,
                SessionMetadata, AgentState, StreamedText, FeedEnd>
       what;
 };
 
-// What one observer has yet to read of a session: first a snapshot, then every event after the seq
-// that it named, in order and without a gap, with the notices of what happens meanwhile; then what
-// comes. Events from before the subscription are read from the log at the observer's pace. What
-// comes live waits here; an observer that leaves too much of it lying is cut off, and nobody waits
-// for it.
+// Updates of a session that one observer has not read yet: first a snapshot, then every event after
+// the seq that it named, in order and without a gap, along with notices of changes meanwhile; then
+// new updates. Events from before the subscription are read from the log at the observer's pace.
+// Live updates wait here; an observer that leaves too many unread is cut off, and delays no other.
 //
-// Made by the reader, held by it and by its session. Thread-safe.
+// Created by the reader; held by it and by its session. Thread-safe.
 class SessionFeed {
  public:
   virtual ~SessionFeed() = default;
 
-  // There is something to take, where there was nothing when it was last taken from. Called without
-  // any lock held, on the session's thread. Must not block.
+  // Called when an update waits and none waited before, without any lock held, on the session's
+  // thread. Must not block.
   virtual void OnReady() = 0;
 
-  // Up to `max_updates` and about `max_bytes` of events, oldest first, at least one of what waits;
-  // empty where nothing does.
+  // Returns up to `max_updates` and about `max_bytes` of events, oldest first, at least one waiting
+  // update; empty if none waits.
   std::vector<SessionUpdate> Take(size_t max_updates, size_t max_bytes);
 
  private:
@@ -123,13 +122,14 @@ class SessionFeed {
 
   // `refill` asks the session for more of the log.
   void Begin(const SessionLimits& limits, std::function<void()> refill);
-  // Ends the feed where it holds too much. What is read from the log for it never does that: it is
-  // no more than there is room for, or one event.
+  // Ends the feed if it holds too much. Updates from the log never cause that: they fit into the
+  // room, or are one event.
   void Push(SessionUpdate update, bool from_log = false);
   void End(absl::Status status);
-  // As long as it is, a reader that has room for more asks for it.
+  // While it is behind, a reader that has room for more asks for it.
   void SetBehind(bool behind);
-  // What may be read from the log for it; none where the buffer is half full or the feed over.
+  // How much can be read from the log for it; nothing if the buffer is half full or the feed is
+  // over.
   struct Room {
     size_t bytes = 0;
     size_t updates = 0;

@@ -16,42 +16,42 @@
 namespace callslip::tracker {
 
 enum class SessionState {
-  kActive,     // Takes events.
+  kActive,     // Accepts events.
   kCompleted,  // Has ended; can be resumed.
 };
 
-// "active", "completed": as metadata.json has it.
+// "active", "completed": as in metadata.json.
 absl::string_view SessionStateName(SessionState state);
 
-// What metadata tell of the queue, which is stored by itself.
+// Summary of the queue, which is stored separately.
 struct QueueSummary {
-  size_t length = 0;    // With what is being sent.
-  std::string turn_id;  // The turn that is under way; empty where there is none.
+  size_t length = 0;    // Including a message that is being sent.
+  std::string turn_id;  // The turn in progress; empty if there is none.
   bool paused = false;
-  std::string pause_reason;  // Where it is.
-  // Where the session says it itself.
+  std::string pause_reason;  // If it is paused.
+  // If the session sets it.
   std::optional<bool> enabled;
   friend bool operator==(const QueueSummary&, const QueueSummary&) = default;
 };
 
-// What a session is run by: the agent that it names, in its directory.
+// What runs a session: the agent that it names, in its directory.
 struct AgentPlace {
   std::string acp_server;
   std::string working_dir;
   friend bool operator==(const AgentPlace&, const AgentPlace&) = default;
 };
 
-// The agent that has made a session.
+// The agent that created a session.
 struct Maker {
   AgentPlace place;
-  std::string runner_id;  // That had its session then; empty: none.
+  std::string runner_id;  // The runner that had its session then; empty: none.
   friend bool operator==(const Maker&, const Maker&) = default;
 };
 
 struct SessionMetadata {
   std::string session_id;
   std::string name;
-  // Who made it; empty where nobody said, kNobody where that can't be read.
+  // The client that created it; empty if it was not given, kNobody if it can't be read.
   std::string owner;
   std::string acp_server;
   std::string working_dir;
@@ -60,56 +60,57 @@ struct SessionMetadata {
   SessionState state = SessionState::kActive;
   std::string end_reason;
   bool archived = false;
-  absl::Time archived_at;  // Where it is archived.
-  // Of the events that the log holds.
+  absl::Time archived_at;  // If it is archived.
+  // Of the events in the log.
   int64_t event_count = 0;
   int64_t log_bytes = 0;
-  // The newest seq that was ever used.
+  // The newest seq ever used.
   int64_t max_seq = 0;
-  // Of its images, which are no part of the log but count as it does.
+  // Of its images, which are not part of the log but count like it.
   int64_t image_bytes = 0;
-  // Whose agent has made it, and how many above it were made so; empty and 0 where a person has.
+  // The session whose agent created it, and its depth in a chain of such sessions; empty and 0 if a
+  // person created it.
   std::string parent_session_id;
   int depth = 0;
   // It does not end with its parent.
   bool detached = false;
-  // The agent that has made it, whose rules hold for it: none where a person has.
+  // The agent that created it, whose rules apply to it; nullopt if a person did.
   std::optional<Maker> maker;
-  // The runner that it is given to, and no other one. Empty: whichever suits.
+  // The only runner that can serve it. Empty: any that suits.
   std::string only_runner;
   AgentState agent;
-  // Of the token by which its agent is known; empty where there is none.
+  // Hash of the token that identifies its agent; empty if there is none.
   std::string agent_token_hash;
   QueueSummary queue;
-  // Questions that wait for an answer. Not stored, as they are not.
+  // Open permission requests. Not stored, because the requests are not.
   size_t open_permissions = 0;
-  // It has work (see HasWork()), and no runner takes its messages. Not stored, but found out.
+  // It has work (see HasWork()), and no runner takes its messages. Not stored, but derived.
   bool needs_agent = false;
-  // Why its files can't be read; empty where they can. Not stored: the next call tries again.
+  // Why its files can't be read; empty if they can. Not stored: the next call tries again.
   std::string damage;
   friend bool operator==(const SessionMetadata&, const SessionMetadata&) = default;
 };
 
 AgentPlace PlaceOf(const SessionMetadata& session);
 
-// Whether an agent has something to do: a turn that is under way, or a message that is to be sent,
-// now or later, by itself. Never where the session has ended or can't be read.
+// Whether an agent has work: a turn in progress, or a message that will be sent automatically, now
+// or later. False if the session has ended or can't be read.
 bool HasWork(const SessionMetadata& session, bool enabled_by_default);
 
-// As the lists have it, in which there is no room for them.
+// For lists, which have no room for the details.
 SessionMetadata WithoutDetails(SessionMetadata session);
 
-// Puts what is known of a session beside its files to what was read of them.
+// Copies the members that are not stored from `known` to `session`, which was read from its files.
 void KeepUnstored(const SessionMetadata& known, SessionMetadata& session);
 
 struct SessionRequest {
-  // Empty: one is made. Otherwise [A-Za-z0-9_-]{1,64}, not in use.
+  // Empty: one is generated. Otherwise [A-Za-z0-9_-]{1,64}, not in use.
   std::string session_id;
   std::string name;
   std::string owner;
   std::string acp_server;
   std::string working_dir;
-  // Whose agent makes it; empty: none.
+  // The session whose agent creates it; empty: none.
   std::string parent_session_id = {};
   bool detached = false;
   std::optional<Maker> maker = std::nullopt;
@@ -127,17 +128,17 @@ struct SessionPage {
   std::string next_page_token;            // Empty on the last page.
 };
 
-// How long a log may become and how long a session that has ended is kept. Zero: without bound.
+// Limits of a log's length, and how long an ended session is kept. Zero: unlimited.
 struct SessionRetention {
   int64_t max_events = 0;
   int64_t max_bytes = 0;
   absl::Duration keep_ended = absl::ZeroDuration();
 };
 
-// INVALID_ARGUMENT unless `id` is [A-Za-z0-9_-]{1,64}. To be called before an id touches a path.
+// INVALID_ARGUMENT unless `id` is [A-Za-z0-9_-]{1,64}. Call before an id touches a path.
 absl::Status CheckSessionId(absl::string_view id);
 
-// An id for a session that brought none: its day and time, and 64 bits that nobody can guess.
+// An id for a session without one: its day and time, and 64 bits that can't be guessed.
 std::string NewSessionId(absl::Time now);
 
 }  // namespace callslip::tracker

@@ -22,7 +22,7 @@ namespace callslip::tracker {
 
 enum class SessionAction {
   kCreated,
-  kUpdated,  // Renamed, or to or from the archive.
+  kUpdated,  // Renamed, or moved to or from the archive.
   kEnded,
   kResumed,
   kDeleted,
@@ -33,61 +33,62 @@ enum class SessionAction {
   kActivity,  // Events were recorded.
 };
 
-// What has become of a session, told to those who follow all sessions of its owner.
+// A change of a session, for followers of all sessions of its owner.
 struct SessionNotice {
   SessionAction action = SessionAction::kCreated;
-  // As it is after that. Where `change` says the rest, and with kDeleted and kActivity, no more of
-  // it than AsNoticed() leaves.
+  // Its state after the change. If `change` has the rest, and for kDeleted and kActivity, at most
+  // the members of AsNoticed().
   SessionMetadata session;
-  // With kQueue, kTurn and kPermission; the latter without options and details, its title cut.
+  // For kQueue, kTurn and kPermission; the latter without options and details, with a truncated
+  // title.
   std::variant<std::monostate, QueueChange, TurnChange, PermissionChange> change = {};
 };
 
-// Id, owner, newest event, time of it, and how many questions are open.
+// Id, owner, newest event, its time, and the number of open permission requests.
 SessionMetadata AsNoticed(const SessionMetadata& session);
 
 using NoticePtr = std::shared_ptr<const SessionNotice>;
 
-// The notices that one reader has yet to read, oldest first. A reader that leaves too many of them
-// lying is cut off, and nobody waits for it.
+// Notices that one reader has not read yet, oldest first. A reader that leaves too many unread is
+// cut off, and delays no other.
 //
-// Made by the reader, held by it and by SessionNotices. Thread-safe.
+// Created by the reader; held by it and by SessionNotices. Thread-safe.
 class NoticeFeed {
  public:
   virtual ~NoticeFeed() = default;
 
-  // There is something to take, where there was nothing when it was last taken from. Called without
-  // any lock held, on a session's thread. Must not block.
+  // Called when a notice waits and none waited before, without any lock held, on a session's
+  // thread. Must not block.
   virtual void OnReady() = 0;
 
-  // Null where nothing waits. An error is the end: ObserverTooSlow, Draining.
+  // Null if none waits. An error is the end: ObserverTooSlow, Draining.
   absl::StatusOr<NoticePtr> Take();
 
  private:
   friend class SessionNotices;
 
-  // Returns false where the feed is over, be it by this.
+  // Returns false if the feed is over, or is ended by this.
   bool Push(NoticePtr notice, size_t limit);
   void End(absl::Status status);
 
   Mutex mutex_;
   std::deque<NoticePtr> waiting_ ABSL_GUARDED_BY(mutex_);
-  absl::Status end_ ABSL_GUARDED_BY(mutex_);  // Not OK: nothing follows what waits.
+  absl::Status end_ ABSL_GUARDED_BY(mutex_);  // Not OK: nothing follows the waiting ones.
 };
 
-// Who follows the sessions of which owner. Thread-safe.
+// Followers of the sessions of each owner. Thread-safe.
 class SessionNotices {
  public:
   explicit SessionNotices(const SessionLimits& limits) : limits_(limits) {}
   // Ends all feeds with Draining.
   ~SessionNotices();
 
-  // From here on the feed gets each notice of the sessions of these owners; those of one session in
+  // From now on the feed gets each notice of the sessions of these owners; those of one session in
   // order. TooManyObservers.
   absl::Status Subscribe(const ClientScope& clients, std::shared_ptr<NoticeFeed> feed);
-  // Harmless where it is not subscribed.
+  // Harmless if it is not subscribed.
   void Unsubscribe(const ClientScope& clients, const NoticeFeed* feed);
-  // To be called when what it tells of is durable and visible to all.
+  // Call when the change is durable and visible to all.
   void Publish(SessionNotice notice);
 
  private:

@@ -1,4 +1,4 @@
-// What the session's agent asks, and who answers.
+// Permission requests of the session's agent, and their answers.
 
 #include <memory>
 #include <utility>

@@ -14,7 +14,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Why the queue is paused where somebody has stopped the agent.
+// Reason of the pause after the agent was stopped.
 constexpr char kStopped[] = "stopped";
 
 }  // namespace
@@ -36,7 +36,7 @@ absl::StatusOr<QueuedMessage> Session::SendNow(MessageRequest request, absl::Tim
   ASSIGN_OR_RETURN(const QueueDelivery::Sent sent, delivery_.SendNow(std::move(request), now));
   if (queue_.size() > before) QueueChanged(QueueAction::kAdded, sent.message.id);
   QueueChanged(QueueAction::kSending, sent.message.id);
-  // Not before the caller, who may be the runner itself, knows of it.
+  // Only after the commit: the caller may be the runner itself.
   AfterCommit([receiver = receiver_, sent](const absl::Status& status) {
     if (status.ok()) receiver->OnMessage(sent.turn_id, sent.message);
   });
@@ -131,7 +131,7 @@ absl::Status Session::Attach(std::shared_ptr<MessageReceiver> receiver, absl::st
   receiver_ = std::move(receiver);
   if (const QueuedMessage* sending = queue_.Sending(); sending != nullptr) {
     if (sending->turn_id == turn_id) {
-      // The runner has it, or lost it on the way: the same turn_id tells it which.
+      // The runner has it, or lost it on the way: the same turn_id shows which.
       AfterCommit([receiver = receiver_, message = *sending](const absl::Status& status) {
         if (status.ok()) receiver->OnMessage(message.turn_id, message);
       });
@@ -142,7 +142,7 @@ absl::Status Session::Attach(std::shared_ptr<MessageReceiver> receiver, absl::st
   const auto& turn = delivery_.state().turn;
   if (!turn.has_value()) return absl::OkStatus();
   if (turn->id == turn_id) {
-    // It was stopped while nobody was there to be told.
+    // It was stopped while no runner was connected.
     const auto& pause = delivery_.state().pause;
     if (pause.has_value() && pause->reason == kStopped) TellStop(turn->id);
     return absl::OkStatus();
@@ -162,7 +162,7 @@ absl::Status Session::LoseRunner(absl::Time now) {
     Detach(receiver_.get());
   }
   RETURN_IF_ERROR(LoseTurn("the session's runner was lost in the middle of the turn", now));
-  // Nobody waits for their answers any more.
+  // No runner waits for their answers any more.
   return CancelPermissions(now).status();
 }
 
@@ -199,7 +199,7 @@ absl::StatusOr<Turn> Session::StartTurn(absl::string_view turn_id, absl::Time no
 }
 
 absl::Status Session::FinishTurn(absl::string_view turn_id, TurnOutcome outcome, absl::Time now) {
-  // Cut, not refused: the turn has ended whatever is said about it.
+  // Truncated, not refused, because the turn has ended anyway.
   Cut(outcome.reason, kMaxReasonBytes);
   Cut(outcome.message, kMaxReasonTextBytes);
   Cut(outcome.stop_reason, kMaxReasonBytes);
@@ -217,7 +217,7 @@ absl::Status Session::FinishTurn(absl::string_view turn_id, TurnOutcome outcome,
   queue_changed_ = true;
   RETURN_IF_ERROR(CancelPermissions(now).status());
   if (!metadata_.agent.runner_id.empty()) {
-    // The turn has ended, whatever can't be recorded of its calls.
+    // The turn has ended, even if the end of its calls can't be recorded.
     const absl::Status failed = FailOpenToolCalls(outcome.end, now);
     if (absl::IsUnavailable(failed)) return failed;
   }
@@ -239,8 +239,8 @@ absl::Status Session::FinishTurn(absl::string_view turn_id, TurnOutcome outcome,
   return absl::OkStatus();
 }
 
-// Nobody else tells of them. Of a turn that was completed it is for the agent to say how its calls
-// have ended, but for the runner's commands, which end within their turn.
+// No other code reports their ends. After a completed turn the agent reports how its calls ended,
+// except for the runner's commands, which end within their turn.
 absl::Status Session::FailOpenToolCalls(TurnEnd end, absl::Time now) {
   std::vector<NewEvent> failed;
   for (const std::string& id : open_calls_.ids()) {
@@ -300,7 +300,7 @@ int64_t Session::SeqOfPrompt(absl::string_view message_id) const {
 
 void Remember(int64_t seq, RecordedPrompt prompt, std::deque<RecordedPrompt>& prompts) {
   prompt.seq = seq;
-  // What is longer is not an id that anybody can send again.
+  // No client can send a longer id again.
   if (prompt.prompt_id.size() > kMaxClientIdBytes) prompt.prompt_id.clear();
   if (prompt.queue_id.size() > kMaxClientIdBytes) prompt.queue_id.clear();
   prompts.push_back(std::move(prompt));

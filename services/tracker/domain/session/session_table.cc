@@ -30,7 +30,7 @@ absl::Status Check(const SessionRequest& request) {
   return absl::OkStatus();
 }
 
-// What can't be read is kept: nobody knows what it is.
+// A session that can't be read is kept, because its content is unknown.
 bool IsOld(const SessionMetadata& session, const SessionRetention& retention, absl::Time now) {
   return retention.keep_ended > absl::ZeroDuration() && session.damage.empty() &&
          session.state == SessionState::kCompleted &&
@@ -63,7 +63,7 @@ absl::StatusOr<std::unique_ptr<SessionTable>> SessionTable::Open(SessionStorage*
 }
 
 SessionTable::~SessionTable() {
-  // They call each other.
+  // The threads call each other.
   for (const auto& thread : threads_) thread->Stop();
 }
 
@@ -169,7 +169,7 @@ void SessionTable::EndChildren(const std::vector<std::string>& ids) {
 
 void SessionTable::DeleteOld(const std::string& id, const SessionRetention& retention,
                              absl::Time now) {
-  // Somebody may resume it before its thread comes to this.
+  // It may be resumed before its thread gets to this.
   ThreadOf(id).Remove(
       id, [](const absl::Status&) {},
       [retention, now](const SessionMetadata& session) { return IsOld(session, retention, now); });

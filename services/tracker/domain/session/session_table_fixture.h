@@ -26,24 +26,24 @@
 #include "tracker/postgres/postgres_session_storage.h"
 #endif
 
-// A SessionTable on real files, for tests. Its calls are made to wait for their answers.
+// A SessionTable on real files, for tests. Its calls wait for their answers.
 namespace callslip::tracker {
 
-// How calls fail that name no session, or are no calls.
+// Errors of calls that name no known session, or are invalid.
 inline const auto kUnknown = FailsWith(absl::StatusCode::kNotFound, "unknown_session");
 inline const auto kInvalid = FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument");
 
-// An event as a text, "TYPE DATA".
+// An event as text, "TYPE DATA".
 inline std::string TextOf(const EventPtr& event) {
   return absl::StrCat(event->type, " ", event->data);
 }
-// A string of its data; empty if that is absent.
+// A string member of its data; empty if absent.
 inline std::string MemberOf(const EventPtr& event, const char* name) {
   return StringAt(ParseJson(event->data).value_or(Json()), name);
 }
 
-// A folder that goes with the test; in memory where there is such a place, since what a test shows
-// does not depend on how long a disk takes for a sync.
+// A folder that is removed with the test; in memory if possible, because tests do not depend on how
+// long a disk takes for a sync.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -62,7 +62,7 @@ class TemporaryFolder {
   std::string path_;
 };
 
-// A value that another thread brings.
+// A value that another thread sets.
 template <typename T>
 class Awaited {
  public:
@@ -83,7 +83,7 @@ class Awaited {
   std::optional<T> value_;
 };
 
-// Values that another thread brings one after the other.
+// Values that another thread adds one after the other.
 template <typename T>
 class Inbox {
  public:
@@ -139,7 +139,7 @@ class TestFeed final : public SessionFeed {
       ready_.Take();
     }
   }
-  // The next update of one kind; others are passed over.
+  // The next update of one kind; skips others.
   template <typename T>
   T NextOf() {
     while (true) {
@@ -152,7 +152,7 @@ class TestFeed final : public SessionFeed {
   Inbox<bool> ready_;
 };
 
-// The first line of a test that is about files.
+// First line of a test that concerns files.
 #ifdef CALLSLIP_SESSIONS_IN_POSTGRES
 #define CALLSLIP_ABOUT_FILES() GTEST_SKIP() << "about files"
 #else
@@ -163,7 +163,7 @@ class SessionTableTest : public ::testing::Test {
  protected:
   SessionTableTest() { Reopen(); }
 
-  // As a process that is stopped and started again.
+  // Like a process that is stopped and started again.
   void Reopen(Disk* disk = nullptr) {
     Close();
     if (disk == nullptr) disk = &disk_;
@@ -177,8 +177,7 @@ class SessionTableTest : public ::testing::Test {
     storage_.reset();
   }
 
-  // Most tests are about sessions, wherever they are kept: in files, or, where this is compiled for
-  // them, in PostgreSQL.
+  // Most tests work with any storage: files or, if compiled for it, PostgreSQL.
 #ifdef CALLSLIP_SESSIONS_IN_POSTGRES
   void OpenStorage(Disk*) {
     const auto connection = PostgresConnection::Open(url_);

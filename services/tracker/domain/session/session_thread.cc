@@ -46,7 +46,7 @@ void SessionThread::End(std::string session_id, std::string reason) {
   mailbox_->Post(
       [this, id = std::move(session_id), reason = std::move(reason)](absl::Time now) {
         const absl::StatusOr<Session*> session = Find(id, now);
-        // What fails here is made up for when the tracker starts.
+        // A failure here is repaired when the tracker starts.
         if (session.ok()) (*session)->End(reason, now).IgnoreError();
       },
       std::numeric_limits<size_t>::max());
@@ -69,7 +69,7 @@ bool SessionThread::Remove(std::string session_id, std::function<void(absl::Stat
 
 absl::Status SessionThread::DoRemove(const std::string& id, const Condition& condition,
                                      absl::Time now) {
-  // What was called before gets its answer first.
+  // Earlier calls get their answers first.
   const auto found = sessions_.find(id);
   const absl::Status committed =
       found == sessions_.end() ? absl::OkStatus() : found->second.session->Commit(now);
@@ -105,7 +105,7 @@ bool SessionThread::Mailbox::Post(Task task, size_t limit) {
     MutexLock lock(&mutex);
     if (stop || tasks.size() >= limit) return false;
     tasks.push_back(std::move(task));
-    if (tasks.size() > 1) return true;  // Whoever came first has woken the thread.
+    if (tasks.size() > 1) return true;  // The first task has woken the thread.
   }
   sleeper->Wake();
   return true;
@@ -176,7 +176,7 @@ absl::StatusOr<Session*> SessionThread::Find(const std::string& id, absl::Time n
   RETURN_IF_ERROR(loaded.status());
   if (const auto known = catalog_->Get(id); known.ok()) KeepUnstored(*known, loaded->metadata);
   Session* const session = Keep(*std::move(loaded), now);
-  // Where it could not be read before, it is whole now.
+  // It can be read now, even if it could not before.
   catalog_->Set(session->metadata());
   return session;
 }
@@ -187,7 +187,7 @@ Session* SessionThread::Keep(LoadedSession loaded, absl::Time now) {
   Session::Later later = [this, mailbox, id](std::function<void(Session&, absl::Time)> call) {
     const std::shared_ptr<Mailbox> thread = mailbox.lock();
     if (thread == nullptr) return;
-    // Without a limit: there is one such call at a time of each observer.
+    // Without a limit, because each observer has one such call at a time.
     thread->Post(
         [this, id, call = std::move(call)](absl::Time then) {
           const auto found = sessions_.find(id);
@@ -234,7 +234,7 @@ void SessionThread::Drop(const std::string& id, const absl::Status& status) {
 }
 
 void SessionThread::UnloadIdle(size_t pushed) {
-  // Each call moves its session to the front and one session behind a bound, at the most.
+  // Each call moves its session to the front, and at most one session beyond a limit.
   const auto is_behind = [&](size_t place, size_t bound) {
     return place >= bound && place < bound + pushed;
   };

@@ -27,20 +27,20 @@
 
 namespace callslip::tracker {
 
-// One thread and the sessions that belong to it. It works in rounds: takes the calls that wait,
-// does them one after the other, then lets each session that was called commit, which answers them.
-// So the appends of one round share one sync of their log (group commit), and the calls of one
-// session need no lock.
+// One thread and the sessions that belong to it. It works in rounds: takes the waiting calls, makes
+// them one after the other, then lets each called session commit, which answers the calls. So the
+// appends of one round share one sync of their log (group commit), and the calls of one session
+// need no lock.
 //
-// Sessions are loaded when they are called and unloaded when nobody follows them and others were
-// called since. One whose storage fails is dropped, as if the process had been restarted: its
-// observers are told to subscribe anew, and the next call loads what is really stored.
+// Sessions are loaded when they are called, and unloaded when they have no followers and others
+// were called since. A session whose storage fails is dropped, as if the process had been
+// restarted: its observers must subscribe again, and the next call loads what is really stored.
 class SessionThread {
  public:
-  // On the thread. `session` may be an error; it was loaded otherwise.
+  // On the thread. `session` is an error if it could not be loaded.
   using Call = std::function<void(absl::StatusOr<Session*> session, absl::Time now)>;
 
-  // Told of a session that has ended or was removed, maybe repeatedly.
+  // Called for a session that has ended or was removed, possibly repeatedly.
   using Gone = std::function<void(const std::string& id)>;
 
   SessionThread(SessionStorage* storage, SessionCatalog* catalog, SessionNotices* notices,
@@ -48,16 +48,18 @@ class SessionThread {
                 const QueueDefaults& defaults, Gone gone);
   // As Stop().
   ~SessionThread() { Stop(); }
-  // Does what waits, then ends what goes on with Draining. What comes later is refused.
+  // Makes the waiting calls, then ends everything in progress with Draining. Later calls are
+  // refused.
   void Stop();
 
-  // Any thread; never block. Return false, and drop the call, where too many wait.
+  // Any thread; never block. Return false, and drop the call, if too many wait.
   bool Do(std::string session_id, Call call);
-  // Creates the session and then calls.
+  // Creates the session and then makes the call.
   bool Create(SessionMetadata metadata, Call call);
   // Ends the session, however many calls wait.
   void End(std::string session_id, std::string reason);
-  // Ends what goes on in the session and removes it, if `condition` holds of it then; null: always.
+  // Ends everything in progress in the session and removes it, if `condition` holds then; null:
+  // always.
   using Condition = std::function<bool(const SessionMetadata& session)>;
   bool Remove(std::string session_id, std::function<void(absl::Status)> done,
               Condition condition = nullptr);
@@ -70,10 +72,11 @@ class SessionThread {
     std::list<std::string>::iterator use;
   };
   using Task = std::function<void(absl::Time now)>;
-  // The calls that wait. What outlives the thread (a feed, say) holds no more of it than this.
+  // The waiting calls. Objects that outlive the thread, such as a feed, hold no more of it than
+  // this.
   struct Mailbox {
     explicit Mailbox(Clock* clock) : sleeper(clock->NewSleeper()) {}
-    // Returns false where `limit` tasks wait already, or the thread is going.
+    // Returns false if `limit` tasks wait already, or the thread is stopping.
     bool Post(Task task, size_t limit);
 
     const std::unique_ptr<Sleeper> sleeper;
@@ -81,7 +84,7 @@ class SessionThread {
     std::deque<Task> tasks ABSL_GUARDED_BY(mutex);
     bool stop ABSL_GUARDED_BY(mutex) = false;
   };
-  // Appends that share a sync, and what one session may delay the others by.
+  // Appends that share a sync, and the delay that one session can cause for others.
   static constexpr size_t kCallsOfRound = 512;
 
   bool Post(Task task) { return mailbox_->Post(std::move(task), limits_.waiting_calls); }
@@ -94,10 +97,11 @@ class SessionThread {
   void Touch(const std::string& id, Loaded& loaded);
   void SetTimer(const std::string& id, Loaded& loaded, absl::Time time);
   void Drop(const std::string& id, const absl::Status& status);
-  // Of the sessions that others have pushed behind the bounds in this round.
+  // Closes files and unloads idle sessions, of those that others have pushed beyond the limits in
+  // this round.
   void UnloadIdle(size_t pushed);
   absl::Status DoRemove(const std::string& id, const Condition& condition, absl::Time now);
-  // It is in no list any more, and those who follow its owner's sessions are told.
+  // Removes it from all lists, and notifies the followers of its owner's sessions.
   void Forget(const std::string& id);
 
   SessionStorage* const storage_;
@@ -110,10 +114,10 @@ class SessionThread {
   const Gone gone_;
   const std::shared_ptr<Mailbox> mailbox_;
 
-  // The thread's own.
+  // Used only on the thread.
   AgentAnswers answers_;
   absl::flat_hash_map<std::string, Loaded> sessions_;
-  std::list<std::string> uses_;  // Of `sessions_`, the last called first.
+  std::list<std::string> uses_;  // Of `sessions_`, most recently called first.
   std::set<std::pair<absl::Time, std::string>> timers_;
   std::vector<std::string> touched_;
 

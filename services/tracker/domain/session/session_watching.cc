@@ -26,7 +26,7 @@ absl::Status Session::Subscribe(int64_t after_seq, std::shared_ptr<SessionFeed> 
   if (metadata_.state == SessionState::kActive)
     snapshot.text = answers_->Text(metadata_.session_id);
   Tell(feed, std::move(snapshot));
-  // An observer that has seen more than there is has seen another log: it starts with what comes.
+  // An observer that has seen more than exists has seen another log: it starts with new events.
   observers_.push_back({.feed = std::move(feed), .seq = std::min(after_seq, record_->max_seq())});
   FillFromLog(observers_.back());
   return absl::OkStatus();
@@ -59,7 +59,7 @@ void Session::Refill(const SessionFeed* feed) {
     if (observer.feed.get() == feed && observer.behind) return FillFromLog(observer);
   }
   for (Playback& playback : playbacks_) {
-    // Advance(), which follows, plays on.
+    // Advance(), which follows, continues the playback.
     if (playback.feed.get() == feed) playback.due = absl::InfinitePast();
   }
 }
@@ -77,7 +77,7 @@ void Session::FillFromLog(Observer& observer) {
     observer.behind = page.has_more;
     if (!page.events.empty()) observer.seq = page.last_seq;
   }
-  // Allowed to ask for more before it is given this, so that it asks when it has taken this.
+  // Allow it to ask for more before it gets these, so that it asks when it has taken them.
   AfterCommit([feed = observer.feed, behind = observer.behind, max_seq = record_->max_seq(),
                events = std::move(page.events)](const absl::Status& status) {
     if (!status.ok()) return;
@@ -90,11 +90,11 @@ bool Session::PlayOn(Playback& playback, absl::Time now) {
   if (playback.feed->over()) return false;
   if (now < playback.due) return true;
   SessionFeed::Room room = playback.feed->RoomForLog();
-  // What is due but does not fit waits for its reader: a playback can.
+  // Due events that do not fit wait for the reader: a playback can be delayed.
   std::vector<EventPtr> played;
   bool behind = false;
   bool over = false;
-  // After a wait for the reader the pace goes on from the present.
+  // After a wait for the reader the pace continues from the present.
   absl::Time due = playback.due == absl::InfinitePast() ? now : playback.due;
   while (due <= now) {
     absl::StatusOr<EventPtr> event = playback.player.Peek();
@@ -105,7 +105,7 @@ bool Session::PlayOn(Playback& playback, absl::Time now) {
     room.bytes -= std::min(room.bytes, (*event)->bytes);
     --room.updates;
     played.push_back(*event);
-    playback.player.Next().IgnoreError();  // What was peeked at.
+    playback.player.Next().IgnoreError();  // The peeked event.
     absl::StatusOr<EventPtr> next = playback.player.Peek();
     if (!Checked(next.status()).ok()) return true;
     if (*next == nullptr) continue;

@@ -17,7 +17,7 @@ namespace callslip::tracker {
 namespace {
 
 constexpr char kType[] = "shell";
-// How soon a record is tried again where the storage has refused it.
+// Delay before a record that the storage refused is tried again.
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
 
 }  // namespace
@@ -31,8 +31,8 @@ struct OpenShellCommands {
       ABSL_GUARDED_BY(mutex);
 };
 
-// One command, from its registration to its end: takes its changes from the table, and has them
-// recorded on the session's thread, where a change that can't be stored waits for better times.
+// One command, from its registration to its end: takes its changes from the table, and records them
+// on the session's thread. A change that can't be stored is retried later.
 class ShellCommandWatch final : public CommandFeed,
                                 public std::enable_shared_from_this<ShellCommandWatch> {
  public:
@@ -53,7 +53,7 @@ class ShellCommandWatch final : public CommandFeed,
     return session_id == session_id_ && id == command_.id;
   }
 
-  // It was registered under this id. Before it is watched.
+  // It was registered under this id. Call before it is watched.
   void Open(const std::string& command_id) {
     command_id_ = command_id;
     if (const auto open = open_.lock()) {
@@ -64,7 +64,7 @@ class ShellCommandWatch final : public CommandFeed,
 
   void OnReady() override { PassOn(std::make_shared<Updates>(Take(kUpdates))); }
 
-  // Has it recorded what has become of the command.
+  // Records the command's update.
   void Tell(CommandUpdate update) { Tell(std::make_shared<Updates>(1, std::move(update))); }
 
  private:
@@ -83,7 +83,7 @@ class ShellCommandWatch final : public CommandFeed,
         });
   }
 
-  // Nobody hears of a change of a command, not by its session either, before that is stored.
+  // No one, not even its session, receives a change of a command before it is stored.
   void PassOn(const std::shared_ptr<Updates>& updates) {
     if (gate_ == nullptr || gate_->IsOpen()) return Tell(updates);
     gate_->Pass([self = shared_from_this(), updates,
@@ -96,7 +96,8 @@ class ShellCommandWatch final : public CommandFeed,
   void Add(const CommandUpdate& update) {
     if (ended_) return;
     if (!update.error.ok()) return AddFailure(std::string(update.error.message()));
-    // A watch that is over before its command: the table was drained. See ShellCommands::Settle().
+    // The watch ended before its command, because the table was drained. See
+    // ShellCommands::Settle().
     if (update.command == nullptr) return;
     const CommandSnapshot& snapshot = *update.command;
     if (snapshot.start_time() != absl::InfinitePast() && !std::exchange(running_, true)) {
@@ -130,11 +131,11 @@ class ShellCommandWatch final : public CommandFeed,
     return absl::OkStatus();
   }
 
-  // On the session's thread; or on the caller's, where the call was refused.
+  // On the session's thread; or on the caller's, if the call was refused.
   void OnRecorded(const absl::Status& status, const std::shared_ptr<Updates>& updates) {
     if (absl::IsResourceExhausted(status)) return Retry(updates);
     std::vector<ToolCallUpdate> recorded = std::exchange(recording_, {});
-    // What a session that has ended or is gone was to be told is of no interest.
+    // Updates of a session that has ended or was removed are dropped.
     if (!absl::IsUnavailable(status)) {
       if (end_.has_value()) NoteReceived(*std::exchange(end_, std::nullopt));
       if (!status.ok()) Close();
@@ -165,7 +166,7 @@ class ShellCommandWatch final : public CommandFeed,
   const std::string session_id_;
   const ShellCommand command_;
   std::string command_id_;
-  // The session's thread's own.
+  // Used only on the session's thread.
   bool running_ = false;
   bool ended_ = false;
   std::optional<CommandUpdate> end_;       // Until it is recorded.
@@ -197,7 +198,7 @@ std::string ShellCommands::Start(const std::string& client_id, const SessionMeta
   const std::string& session_id = session.session_id;
   const auto watch = std::make_shared<ShellCommandWatch>(sessions_, timers_, gate_, format_, open_,
                                                          client_id, session_id, command.command);
-  // Of the event, which is recorded once: also where there was another session of the same id.
+  // Identifies the event, which is recorded once, even if an earlier session had the same id.
   const std::string request_id = absl::StrCat(session_id, "/", command.command.id, "/", command.seq,
                                               "-", absl::ToUnixMicros(session.created_at));
   CommandRequest request{.client_id = client_id,
@@ -207,7 +208,7 @@ std::string ShellCommands::Start(const std::string& client_id, const SessionMeta
                          .label = session_id,
                          .trace = TraceOfSession(session_id, session.created_at)};
   request.params = std::make_shared<const std::string>(format_.params(command.command));
-  // A build takes its time; the clock of quick commands is not meant for it.
+  // A build takes longer than the default for quick commands.
   request.deadlines.start_to_close = kMaxStartToClose;
   const absl::StatusOr<CommandRegistration> registered =
       commands_->Register(std::move(request), clock_->Now());
@@ -234,7 +235,7 @@ void ShellCommands::Settle() {
     if (command.ok() && IsTerminal((*command)->state)) {
       watch->Tell({.command = *command, .last = true});
     } else {
-      // Nor is a worker to run it after a restart, when the session has it as failed.
+      // No worker must run it after a restart, because the session has it as failed.
       (void)commands_->Expire(watch->client_id(), id,
                               {"draining", "The tracker was shut down.", "", false}, clock_->Now());
       watch->Tell({.error = Draining()});

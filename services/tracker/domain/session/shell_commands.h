@@ -16,32 +16,32 @@ namespace callslip::tracker {
 
 struct OpenShellCommands;
 
-// Shell commands as workers of type "shell" get them and answer; see AddAgentText in
+// Format of shell commands for workers of type "shell", and of their results; see AddAgentText in
 // session_service.proto.
 struct ShellFormat {
   std::string (*params)(const ShellCommand& command);
-  // Of a command that has ended.
+  // For a command that has ended.
   ShellResult (*result)(const ShellCommand& command, const CommandSnapshot& snapshot);
 };
 
-// Has the commands of agents' answers run by the workers of their sessions, and records in the
-// session that each runs and how it has ended. Thread-safe.
+// Runs the commands of agents' answers on the workers of their sessions, and records in the session
+// that each runs and how it ended. Thread-safe.
 class ShellCommands {
  public:
-  // What is told of a command has passed `gate`, unless that is null. `commands` must have been
-  // drained before `sessions` goes.
+  // Updates of commands are passed on through `gate`, unless it is null. `commands` must be drained
+  // before `sessions` is destroyed.
   ShellCommands(Clock* clock, CommandTable* commands, SessionCaller* sessions,
                 std::shared_ptr<TimerThread> timers, OutputGate* gate, const ShellFormat& format);
 
-  // Registers a command of `session`, which belongs to `client_id`, and follows it. Returns the
-  // command's id; empty where it was refused, in which case it is recorded why. Does not block.
+  // Registers a command of `session`, owned by `client_id`, and follows it. Returns the command's
+  // id; empty if it was refused, in which case the reason is recorded. Does not block.
   std::string Start(const std::string& client_id, const SessionMetadata& session,
                     const AgentCommand& command);
-  // The id of one that was started and has not ended; else empty.
+  // The id of a started command that has not ended; else empty.
   std::string Find(const SessionMetadata& session, const AgentCommand& command);
 
-  // After the drain of the command table: records how the commands have ended of which it has told
-  // nothing any more, or that they won't, and sees to that.
+  // After the drain of the command table, which reports no more ends: records the end of each open
+  // command. One that has not ended is expired, and recorded as failed.
   void Settle();
 
  private:

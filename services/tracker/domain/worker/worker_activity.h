@@ -10,12 +10,12 @@
 
 namespace callslip::tracker {
 
-// What a worker that holds a call or a command does at this moment.
+// Present activity of a worker that has a held call or holds a command.
 struct WorkerActivity {
   std::string target;
   std::string worker_id;
-  ClientScope takes = ClientScope::All();         // Whose commands.
-  bool polls = false;                             // A call of it is held.
+  ClientScope takes = ClientScope::All();         // Clients whose commands it takes.
+  bool polls = false;                             // It has a held call.
   absl::Time last_report = absl::InfinitePast();  // About a command that it holds or has held.
   std::vector<CommandPtr> commands;               // DELIVERED or RUNNING, oldest first.
 };

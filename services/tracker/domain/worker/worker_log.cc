@@ -134,7 +134,7 @@ absl::StatusOr<std::vector<WorkerLogEntry>> WorkerLog::List(const ClientScope& c
     if (!Selects(filter.target, key.first) || !Selects(filter.worker_id, key.second)) continue;
     for (const auto& [kind, ring] : worker.rings) {
       if (!Selects(filter.kind, kind)) continue;
-      // No more of a ring than there may be of all.
+      // At most as many from one ring as from all together.
       size_t left = limit;
       for (auto entry = ring.entries.rbegin(); entry != ring.entries.rend() && left > 0; ++entry) {
         if (!clients.Covers(*entry->owner)) continue;

@@ -20,7 +20,7 @@
 
 namespace callslip::tracker {
 
-// One thing that a worker has seen; see the message of the same name in worker.proto.
+// One entry of a worker's log; see the message of the same name in worker.proto.
 struct WorkerLogEntry {
   int64_t sequence = 0;
   std::string target;
@@ -30,51 +30,52 @@ struct WorkerLogEntry {
   Payload entry;
 };
 
-// As it comes from a worker.
+// An entry as a worker sends it.
 struct SeenByWorker {
   Payload entry;
-  std::string place;  // Where it was seen, such as `tab-12`; may be empty.
+  std::string place;  // Where it was seen, such as `tab-12`. Can be empty.
 };
 
-// A command that was reported at a place.
+// Claim of a place by a command that was reported there.
 struct PlaceClaim {
   std::string target;
   std::string worker_id;
   std::string place;
-  std::string client_id;  // Whose it is.
-  absl::Time delivered;   // Since when it may have worked there.
+  std::string client_id;  // Owner of the command.
+  absl::Time
+      delivered;  // When the command was delivered; it can have worked at the place since then.
 };
 
-// What is empty selects all.
+// Empty members select all.
 struct WorkerLogFilter {
   std::string target;
   std::string worker_id;
   std::string kind;
 };
 
-// What workers have seen besides commands, such as the console of a page: the newest of each kind
-// of each worker. Nothing here is ever told to anybody unasked, and nothing outlives the process.
+// Observations of workers other than commands, such as the console of a page: the newest entries of
+// each kind of each worker. Entries are only listed on request, and do not outlive the process.
 //
-// Each entry is somebody's: the client's whose command worked at its place, else the sender's.
+// Each entry has an owner: the client whose command worked at its place, else the sender.
 //
-// Thread-safe. Errors are those that worker_service.proto documents.
+// Thread-safe. Errors are documented in worker_service.proto.
 class WorkerLog {
  public:
   explicit WorkerLog(const WorkerLogLimits& limits = {}) : limits_(limits) {}
 
-  // All of the entries, oldest first, or none of them. They are `sender`'s where no command has
-  // claimed their places.
+  // Adds all of the entries, which are given oldest first, or none. `sender` owns those whose
+  // places no command has claimed.
   absl::Status Append(std::string target, std::string worker_id, const std::string& kind,
                       const std::string& sender, std::vector<SeenByWorker> seen, absl::Time now);
 
-  // What is seen at the place from now on is the client's, and what was since the delivery.
+  // Makes the client the owner of entries at the place, from now on and since the delivery.
   void Claim(PlaceClaim claim);
 
-  // What is theirs, newest first. `page_size` 0 means the default of 100.
+  // Entries of these owners, newest first. `page_size` 0 means the default of 100.
   absl::StatusOr<std::vector<WorkerLogEntry>> List(const ClientScope& clients,
                                                    const WorkerLogFilter& filter, int page_size);
 
-  // Of all entries.
+  // Bytes of all entries.
   int64_t bytes();
 
  private:
@@ -99,8 +100,8 @@ class WorkerLog {
 
   // The claims of one worker.
   struct Claims {
-    std::deque<std::pair<std::string, Owner>> of_places;  // The latest last.
-    int64_t last = 0;                                     // Of all workers' claims.
+    std::deque<std::pair<std::string, Owner>> of_places;  // Latest last.
+    int64_t last = 0;  // Number of its latest claim, counted over all workers.
   };
 
   Worker& FindLocked(const Key& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

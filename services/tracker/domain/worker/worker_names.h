@@ -7,8 +7,8 @@
 
 namespace callslip::tracker {
 
-// Puts the defaults in place of empty names. INVALID_ARGUMENT, naming the field, where one is too
-// long or has control characters.
+// Replaces empty names by the defaults. INVALID_ARGUMENT, naming the field, if one is too long or
+// has control characters.
 absl::Status CompleteAndCheckWorker(std::string& target, std::string& worker_id);
 
 }  // namespace callslip::tracker

@@ -9,14 +9,14 @@
 
 namespace callslip::tracker {
 
-// When one worker was last heard of. Thread-safe; costs an atomic store, for calls that must not
-// take a lock for it.
+// When one worker was last seen. Thread-safe; costs an atomic store, for calls that must not take a
+// lock.
 class WorkerPresence {
  public:
   void Seen(absl::Time now) { last_seen_nanos_ = absl::ToUnixNanos(now); }
   absl::Time last_seen() const { return absl::FromUnixNanos(last_seen_nanos_); }
 
-  // It has a call that lasts: until Left(), as often as this was called.
+  // A lasting call begins. Call Left() once for each call of this.
   void Stays() { ++staying_; }
   void Left(absl::Time now) {
     Seen(now);

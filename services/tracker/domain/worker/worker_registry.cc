@@ -17,12 +17,12 @@
 namespace callslip::tracker {
 namespace {
 
-// A page token is target and id of the last worker on the page before, which have no line breaks.
+// A page token is target and id of the previous page's last worker. Neither has line breaks.
 std::string TokenAfter(const std::pair<std::string, std::string>& key) {
   return absl::StrCat(key.first, "\n", key.second);
 }
 
-// What comes before every key without a token.
+// The key after which the page starts; without a token, one before every key.
 absl::StatusOr<std::pair<std::string, std::string>> KeyBefore(const std::string& page_token) {
   const std::vector<std::string> parts = absl::StrSplit(page_token, '\n');
   if (page_token.empty()) return std::pair<std::string, std::string>();
@@ -61,7 +61,7 @@ absl::Status WorkerRegistry::Report(std::string target, std::string worker_id, W
   MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(Record * record,
                    FindLocked({std::move(target), std::move(worker_id)}, now, teller));
-  record->report.swap(shared);  // The old one goes once the lock is released.
+  record->report.swap(shared);  // The old report is freed after the lock is released.
   record->report_time = now;
   return absl::OkStatus();
 }
@@ -127,7 +127,7 @@ std::map<std::string, WorkerCounts> WorkerRegistry::CountByTarget(
     const std::vector<WorkerActivity>& activities, absl::Time now) {
   std::map<std::string, WorkerCounts> targets;
   MutexLock lock(&mutex_);
-  // Whoever is at work is known, however long ago its call began.
+  // An active worker is known, however long ago its call began.
   for (const WorkerActivity& activity : activities) SeeAtWorkLocked(activity, now);
   ForgetSilentLocked(now);
   for (const auto& [key, record] : workers_) {
@@ -152,14 +152,14 @@ absl::StatusOr<WorkerPage> WorkerRegistry::List(const std::string& target, int p
   std::map<Key, Record> known;
   {
     MutexLock lock(&mutex_);
-    // Whoever is at work is known, however long ago its call began.
+    // An active worker is known, however long ago its call began.
     for (const WorkerActivity& activity : activities) SeeAtWorkLocked(activity, now);
     ForgetSilentLocked(now);
     for (const auto& [key, record] : workers_) {
       if (key > after && (target.empty() || key.first == target)) known.emplace(key, record);
     }
   }
-  // There may be one for each of those whose commands are taken by a name.
+  // A name can have several activities, one for each scope of clients.
   std::map<Key, std::vector<CommandPtr>> at_work;
   for (WorkerActivity& activity : activities) {
     absl::c_move(activity.commands,

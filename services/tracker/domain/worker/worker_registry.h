@@ -23,7 +23,7 @@
 
 namespace callslip::tracker {
 
-// What a worker says of itself; see the message of the same name in worker.proto.
+// A worker's report about itself; see the message of the same name in worker.proto.
 struct WorkerReport {
   std::string name;
   std::string version;
@@ -31,19 +31,19 @@ struct WorkerReport {
   bool paused = false;
   Payload tabs;
 
-  // Of the part that may be large.
+  // Bytes of the part that can be large.
   size_t bytes() const { return tabs == nullptr ? 0 : tabs->size(); }
 };
 
-// A worker as it stands at one moment.
+// State of a worker at one moment.
 struct WorkerStatus {
   std::string target;
   std::string worker_id;
   bool connected = false;
   absl::Duration seen_ago;
-  std::shared_ptr<const WorkerReport> report;  // Null where it never reported.
+  std::shared_ptr<const WorkerReport> report;  // Null if it never reported.
   absl::Duration report_ago;
-  std::vector<CommandPtr> commands;  // That it holds.
+  std::vector<CommandPtr> commands;  // The ones that it holds.
 };
 
 struct WorkerPage {
@@ -57,41 +57,40 @@ struct WorkerCounts {
   int64_t report_bytes = 0;
 };
 
-// Who tells of a worker: what client, and whose commands it takes.
+// Source of information about a worker: its client, and the clients whose commands it takes.
 struct WorkerTeller {
   std::string client = {};
   ClientScope takes = ClientScope::All();
 };
 
-// Which workers there are, when each was last heard of, and what it said of itself. Errors are
-// those that worker_service.proto documents. An empty target means `browser`, an empty worker
-// `default`.
+// The known workers: when each was last seen, and its report about itself. Errors are documented in
+// worker_service.proto. An empty target means `browser`, an empty worker `default`.
 //
-// Thread-safe. Knows no commands: what a worker does is an argument of List(). Reads no clock.
+// Thread-safe. Knows no commands: the activity of workers is an argument of List(). Reads no clock.
 class WorkerRegistry {
  public:
-  // The worker is there, as `teller` says. Returns its presence, to be told of further calls
-  // without a lock. Where there are as many as there may be, whoever has named most of one target
-  // loses the one that was silent for longest: nobody pushes out the workers of others with names.
-  // WorkerTaken where the teller takes one client's commands, and one of that name that takes
-  // everybody's has a call that lasts, or was heard of within kNameKeptFor.
+  // Records that the worker was seen, as reported by `teller`. Returns its presence, which records
+  // further calls without a lock. If the table is full, the client with the most workers of one
+  // target loses the one that was silent longest, so that no client evicts the workers of others by
+  // inventing names. WorkerTaken if the teller takes one client's commands, and a worker of that
+  // name that takes all clients' commands has a lasting call or was seen within kNameKeptFor.
   absl::StatusOr<std::shared_ptr<WorkerPresence>> Seen(std::string target, std::string worker_id,
                                                        absl::Time now,
                                                        const WorkerTeller& teller = {});
 
-  // Replaces what the worker said of itself before. WorkerTaken as above.
+  // Replaces the worker's earlier report. WorkerTaken as above.
   absl::Status Report(std::string target, std::string worker_id, WorkerReport report,
                       absl::Time now, const WorkerTeller& teller = {});
 
-  // The workers of `target`, or all where it is empty, by target and id. `activities` is what those
-  // that are at work do now; `page_size` 0 means as many as there may be.
+  // The workers of `target`, or all if it is empty, by target and id. `activities`: what the active
+  // workers do now. `page_size` 0 means the limit of the table.
   absl::StatusOr<WorkerPage> List(const std::string& target, int page_size,
                                   const std::string& page_token,
                                   std::vector<WorkerActivity> activities, absl::Time now);
 
-  // How many there are of all targets. `activities` as above.
+  // Counts of all targets together. `activities` as above.
   WorkerCounts Count(const std::vector<WorkerActivity>& activities, absl::Time now);
-  // How many there are of each target that has any.
+  // Counts of each target that has workers.
   std::map<std::string, WorkerCounts> CountByTarget(const std::vector<WorkerActivity>& activities,
                                                     absl::Time now);
 
@@ -99,12 +98,13 @@ class WorkerRegistry {
   using Key = std::pair<std::string, std::string>;  // Target and id.
 
   struct Record {
-    // Of who takes everybody's commands by this name, and of who takes those of one client.
+    // Of callers that take all clients' commands under this name, and of those that take one
+    // client's.
     std::shared_ptr<WorkerPresence> of_all = std::make_shared<WorkerPresence>();
     std::shared_ptr<WorkerPresence> of_one = std::make_shared<WorkerPresence>();
     std::shared_ptr<const WorkerReport> report;
     absl::Time report_time;
-    std::string client;  // Who told of it first.
+    std::string client;  // Client that named it first.
 
     const std::shared_ptr<WorkerPresence>& presence(const ClientScope& takes) const {
       return takes.is_all() ? of_all : of_one;
@@ -113,7 +113,7 @@ class WorkerRegistry {
     bool is_staying() const { return of_all->is_staying() || of_one->is_staying(); }
   };
 
-  // The worker's record, made where it is new. WorkerTaken.
+  // The worker's record, created if it is new. WorkerTaken as above.
   absl::StatusOr<Record*> FindLocked(Key key, absl::Time now, const WorkerTeller& teller)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ForgetOneLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
