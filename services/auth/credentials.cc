@@ -7,7 +7,7 @@
 namespace callslip {
 namespace {
 
-// Moves what is in both from `before`, where it stays what it is.
+// Moves the credential of `key` from `before` if its principal is unchanged, else makes a new one.
 template <typename Map, typename Key>
 void Keep(Map& before, Map& after, Key key, const Principal& principal) {
   const auto known = before.find(key);
@@ -33,7 +33,7 @@ CredentialPtr Find(const Map& map, const Key& key) {
 }  // namespace
 
 CredentialPtr Credentials::FindToken(absl::string_view token) const {
-  // Nobody can steer the digest of what they send towards one that is known.
+  // A plain lookup: no caller can steer the digest of what it sends toward a known one.
   const Sha256Digest digest = Sha256(token);
   MutexLock lock(&mutex_);
   return Find(known_.by_token, digest);

@@ -20,14 +20,14 @@
 
 namespace callslip {
 
-// What somebody has shown to be let in. Calls that last hold it, and end when it is over.
+// A proof of identity that a caller has presented. Long calls hold it, and end when it ends.
 // Thread-safe.
 class Credential {
  public:
   explicit Credential(Principal principal, absl::Time expires = absl::InfiniteFuture(),
                       std::string session_id = "")
       : principal_(std::move(principal)), expires_(expires), session_id_(std::move(session_id)) {}
-  // What somebody has got by showing `whole`: it ends with that, or before.
+  // A credential obtained by presenting `whole`: it ends with `whole`, or earlier.
   Credential(std::shared_ptr<const Credential> whole, absl::Time expires)
       : principal_(whole->principal_),
         expires_(std::min(expires, whole->expires_)),
@@ -36,7 +36,7 @@ class Credential {
   const Principal& principal() const { return principal_; }
   // By the wall clock.
   absl::Time expires() const { return expires_; }
-  // The session whose agent has shown it; empty where it is no agent of a session.
+  // The session whose agent has presented it; empty if the caller is not a session's agent.
   const std::string& session_id() const { return session_id_; }
   bool IsRevoked() const {
     return revoked_.load(std::memory_order_relaxed) || (whole_ != nullptr && whole_->IsRevoked());
@@ -49,30 +49,30 @@ class Credential {
   const Principal principal_;
   const absl::Time expires_;
   const std::string session_id_;
-  const std::shared_ptr<const Credential> whole_;  // Mostly null.
+  const std::shared_ptr<const Credential> whole_;  // Null for most credentials.
   std::atomic<bool> revoked_{false};
 };
 using CredentialPtr = std::shared_ptr<const Credential>;
 
-// Knows who presents which token or certificate. Thread-safe.
+// The known tokens and certificates and their principals. Thread-safe.
 class Credentials {
  public:
   explicit Credentials(const std::vector<TokenFile::Entry>& entries) { Replace(entries); }
 
-  // Null for an unknown token. How long it takes tells nothing about the tokens that there are.
+  // Null for an unknown token. The time it takes reveals nothing about the known tokens.
   CredentialPtr FindToken(absl::string_view token) const;
-  // The token with this TokenFingerprint(), for what is signed with it instead of showing it.
-  // Nullopt for an unknown one.
+  // The token with this TokenFingerprint(), to verify requests that are signed with it instead of
+  // sending it. Nullopt if unknown.
   struct Token {
     std::string text;
     CredentialPtr credential;
   };
   std::optional<Token> FindFingerprint(absl::string_view fingerprint) const;
-  // By a name that a certificate has, whose authority was checked. Null for an unknown one.
+  // By a name in a certificate whose authority was verified. Null if unknown.
   CredentialPtr FindCertificate(absl::string_view name) const;
 
-  // From now on these. Those that stay are the same as before; the others are revoked. Returns
-  // how many that were.
+  // Replaces the known credentials. Unchanged ones stay the same objects; the others are revoked.
+  // Returns the number of revoked ones.
   int Replace(const std::vector<TokenFile::Entry>& entries);
 
  private:
@@ -86,8 +86,8 @@ class Credentials {
   Known known_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The token in an Authorization header ("Bearer TOKEN"), a part of its text, or nullopt where it
-// holds none.
+// The token in an Authorization header ("Bearer TOKEN") as a view of its text, or nullopt if there
+// is none.
 std::optional<absl::string_view> BearerTokenOf(absl::string_view authorization);
 
 }  // namespace callslip

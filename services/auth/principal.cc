@@ -11,9 +11,9 @@
 namespace callslip {
 namespace {
 
-// As the tracker has it.
+// The tracker's default.
 constexpr absl::string_view kDefaultTarget = "browser";
-// The shell commands of a session's agent, which its runner works off.
+// Shell commands of a session's agent, which its runner executes.
 constexpr absl::string_view kSessionTargets = "session-";
 constexpr size_t kMaxShown = 128;
 

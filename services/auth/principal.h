@@ -13,28 +13,28 @@
 
 namespace callslip {
 
-// What a caller may do, at the tracker as at the gateway.
+// A caller's permissions, at the tracker and at the gateway.
 enum class Role {
-  kClient,   // An agent: hands in commands, and sees its own.
+  kClient,   // An agent: submits commands, and sees its own.
   kWorker,   // A browser extension: takes commands and reports their results.
-  kViewer,   // Sees what all clients have, and changes nothing.
+  kViewer,   // Sees the data of all clients, and changes nothing.
   kAdmin,    // Sees and does everything, for all clients.
   kRunner,   // Runs the agents of all clients' sessions.
-  kGateway,  // Speaks for others, who have shown it who they are.
-  kLocal,  // Whoever comes to a listener that asks for nothing: all of these, but for itself alone.
+  kGateway,  // Acts for others, whom it has authenticated.
+  kLocal,    // An unauthenticated caller on this machine: all of these, but only for itself.
 };
 
-// Those that a token may have, in the order of their declaration.
+// The roles that a token can have, in the order of their declaration.
 inline constexpr std::array kTokenRoles = {Role::kClient, Role::kWorker, Role::kViewer,
                                            Role::kAdmin,  Role::kRunner, Role::kGateway};
 
 // "client", "worker", "viewer", "admin", "runner", "gateway" or "local".
 absl::string_view RoleName(Role role);
 
-// Nullopt for what no token may have.
+// Nullopt if `name` is not a role that a token can have.
 std::optional<Role> ParseRole(absl::string_view name);
 
-// Some roles.
+// A set of roles.
 class RoleSet {
  public:
   constexpr RoleSet() = default;
@@ -53,30 +53,30 @@ class RoleSet {
   uint32_t bits_ = 0;
 };
 
-// Who may use which routes of the gateway, in addition to `local`.
+// The roles that can use certain routes of the gateway, in addition to `local`.
 inline constexpr RoleSet kReaders = {Role::kClient, Role::kViewer, Role::kAdmin};
 inline constexpr RoleSet kWriters = {Role::kClient, Role::kAdmin};
 inline constexpr RoleSet kWorkers = {Role::kWorker, Role::kAdmin};
 inline constexpr RoleSet kOperators = {Role::kViewer, Role::kAdmin};
 
-// True for those who may hand in commands or end them.
+// Whether the role can submit and end commands.
 bool MaySubmit(Role role);
 
-// True for those who see what all clients have.
+// Whether the role sees the data of all clients.
 bool SeesAllClients(Role role);
 
-// What a worker is held to. Empty: to nothing.
+// The restrictions of a worker. Empty: none.
 struct WorkerScope {
-  std::vector<std::string> targets;  // The only ones that it may take commands of.
-  std::string worker_id;             // The only name that it may go by.
+  std::vector<std::string> targets;  // The only targets whose commands it can take.
+  std::string worker_id;             // The only name that it can use.
 
-  // Whether it is held to anything. Who is has to prove each report.
+  // Whether there are restrictions. A restricted worker must prove each report.
   bool holds() const { return !targets.empty() || !worker_id.empty(); }
 
   bool operator==(const WorkerScope&) const = default;
 };
 
-// Who makes a request. The tracker knows it as the client to whom commands belong.
+// The identity of a caller. The tracker knows it as the client that owns commands.
 struct Principal {
   std::string name;  // 1 to 64 characters of a-z, 0-9, '.', '_' and '-'.
   Role role = Role::kViewer;
@@ -85,25 +85,25 @@ struct Principal {
   bool operator==(const Principal&) const = default;
 };
 
-// Whether `text` may be the name of a principal.
+// Whether `text` is valid as the name of a principal.
 bool IsPrincipalName(absl::string_view text);
 
-// Whether a name is of those that the gateway gives to whom an authorization server vouches for:
-// `oauth-NAME` and `oauth_DIGITS`. No token file has such a name, so that neither can take the
-// other's.
+// Whether the gateway gives such names to callers that an authorization server vouches for:
+// `oauth-NAME` and `oauth_DIGITS`. The token file cannot contain such names, so that neither kind
+// can take a name of the other.
 bool IsProviderName(absl::string_view name);
 
-// How a gateway names, in `client_id`, for whom it calls the tracker: the name, and the role where
-// that sees more than a client, as in `bob@viewer`.
+// How a gateway names, in `client_id`, the caller for whom it calls the tracker: the name, followed
+// by the role if that sees more than a client, as in `bob@viewer`.
 std::string OnBehalfOf(const Principal& principal);
 
-// Whether a worker may take commands of `target` (empty: `browser`) and go by `worker_id` (empty:
-// `default`); completes empty ones with the only ones that it may have. PERMISSION_DENIED, reason
-// `not_your_target`, which names what it may. Whoever is held to nothing may all; a runner is held
-// to the targets of sessions, `session-ID`.
+// Checks that a worker can take commands of `target` (empty: `browser`) under the name `worker_id`
+// (empty: `default`), and completes empty ones with the only permitted value. PERMISSION_DENIED,
+// reason `not_your_target`, which names the permitted values. An unrestricted worker can use all; a
+// runner is restricted to the targets of sessions, `session-ID`.
 absl::Status EnforceScope(const Principal& principal, std::string& target, std::string& worker_id);
 
-// Callers who had to show nothing are together one client.
+// The name of all unauthenticated callers, which together are one client.
 inline constexpr char kLocalName[] = "local";
 
 }  // namespace callslip

@@ -23,7 +23,7 @@ constexpr absl::string_view kScheme = "Callslip-HMAC ";
 constexpr size_t kKeyDigits = 12;
 constexpr size_t kNonceDigits = 32;
 constexpr size_t kMacDigits = 64;
-constexpr size_t kMaxTimeDigits = 15;  // Some 30,000 years.
+constexpr size_t kMaxTimeDigits = 15;  // About 30,000 years.
 
 const unsigned char* Bytes(absl::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
@@ -54,7 +54,7 @@ std::string RequestMac(absl::string_view token, const RequestToSign& request, in
                                  Hex(Sha256(request.body))));
 }
 
-// Sets the member `name`; false where there is none, or where its value can't be right.
+// Sets the member `name`; false if there is no such member or its value is malformed.
 bool SetMember(absl::string_view name, absl::string_view value, RequestSignature& signature) {
   if (name == "key") signature.key = std::string(value);
   if (name == "nonce") signature.nonce = std::string(value);

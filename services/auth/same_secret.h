@@ -5,8 +5,8 @@
 
 namespace callslip {
 
-// Whether both are the same. Takes as long wherever they differ, so that nobody finds out a
-// signature byte by byte; its length is no secret.
+// Compares two secrets in a time that does not depend on where they differ, so that a signature
+// cannot be guessed byte by byte. The length is not secret.
 bool IsSameSecret(absl::string_view one, absl::string_view other);
 
 }  // namespace callslip

@@ -8,16 +8,15 @@
 
 namespace callslip {
 
-// What the token that the agent of a session gets from its runner begins with; 64 hexadecimal
-// digits follow.
+// The prefix of the token that a runner gives to its session's agent; 64 hexadecimal digits follow.
 inline constexpr absl::string_view kSessionTokenPrefix = "callslip-session-";
 
-// Whether `token` says that it is such a token.
+// Whether `token` has the prefix of a session token.
 inline bool IsSessionToken(absl::string_view token) {
   return absl::StartsWith(token, kSessionTokenPrefix);
 }
 
-// Whether one that says so may be one.
+// Whether `token` has the full form of a session token.
 inline bool IsWellFormedSessionToken(absl::string_view token) {
   return IsSessionToken(token) && token.size() == kSessionTokenPrefix.size() + 64 &&
          absl::c_all_of(token.substr(kSessionTokenPrefix.size()),

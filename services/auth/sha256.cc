@@ -6,8 +6,8 @@
 namespace callslip {
 
 Sha256Digest Sha256(absl::string_view text) {
-  // OpenSSL's own SHA256() looks this up each time, under locks, which takes longer than the digest
-  // of a token.
+  // OpenSSL's own SHA256() fetches this each time, under locks, which takes longer than hashing a
+  // token.
   static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   Sha256Digest digest;
   EVP_Digest(text.data(), text.size(), digest.data(), nullptr, algorithm, nullptr);

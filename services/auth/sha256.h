@@ -13,7 +13,7 @@ using Sha256Digest = std::array<unsigned char, 32>;
 // Cheap enough for every call.
 Sha256Digest Sha256(absl::string_view text);
 
-// The same in base64url (RFC 4648, section 5) without padding: 43 letters.
+// The digest in base64url (RFC 4648, section 5) without padding: 43 characters.
 std::string Sha256Base64Url(absl::string_view text);
 
 }  // namespace callslip

@@ -30,19 +30,19 @@
 namespace callslip {
 namespace {
 
-// Some hundred principals.
+// Enough for several hundred principals.
 constexpr size_t kMaxFileBytes = 64 << 10;
 constexpr size_t kMinTokenBytes = 32;
 constexpr size_t kMaxTokenBytes = 512;
 constexpr size_t kSessionKeyBytes = 32;
-constexpr size_t kMaxCertificateBytes = 253;  // Of a DNS name.
+constexpr size_t kMaxCertificateBytes = 253;  // The maximum of a DNS name.
 constexpr size_t kMaxWorkerNameBytes = 128;
 
 constexpr absl::string_view kCertificatePrefix = "cert:";
 constexpr char kSessionKeyAdvice[] =
     "one line `session-key - HEX` with 64 hexadecimal digits, such as `openssl rand -hex 32` makes";
 
-// The characters that RFC 6750 has for a bearer token.
+// The characters that RFC 6750 allows in a bearer token.
 bool IsToken(absl::string_view text) {
   return text.size() >= kMinTokenBytes && text.size() <= kMaxTokenBytes &&
          absl::c_all_of(text, [](char c) {
@@ -60,7 +60,7 @@ bool IsCertificateName(absl::string_view text) {
          absl::c_all_of(text, absl::ascii_isgraph);
 }
 
-// Of targets and workers, as the tracker takes them.
+// The tracker's rule for names of targets and workers.
 bool IsWorkerName(absl::string_view text) {
   return !text.empty() && text.size() <= kMaxWorkerNameBytes &&
          absl::c_all_of(text, absl::ascii_isgraph);
@@ -68,7 +68,7 @@ bool IsWorkerName(absl::string_view text) {
 
 absl::Status Broken(absl::string_view what) { return absl::InvalidArgumentError(what); }
 
-// What follows the token: `target=a,b` and `worker=name`.
+// Parses the fields after the token: `target=a,b` and `worker=name`.
 absl::StatusOr<WorkerScope> ParseScope(absl::Span<const absl::string_view> fields) {
   WorkerScope scope;
   for (absl::string_view field : fields) {
@@ -84,10 +84,10 @@ absl::StatusOr<WorkerScope> ParseScope(absl::Span<const absl::string_view> field
   return scope;
 }
 
-// Reads line after line; what must not come twice is remembered.
+// Parses line by line and remembers the values that must be unique.
 class Parser {
  public:
-  // The complaint about `line`, or OK.
+  // Adds `line`; returns an error that describes what is wrong with it.
   absl::Status Add(absl::string_view line) {
     const std::vector<absl::string_view> fields =
         absl::StrSplit(line, absl::ByAnyChar(" \t"), absl::SkipEmpty());
@@ -202,8 +202,8 @@ std::string FolderOf(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-// Writes beside `path`, then has `put` move the draft there: what is seen at `path` is whole. The
-// draft belongs to `owner`, where there is one. 0, or the errno of the step that failed.
+// Writes a draft next to `path`, then has `put` move it there, so that readers see only whole
+// files. The draft gets the owner of `owner` if not null. 0, or the errno of the step that failed.
 int WriteBeside(const std::string& path, absl::string_view text, const struct stat* owner,
                 const std::function<int(const std::string& draft)>& put) {
   const std::string draft = absl::StrCat(path, ".", RandomHex128());
@@ -221,7 +221,7 @@ int WriteBeside(const std::string& path, absl::string_view text, const struct st
   return error == 0 ? SyncFolder(FolderOf(path)) : error;
 }
 
-// Never replaces a file that another program made meanwhile.
+// Never replaces a file that another program has created meanwhile.
 absl::Status CreateFile(const std::string& path) {
   const int error = WriteBeside(path, NewFileText(), nullptr, [&](const std::string& draft) {
     const int linked = link(draft.c_str(), path.c_str());

@@ -11,13 +11,13 @@
 
 namespace callslip {
 
-// Keeps credentials as their token file has them, from the file's next change on. A file that is
-// broken or gone, or that does not pass `check`, changes nothing, and is told of in the log.
+// Keeps credentials up to date with their token file, from the file's next change on. A file that
+// is broken, missing or rejected by `check` changes nothing and is logged.
 class TokenWatch {
  public:
-  // Told of each file that was taken, after its credentials count, on the watch's thread.
+  // Called on the watch's thread for each accepted file, after its credentials have taken effect.
   using Listener = std::function<void(const TokenFile& file)>;
-  // What a file needs besides, for this program: what is wrong with it otherwise.
+  // This program's further requirements on a file: returns an error if the file does not meet them.
   using Check = std::function<absl::Status(const TokenFile& file)>;
 
   // `every` as for FileWatch.

@@ -17,15 +17,15 @@ struct Address {
 
   bool is_unix() const { return !unix_path.empty(); }
 
-  // True where only processes of this machine can connect: a Unix-domain socket, 127.0.0.0/8,
-  // ::1 or the name localhost.
+  // True if only processes on this machine can connect: a Unix-domain socket, 127.0.0.0/8, ::1 or
+  // the name localhost.
   bool IsLoopback() const;
 
-  // The text it was parsed from, in its canonical form.
+  // The canonical form of the parsed text.
   std::string ToString() const;
 };
 
-// INVALID_ARGUMENT with the three accepted forms for anything else.
+// INVALID_ARGUMENT, naming the three accepted forms, if `text` is anything else.
 absl::StatusOr<Address> ParseAddress(absl::string_view text);
 
 }  // namespace callslip

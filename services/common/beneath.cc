@@ -19,9 +19,9 @@
 namespace callslip {
 namespace {
 
-// The kernel gives up where something was renamed while it followed a path with `..` in it.
+// The kernel gives up if something is renamed while it resolves a path with `..`.
 constexpr int kMaxTries = 64;
-// Of symbolic links to a file that is written.
+// The maximum number of symbolic links to a file that is written.
 constexpr int kMaxLinks = 8;
 
 absl::Status Error(int error, absl::string_view path) {
@@ -45,7 +45,7 @@ absl::Status NoFile(absl::string_view path, mode_t mode) {
       absl::StrCat(path, S_ISDIR(mode) ? " is a directory" : " is not a regular file"));
 }
 
-// A descriptor that says only where something is: nothing is opened, whatever it is. -1 with errno.
+// A descriptor (O_PATH) that only locates a file and opens nothing. -1 with errno on error.
 int Locate(int root, absl::string_view path, uint64_t flags) {
   const std::string text(path);
   open_how how = {};
@@ -58,7 +58,7 @@ int Locate(int root, absl::string_view path, uint64_t flags) {
   }
 }
 
-// The folder that a path is in, and its name there.
+// Splits a path into its folder and the name in it.
 std::pair<std::string, std::string> Split(absl::string_view path) {
   const size_t slash = path.rfind('/');
   if (slash == absl::string_view::npos) return {".", std::string(path)};
@@ -84,7 +84,7 @@ absl::Status WriteAll(int file, absl::string_view content, absl::string_view pat
   return absl::OkStatus();
 }
 
-// A file of the folder, complete before it gets its name.
+// Writes the complete content under a temporary name, then renames it.
 absl::Status Replace(const OpenFile& folder, const std::string& name, const struct stat* before,
                      absl::string_view path, absl::string_view content,
                      const std::atomic<bool>& is_wanted) {
@@ -94,7 +94,7 @@ absl::Status Replace(const OpenFile& folder, const std::string& name, const stru
   if (file.get() < 0) return Error(errno, path);
   absl::Cleanup remove = [&] { unlinkat(folder.get(), unfinished.c_str(), 0); };
   RETURN_IF_ERROR(WriteAll(file.get(), content, path));
-  // But for the bits by which it would run as somebody else: a write clears those, too.
+  // Keeps the mode except for the set-id bits, which a write also clears.
   if (before != nullptr && fchmod(file.get(), before->st_mode & 0777) != 0) {
     return Error(errno, path);
   }
@@ -106,7 +106,7 @@ absl::Status Replace(const OpenFile& folder, const std::string& name, const stru
   return absl::OkStatus();
 }
 
-// Where the link that `name` is in `folder` leads, as far as that is not out by its own words.
+// The target of the symbolic link `name` in `folder`; an error if the target is absolute.
 absl::StatusOr<std::string> ReadLink(const OpenFile& folder, const std::string& above,
                                      const std::string& name, absl::string_view path) {
   std::array<char, PATH_MAX> target;
@@ -146,7 +146,7 @@ absl::StatusOr<std::string> ReadBeneath(int root, absl::string_view path, size_t
   struct stat about = {};
   if (fstat(place.get(), &about) != 0) return Error(errno, path);
   if (!S_ISREG(about.st_mode)) return NoFile(path, about.st_mode);
-  // The same file, whatever has its name by now.
+  // The same file, even if another one has its name by now.
   const std::string same = absl::StrCat("/proc/self/fd/", place.get());
   const OpenFile file(open(same.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file.get() < 0) return Error(errno, path);

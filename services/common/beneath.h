@@ -8,12 +8,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-// Files beneath a folder that is open, by paths that cannot lead out of it whatever is swapped
-// meanwhile. Errors name `path` and say what it is: NOT_FOUND; PERMISSION_DENIED where it leads
-// out; FAILED_PRECONDITION where it is something else than asked for; whatever the system says.
+// Access to files beneath an open folder. Paths cannot escape the folder, even if something is
+// swapped during the call. Errors name `path` and the cause: NOT_FOUND; PERMISSION_DENIED if it
+// leads out of the folder; FAILED_PRECONDITION if it is not of the requested kind; otherwise the
+// system's error.
 namespace callslip {
 
-// A descriptor, closed by whoever has it.
+// Owns a file descriptor and closes it.
 class OpenFile {
  public:
   explicit OpenFile(int descriptor = -1) : descriptor_(descriptor) {}
@@ -22,24 +23,23 @@ class OpenFile {
   ~OpenFile();
 
   int get() const { return descriptor_; }
-  // A path to it for processes that this one starts while it is open, whatever has its name by
-  // then.
+  // A path to this file for processes that this one starts while the file is open. It stays valid
+  // even if another file has taken the name.
   std::string PathForOthers() const;
 
  private:
   int descriptor_;
 };
 
-// For use as the folder of other paths.
+// Opens a folder to use as the root of other paths.
 absl::StatusOr<OpenFile> OpenFolderBeneath(int root, absl::string_view path);
 
-// The whole of a regular file. OUT_OF_RANGE where it has more than `most` bytes.
+// Reads a whole regular file. OUT_OF_RANGE if it has more than `most` bytes.
 absl::StatusOr<std::string> ReadBeneath(int root, absl::string_view path, size_t most);
 
-// Puts a file in the place of the one that is there, at once, with its mode; where there is none,
-// makes it and the folders on the way to it. A symbolic link is written through, unless it leads
-// nowhere. CANCELLED, and nothing is changed, where it is not `is_wanted` any more once its content
-// is on the disk.
+// Replaces a file atomically and keeps its mode. If there is none, creates it and its parent
+// folders. Writes through a symbolic link, unless the link leads nowhere. CANCELLED, with nothing
+// changed, if `is_wanted` is false once the content has been written.
 absl::Status WriteBeneath(int root, absl::string_view path, absl::string_view content,
                           const std::atomic<bool>& is_wanted);
 

@@ -3,22 +3,22 @@
 
 namespace callslip {
 
-// What a call that failed may have done.
+// What a failed call may have executed.
 enum class Executed {
-  kNo,       // Nothing, for certain.
-  kPerhaps,  // What it hands in: nobody was heard who knows.
-  kAsked,    // Nothing, but it was about a command that may have been executed.
+  kNo,       // Certainly nothing.
+  kPerhaps,  // Perhaps what it submitted: no reliable answer arrived.
+  kAsked,    // Nothing, but the call was about a command that may have been executed.
 };
 
-// What every failed call tells agents, by one rule in gateway and bridge.
+// What every failed call reports to agents; the gateway and the bridge share the rule.
 struct CallVerdict {
-  bool final;              // Making the call again tells nothing new.
-  bool may_have_executed;  // False only where it is certain that nothing was executed.
-  const char* sentence;    // The second one, for people and models.
+  bool final;              // Repeating the call gives the same result.
+  bool may_have_executed;  // False only if certainly nothing was executed.
+  const char* sentence;    // The error's second sentence, for people and models.
 };
 
-// `repeatable`: the same call may be answered otherwise, later or over another connection. What may
-// have been executed is never final: there is something left to look for.
+// `repeatable`: repeating the call, later or over another connection, can give a different answer.
+// A call that may have executed something is never final: its outcome can still be looked up.
 inline CallVerdict VerdictOf(Executed executed, bool repeatable) {
   switch (executed) {
     case Executed::kNo:

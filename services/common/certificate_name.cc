@@ -29,7 +29,7 @@ bool HasScheme(absl::string_view text) {
 }  // namespace
 
 bool LooksLike(CertificateNameKind kind, absl::string_view name) {
-  // One with a zero in it is made to be mistaken for another.
+  // A name with a zero byte is made to be mistaken for another name.
   if (name.empty() || !absl::c_all_of(name, absl::ascii_isgraph)) return false;
   if (IsAddress(name)) return kind == CertificateNameKind::kIp;
   if (absl::StrContains(name, ':')) return kind == CertificateNameKind::kUri && HasScheme(name);

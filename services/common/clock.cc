@@ -17,18 +17,18 @@ absl::Duration RunningNow() {
   return absl::DurationFromTimespec(now);
 }
 
-// One for all clocks of the process: what one of them says is a time to the others.
+// One anchor for all clocks of the process, so that their times are comparable.
 WallAnchor& Anchor() {
   static WallAnchor anchor(WallTime(), RunningNow());
   return anchor;
 }
 
-// How far the wall clock is from where it would be.
+// The current offset of the wall clock from the anchored time.
 absl::Duration OffsetNow() {
   while (true) {
     const absl::Duration running = RunningNow();
     const absl::Time wall = WallTime();
-    // A thread that had to wait between the two has seen no step.
+    // If the thread was delayed between the two readings, the difference is not a step.
     if (RunningNow() - running < kSmallestStep / 2) return Anchor().Offset(wall, running);
   }
 }
@@ -38,8 +38,8 @@ class RealSleeper final : public Sleeper {
   explicit RealSleeper(RealClock* clock) : clock_(clock) {}
 
   void SleepUntil(absl::Time deadline) override {
-    // An hour is no more than a bound that keeps InfiniteFuture out of the arithmetic; the loop
-    // around it makes longer sleeps right.
+    // An hour only bounds the wait, to keep InfiniteFuture out of the arithmetic; the loop makes
+    // longer sleeps work.
     constexpr absl::Duration kMaxSleep = absl::Hours(1);
     MutexLock lock(&mutex_);
     while (!woken_) {
@@ -66,7 +66,7 @@ class RealSleeper final : public Sleeper {
 }  // namespace
 
 absl::Time WallTime() {
-  // Not absl::Now(), which may notice a step two seconds later.
+  // Not absl::Now(), which can notice a step two seconds late.
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   return absl::TimeFromTimespec(now);

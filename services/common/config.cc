@@ -56,7 +56,7 @@ absl::Status Flatten(const YAML::Node& node, const std::string& prefix,
   return absl::OkStatus();
 }
 
-// yaml-cpp throws; this is the fence around it.
+// Turns yaml-cpp's exceptions into statuses.
 absl::StatusOr<std::vector<Setting>> ReadYaml(const std::string& path) {
   std::vector<Setting> settings;
   try {
@@ -68,7 +68,7 @@ absl::StatusOr<std::vector<Setting>> ReadYaml(const std::string& path) {
     RETURN_IF_ERROR(Flatten(root, "", settings));
   } catch (const YAML::BadFile&) {
     return absl::NotFoundError(absl::StrCat("cannot read the configuration file ", path));
-  } catch (const std::exception& error) {  // Besides YAML's own: a folder instead of a file.
+  } catch (const std::exception& error) {  // Other than YAML's own: the path is a folder.
     return absl::InvalidArgumentError(absl::StrCat(path, " is not valid YAML: ", error.what()));
   }
   return settings;

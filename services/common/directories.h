@@ -7,17 +7,18 @@
 
 #include "absl/strings/string_view.h"
 
-// Directories as they are written, whatever is on the disk.
+// Functions on directory paths as text; they do not look at the disk.
 namespace callslip {
 
-// Whether `path` is `dir` or below it, by components. False where either is not absolute or has a
-// component `..`.
+// Whether `path` is `dir` or below it, compared by components. False if either is not absolute or
+// has a `..` component.
 bool IsInside(absl::string_view path, absl::string_view dir);
 
-// The way from `dir` to `path`, "." where they are the same; nothing where it is not inside.
+// The relative path from `dir` to `path`, "." if they are the same; nullopt if `path` is not inside
+// `dir`.
 std::optional<std::string> RelativeTo(absl::string_view path, absl::string_view dir);
 
-// How many components lead to it: 0 for `/`.
+// The number of components in `dir`: 0 for `/`.
 size_t DepthOf(absl::string_view dir);
 
 }  // namespace callslip

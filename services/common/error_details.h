@@ -10,17 +10,17 @@
 
 namespace callslip {
 
-// What an error says besides its code and message. It travels on the absl::Status through our
-// layers, as trailing metadata over gRPC (common/rpc_status.h) and as members of the error
-// object over HTTP.
+// The details of an error besides its code and message. They travel on the absl::Status through our
+// layers, as trailing metadata over gRPC (common/rpc_status.h) and as members of the error object
+// over HTTP.
 struct ErrorDetails {
   // One lower_snake_case word for programs, stable across releases, such as "queue_full".
   std::string reason;
-  // One sentence for people and models: what to do next. May be empty.
+  // One sentence for people and models with the next step. May be empty.
   std::string hint;
-  // When the same call may be worth repeating.
+  // When repeating the same call may succeed.
   std::optional<absl::Duration> retry_after;
-  // How many entries the queue holds that refused the call.
+  // The number of entries in the queue that refused the call.
   std::optional<int> depth;
 
   friend bool operator==(const ErrorDetails&, const ErrorDetails&) = default;
@@ -30,7 +30,7 @@ struct ErrorDetails {
 absl::Status ErrorWithDetails(absl::StatusCode code, absl::string_view message,
                               const ErrorDetails& details);
 
-// The details of `status`; all empty for a status that carries none.
+// The details of `status`; all empty if it carries none.
 ErrorDetails DetailsOf(const absl::Status& status);
 
 }  // namespace callslip

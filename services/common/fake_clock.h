@@ -11,8 +11,8 @@
 
 namespace callslip {
 
-// A clock for tests that moves only on Advance(). Thread-safe. Its sleepers return as soon as the
-// clock has been moved to their deadline.
+// A test clock that moves only on Advance(). Thread-safe. Its sleepers return as soon as the clock
+// reaches their deadline.
 class FakeClock final : public Clock {
  public:
   // Starts at 2026-02-01T12:00:00Z, so that formatted times in tests are readable constants.
@@ -22,10 +22,10 @@ class FakeClock final : public Clock {
   absl::Time Now() override;
   std::unique_ptr<Sleeper> NewSleeper() override;
 
-  // Moves the clock forward and ends every sleep whose deadline has come.
+  // Moves the clock forward and ends every sleep whose deadline is reached.
   void Advance(absl::Duration by);
 
-  // Returns once a thread sleeps that nobody has woken, until a time that has not come.
+  // Blocks until some thread sleeps until a future time and has not been woken.
   void AwaitSleep();
 
  private:
@@ -33,7 +33,7 @@ class FakeClock final : public Clock {
 
   Mutex mutex_;
   CondVar changed_;
-  std::map<const Sleeper*, absl::Time> asleep_ ABSL_GUARDED_BY(mutex_);  // Until when.
+  std::map<const Sleeper*, absl::Time> asleep_ ABSL_GUARDED_BY(mutex_);  // The deadline of each.
   absl::Time now_ ABSL_GUARDED_BY(mutex_);
 };
 

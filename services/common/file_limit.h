@@ -5,8 +5,8 @@
 
 namespace callslip {
 
-// Raises this process' limit on open files, which Debian sets to 1,024, as far as it may be raised.
-// Returns what it is then. Each connection takes one.
+// Raises this process's limit on open files (1,024 on Debian) to the hard limit and returns the
+// resulting limit. Each connection takes one file.
 int64_t RaiseFileLimit();
 
 }  // namespace callslip

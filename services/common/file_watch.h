@@ -12,22 +12,22 @@
 
 namespace callslip {
 
-// Says when files become others: written to, replaced, removed or made. Looks at them every so
-// often, on a thread of its own, which works for whatever they lie on.
+// Detects when files change: are written to, replaced, removed or created. Polls them on its own
+// thread, which works on any file system.
 class FileWatch {
  public:
-  // Twice within the second that those who change them may have to wait.
+  // Twice within the second that a person who changes a file may have to wait.
   static constexpr absl::Duration kEvery = absl::Milliseconds(400);
 
-  // `on_change` is called on the watch's thread, once for all files that have changed meanwhile.
-  // The first look counts as a change: whoever has read the files before may have missed one. With
-  // an infinite time there is no thread, and whoever made the watch calls Look().
+  // Calls `on_change` on the watch's thread, once for all files that changed since the last look.
+  // The first look counts as a change, because a caller that read the files earlier may have missed
+  // one. If `every` is infinite there is no thread, and the owner calls Look().
   FileWatch(std::vector<std::string> paths, std::function<void()> on_change,
             absl::Duration every = kEvery);
-  // Returns once no `on_change` is under way.
+  // Returns once no `on_change` is running.
   ~FileWatch();
 
-  // Looks now. Returns whether anything has changed, which was then told.
+  // Looks now. Returns whether anything has changed; `on_change` was then called.
   bool Look();
 
  private:
@@ -38,7 +38,7 @@ class FileWatch {
   Mutex mutex_;
   CondVar stopped_;
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
-  std::string seen_;  // Used by whoever looks.
+  std::string seen_;  // Used only by the thread that calls Look().
   std::thread thread_;
 };
 

@@ -3,9 +3,9 @@
 
 namespace callslip {
 
-// From now on what gRPC complains of, such as a handshake that has failed, stands in the log as any
-// other line: event `grpc`, 10 a second at most, since peers can cause as many as they like.
-// Without this it writes to stderr by itself. Once, after InitLogging().
+// From now on, writes gRPC's own messages, such as failed handshakes, to the log as event `grpc`:
+// at most 10 a second, because peers can cause any number. Without this, gRPC writes to stderr
+// itself. Call it once, after InitLogging().
 void LogWhatGrpcSays();
 
 }  // namespace callslip

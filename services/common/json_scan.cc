@@ -18,21 +18,21 @@ namespace callslip {
 bool StandsFor(absl::string_view value, absl::string_view text) {
   if (!IsJsonString(value)) return false;
   const absl::string_view written = value.substr(1, value.size() - 2);
-  // Nothing is shorter than what it stands for, and only what escapes something is longer.
+  // An encoded text is never shorter than its decoded form, and longer only because of escapes.
   if (written.size() <= text.size()) return written == text;
   return *absl::c_mismatch(written, text).first == '\\' && DecodeJsonString(value) == text;
 }
 
 namespace {
 
-// The object that the text is, the member that is looked into, and the objects in there.
+// The text's object, the member that is looked into, and the objects in it.
 constexpr int kMaxKeptDepth = 3;
 
 constexpr absl::string_view kInvalid = "the text is not valid JSON in UTF-8";
 constexpr absl::string_view kTooDeep = "the JSON is nested too deeply";
 
 bool IsSpace(char c) {
-  return c <= ' ' && (c == ' ' || c == '\t' || c == '\n' || c == '\r');  // Mostly it is none.
+  return c <= ' ' && (c == ' ' || c == '\t' || c == '\n' || c == '\r');  // Usually false at once.
 }
 
 const JsonMember* NextMember(const JsonMember* member) { return member + 1 + member->inner; }
@@ -43,7 +43,7 @@ const JsonMember* Find(JsonMembers members, absl::string_view key) {
   return at;
 }
 
-// The functions below return the place behind what they take, or nullptr where it is not there.
+// The functions below return the position after what they parse, or nullptr if it is not there.
 
 const char* SkipSpace(const char* at, const char* end) {
   while (at != end && IsSpace(*at)) ++at;
@@ -72,8 +72,8 @@ const char* SkipNumberText(const char* at, const char* end) {
   return SkipDigits(at, end);
 }
 
-// Numbers beyond the range of a double are refused: most parsers do, and others make infinity of
-// them. Only with an exponent of three digits, or with many digits, can one be.
+// Refuses numbers beyond the range of a double: most parsers do, and the others turn them into
+// infinity. Only a number with a three-digit exponent, or with many digits, can be one.
 const char* SkipNumber(const char* at, const char* end) {
   const char* const behind = SkipNumberText(at, end);
   if (behind == nullptr || behind - at < 5) return behind;
@@ -84,7 +84,7 @@ const char* SkipNumber(const char* at, const char* end) {
   return absl::SimpleAtod(text, &value) && std::isfinite(value) ? behind : nullptr;
 }
 
-// A value with no values in it.
+// Skips a value that contains no other values.
 const char* SkipScalar(const char* at, const char* end) {
   if (at == end) return nullptr;
   switch (*at) {
@@ -128,13 +128,13 @@ class Scanner {
   }
 
  private:
-  // `depth` is that of the arrays and objects around the value. Keeps its members, if it shall.
+  // `depth` is the number of enclosing arrays and objects. Keeps the value's members if `kept`.
   const char* SkipValue(const char* at, int depth, bool kept) {
     if (kept && at != end_ && *at == '{') return KeepMembers(at, depth + 1);
     return SkipUnkept(at, depth);
   }
 
-  // Recurses down to kMaxKeptDepth.
+  // Recurses at most to kMaxKeptDepth.
   const char* KeepMembers(const char* at, int depth) {
     at = SkipSpace(at + 1, end_);
     if (at != end_ && *at == '}') return at + 1;
@@ -163,10 +163,11 @@ class Scanner {
   }
 
   const char* SkipUnkept(const char* at, const int outer_depth) {
-    std::array<char, kMaxScannedDepth + 1> closings;  // Of what is open, by depth.
+    std::array<char, kMaxScannedDepth + 1> closings;  // The closing brackets of what is open, by
+                                                      // depth.
     int depth = outer_depth;
     while (true) {
-      // Here begins a value.
+      // A value begins here.
       if (at != end_ && (*at == '{' || *at == '[')) {
         if (depth == max_depth_) {
           scan_.error = kTooDeep;
@@ -184,7 +185,7 @@ class Scanner {
         at = SkipScalar(at, end_);
         if (at == nullptr) return nullptr;
       }
-      // Here ends a value, or something empty.
+      // A value, or an empty array or object, ends here.
       while (depth > outer_depth) {
         at = SkipSpace(at, end_);
         if (at == end_ || *at != closings[depth]) break;
@@ -244,7 +245,7 @@ bool HasDuplicates(JsonMembers members) {
     names.back() =
         decoded.emplace_front(absl::StrCat("\"", DecodeJsonString(at->key).value_or(""), "\""));
   }
-  // Mostly, a comparison then ends with the sizes.
+  // With this order most comparisons end with the sizes.
   absl::c_sort(names, [](absl::string_view a, absl::string_view b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
   });

@@ -11,56 +11,55 @@
 
 namespace callslip {
 
-// Looks into JSON text without building a tree, so that values keep the very bytes in which they
-// stood on the wire. Nothing here throws, or recurses beyond the few objects that are looked into.
+// Scans JSON text without building a tree, so that values keep their exact bytes from the wire.
+// Nothing here throws, and recursion is limited to the few objects that are looked into.
 
-// A member of an object. Both parts are views of the scanned text.
+// A member of an object. Key and value are views of the scanned text.
 struct JsonMember {
   absl::string_view key;    // With its quotes.
-  absl::string_view value;  // Without space around it.
-  // The members within the value follow this one, and they are that many.
+  absl::string_view value;  // Without surrounding white space.
+  // The number of members within the value; they follow this one.
   size_t inner = 0;
 };
 
-// The members of an object in their order, duplicates included, each with those within it.
+// The members of an object in order, including duplicates, each followed by its inner members.
 using JsonMembers = absl::Span<const JsonMember>;
 
-// How deep arrays and objects may nest. Real calls stay below 20; whoever needs more than this is
-// attacking a recursive parser.
+// The maximum nesting depth of arrays and objects. Real calls stay below 20; deeper input is an
+// attack on a recursive parser.
 inline constexpr int kMaxScannedDepth = 200;
 
 struct JsonScan {
-  // Empty for one valid JSON value in UTF-8 that nests at most `max_depth` deep, with numbers
-  // within the range of a double; otherwise the sentence that says what is wrong, and `members` is
-  // incomplete.
+  // Empty for one valid JSON value in UTF-8, at most `max_depth` deep, with all numbers in the
+  // range of a double. Otherwise a sentence that describes the error, and `members` is incomplete.
   absl::string_view error;
-  // Those of the text, if it is an object; else there are none.
+  // The members of the text if it is an object, else empty.
   absl::InlinedVector<JsonMember, 16> members;
 };
 
-// Checks the text and finds its members, in one pass. Of the values only the one named `into` is
-// looked into: its members are found and, where they are objects, theirs.
-// `max_depth` is kMaxScannedDepth at most.
+// Validates the text and finds its members in one pass. Looks only into the value named `into`:
+// finds its members and, if those are objects, their members. `max_depth` is at most
+// kMaxScannedDepth.
 JsonScan ScanJson(absl::string_view text, absl::string_view into = {},
                   int max_depth = kMaxScannedDepth);
 
 // The value of the first member named `key`, or nullopt.
 std::optional<absl::string_view> FindMember(JsonMembers members, absl::string_view key);
 
-// The members within that value; none where it was not looked into, or is not an object.
+// The members within the value of `key`; empty if it was not looked into or is not an object.
 JsonMembers InnerMembers(JsonMembers members, absl::string_view key);
 
-// True for a JSON string that stands for `text`.
+// Whether `value` is a JSON string that decodes to `text`.
 bool StandsFor(absl::string_view value, absl::string_view text);
 
-// True when there are two members of the same name.
+// Whether two members have the same name.
 bool HasDuplicates(JsonMembers members);
 
-// True for a number without fraction and exponent, of any length.
+// Whether `value` is a number without fraction and exponent, of any length.
 bool IsJsonInteger(absl::string_view value);
 
-// Valid JSON on one line: unchanged unless it holds a line break, otherwise without any space
-// outside of strings.
+// Puts valid JSON on one line: unchanged if it has no line break, otherwise without any white space
+// outside strings.
 std::string OnOneLine(std::string text);
 
 }  // namespace callslip

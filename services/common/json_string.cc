@@ -14,7 +14,7 @@ constexpr uint32_t kFirstSurrogate = 0xD800;
 constexpr uint32_t kFirstLowSurrogate = 0xDC00;
 constexpr uint32_t kLastSurrogate = 0xDFFF;
 
-// `at` is behind a backslash. Takes `u` and four hexadecimal digits; `unit` is their value.
+// `at` is after a backslash. Parses `u` and four hexadecimal digits into `unit`.
 const char* SkipUnit(const char* at, const char* end, uint32_t& unit) {
   if (end - at < 5 || *at != 'u') return nullptr;
   unit = 0;
@@ -25,7 +25,7 @@ const char* SkipUnit(const char* at, const char* end, uint32_t& unit) {
   return at + 5;
 }
 
-// `at` is behind a backslash.
+// `at` is after a backslash.
 const char* SkipEscape(const char* at, const char* end) {
   if (at == end) return nullptr;
   switch (*at) {
@@ -42,7 +42,7 @@ const char* SkipEscape(const char* at, const char* end) {
   uint32_t unit = 0;
   at = SkipUnit(at, end, unit);
   if (at == nullptr || unit < kFirstSurrogate || unit > kLastSurrogate) return at;
-  // The surrogates come in pairs.
+  // Surrogates come in pairs.
   if (unit >= kFirstLowSurrogate || at == end || *at != '\\') return nullptr;
   at = SkipUnit(at + 1, end, unit);
   return kFirstLowSurrogate <= unit && unit <= kLastSurrogate ? at : nullptr;

@@ -8,13 +8,13 @@
 
 namespace callslip {
 
-// `at` is behind the opening quote of a JSON string; returns the place behind the closing one, or
-// nullptr where there is no valid string in UTF-8 before `end`.
+// `at` is after the opening quote of a JSON string. Returns the position after the closing quote,
+// or nullptr if there is no valid UTF-8 string before `end`.
 const char* SkipJsonString(const char* at, const char* end);
 
 bool IsJsonString(absl::string_view value);
 
-// The text that a valid JSON string stands for; nullopt for any other value.
+// Decodes a valid JSON string; nullopt for any other value.
 std::optional<std::string> DecodeJsonString(absl::string_view value);
 
 }  // namespace callslip

@@ -14,25 +14,25 @@
 
 namespace callslip {
 
-// The upper bounds of the buckets that all latencies are counted in, in nanoseconds: from a call
-// over loopback (0.1 ms) to a person's ten minutes, three to a decade where most of them lie.
+// The upper bounds of the buckets for all latencies, in nanoseconds: from a call over loopback (0.1
+// ms) to a person's ten minutes, three per decade where most latencies lie.
 inline constexpr std::array<int64_t, 20> kLatencyBoundsNanos = {
     100'000,        250'000,        500'000,        1'000'000,       2'500'000,
     5'000'000,      10'000'000,     25'000'000,     50'000'000,      100'000'000,
     250'000'000,    500'000'000,    1'000'000'000,  2'500'000'000,   5'000'000'000,
     10'000'000'000, 30'000'000'000, 60'000'000'000, 120'000'000'000, 600'000'000'000};
 
-// A latency, and the span or command that it is of.
+// A latency, and the span or command that it belongs to.
 struct Exemplar {
   TraceContext trace;
   int64_t nanos = 0;
-  int64_t unix_nanos = 0;  // When it was measured, by the wall clock.
+  int64_t unix_nanos = 0;  // The wall-clock time of the measurement.
 };
 
-// How many latencies there were in each bucket, and their sum. Not thread-safe: a few additions,
-// for those who hold a lock already.
+// Counts latencies per bucket, and their sum. Not thread-safe: a few additions, for code that
+// already holds a lock.
 struct LatencyHistogram {
-  // The last bucket is for all that is longer.
+  // The last bucket takes everything longer.
   static constexpr size_t kBuckets = kLatencyBoundsNanos.size() + 1;
 
   static size_t BucketOf(int64_t nanos) {
@@ -41,15 +41,15 @@ struct LatencyHistogram {
         kLatencyBoundsNanos.begin());
   }
 
-  // What seems to have ended before it began counts as zero.
+  // A negative latency counts as zero.
   void Observe(int64_t nanos) {
     nanos = std::max<int64_t>(nanos, 0);
     ++counts[BucketOf(nanos)];
     sum_nanos += nanos;
   }
 
-  // The same of something in `trace`, which may be empty, at that time of the process's clock. The
-  // last one of each bucket that is of a sampled trace is kept, so that people find it.
+  // As above, for an event in `trace`, which may be empty, at `at_nanos` on the process clock.
+  // Keeps the last sampled trace of each bucket as its exemplar.
   void Observe(int64_t nanos, const TraceContext& trace, int64_t at_nanos) {
     Observe(nanos);
     if (trace.sampled()) Keep(nanos, trace, at_nanos);
@@ -57,7 +57,7 @@ struct LatencyHistogram {
 
   void Add(const LatencyHistogram& other);
 
-  // What came after `before`, which is what this was earlier; without exemplars.
+  // The difference to `before`, an earlier state of this histogram, without exemplars.
   LatencyHistogram Since(const LatencyHistogram& before) const;
 
   int64_t count() const {
@@ -68,7 +68,7 @@ struct LatencyHistogram {
 
   std::array<int64_t, kBuckets> counts{};
   int64_t sum_nanos = 0;
-  // None, or one for each bucket, which may have an empty trace: then there is none.
+  // Empty, or one for each bucket; an empty trace means that the bucket has none.
   std::vector<Exemplar> exemplars;
 
  private:
@@ -77,9 +77,9 @@ struct LatencyHistogram {
   void Keep(int64_t nanos, const TraceContext& trace, int64_t at_nanos);
 };
 
-// About how long the fastest `part` of them, from 0 to 1, took at most, in nanoseconds: as if those
-// of a bucket lay evenly in it. The lower bound of the last bucket where it lies there; zero of
-// none.
+// Estimates the quantile `part`, from 0 to 1, in nanoseconds, assuming that the latencies are
+// evenly distributed within a bucket. The lower bound of the last bucket if the quantile lies
+// there; zero if there are no latencies.
 inline double NanosAt(const LatencyHistogram& latencies, double part) {
   const double wanted = part * static_cast<double>(latencies.count());
   double below = 0;
@@ -94,7 +94,7 @@ inline double NanosAt(const LatencyHistogram& latencies, double part) {
                                                   : 0;
 }
 
-// The same for any number of threads. What Read() returns may lack what others add meanwhile.
+// A thread-safe LatencyHistogram. Read() may miss concurrent additions.
 class SharedLatencyHistogram {
  public:
   void Observe(int64_t nanos) {
@@ -103,7 +103,7 @@ class SharedLatencyHistogram {
     sum_nanos_.fetch_add(nanos, std::memory_order_relaxed);
   }
 
-  // As that of LatencyHistogram. Whoever is of a sampled trace takes a lock.
+  // As in LatencyHistogram. Takes a lock if the trace is sampled.
   void Observe(int64_t nanos, const TraceContext& trace, int64_t at_nanos) {
     Observe(nanos);
     if (!trace.sampled()) return;
@@ -128,7 +128,7 @@ class SharedLatencyHistogram {
   std::array<std::atomic<int64_t>, LatencyHistogram::kBuckets> counts_{};
   std::atomic<int64_t> sum_nanos_{0};
   mutable Mutex mutex_;
-  LatencyHistogram kept_ ABSL_GUARDED_BY(mutex_);  // Its exemplars alone.
+  LatencyHistogram kept_ ABSL_GUARDED_BY(mutex_);  // Only its exemplars are used.
 };
 
 }  // namespace callslip

@@ -11,9 +11,9 @@
 
 namespace callslip {
 
-// Entries that are there for as long as their Place is, which belongs to what each is about. A list
-// of weak pointers would do without, but keep the memory of what was made by std::make_shared
-// after its end: until somebody sweeps.
+// A set whose entries exist as long as their Place, which the object that an entry is about owns. A
+// list of weak pointers would also work, but would keep the memory of objects made by
+// std::make_shared until the list is swept.
 //
 // Thread-safe. A Place may outlive the set.
 template <typename Entry>
@@ -24,7 +24,7 @@ class LiveSet {
   };
 
  public:
-  // Takes its entry along when it goes. Moved from and made by default it has none.
+  // Removes its entry when destroyed. A moved-from or default-constructed Place has no entry.
   class Place {
    public:
     Place() = default;
@@ -36,7 +36,8 @@ class LiveSet {
     }
     ~Place() {
       if (state_ == nullptr) return;
-      std::list<Entry> gone;  // Ends without the mutex: whatever it holds may do anything.
+      std::list<Entry> gone;  // Destroyed without the mutex, because its destructor can do
+                              // anything.
       MutexLock lock(&state_->mutex);
       gone.splice(gone.begin(), state_->entries, at_);
     }
@@ -59,7 +60,7 @@ class LiveSet {
     return Place(state_, at);
   }
 
-  // As they are now, the oldest first.
+  // The current entries, the oldest first.
   std::vector<Entry> Entries() const {
     MutexLock lock(&state_->mutex);
     return {state_->entries.begin(), state_->entries.end()};

@@ -44,7 +44,8 @@ void AppendJsonString(std::string& out, absl::string_view text) {
   out.push_back('"');
 }
 
-// What OpenTelemetry's log tools look for, beside a `traceparent`: 00-<trace_id>-<span_id>-<flags>.
+// The ids that OpenTelemetry's log tools expect next to a `traceparent`:
+// 00-<trace_id>-<span_id>-<flags>.
 void AppendTraceIds(std::string& members, absl::string_view traceparent) {
   if (traceparent.size() < 52) return;
   absl::StrAppend(&members, ",\"trace_id\":\"", traceparent.substr(3, 32), "\",\"span_id\":\"",
@@ -56,7 +57,7 @@ void AppendTraceIds(std::string& members, absl::string_view traceparent) {
 void InitLogging(absl::string_view process, absl::string_view level_name) {
   auto logger = std::make_shared<spdlog::logger>(std::string(process),
                                                  std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  // The message is a run of JSON members that Log() has escaped already.
+  // The message is a list of JSON members that Log() has already escaped.
   logger->set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","process":"%n",%v})",
                       spdlog::pattern_time_type::utc);
   logger->set_level(spdlog::level::from_str(std::string(level_name)));

@@ -8,9 +8,9 @@
 
 namespace callslip {
 
-// One JSON object a line on stderr: {"time","level","process","event", and the given fields}.
-// stdout stays free: on the bridge it carries the protocol. Thread-safe. Payloads (scripts,
-// results, tokens) are never logged; ids and codes are.
+// Writes one JSON object per line to stderr: {"time","level","process","event", and the given
+// fields}. stdout stays free because the bridge uses it for the protocol. Thread-safe. Payloads
+// (scripts, results, tokens) are never logged; ids and codes are.
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
@@ -19,11 +19,11 @@ struct LogField {
   std::string value;
 };
 
-// The levels by their names on the command line: debug, info, warning, error.
-// Called once, before the first Log(); until then nothing is written.
+// `level_name` is a level's command-line name: debug, info, warning, error. Call it once, before
+// the first Log(); nothing is written until then.
 void InitLogging(absl::string_view process, absl::string_view level_name);
 
-// Whether lines of this level are written: for those that are dear to make.
+// Whether lines of this level are written. Use it before building expensive lines.
 bool IsLogged(LogLevel level);
 
 // `event` is a short constant phrase, so that lines of one kind can be found.

@@ -11,13 +11,14 @@
 
 namespace callslip {
 
-// Keeps lines of one kind, which others can cause at will, from filling the log: `lines` in each
-// second, of which the first one begins with its first line. Thread-safe.
+// Keeps lines of one kind, which peers can cause at will, from flooding the log: admits `lines` per
+// second. A second begins with its first line. Thread-safe.
 class LogLimit {
  public:
   LogLimit(Clock* clock, int lines) : clock_(clock), lines_(lines) {}
 
-  // Whether to write a line now, and how many were left out since the last one that was written.
+  // Nullopt if the line must be omitted; otherwise the number of lines omitted since the last
+  // written one.
   std::optional<int64_t> Admit();
 
  private:

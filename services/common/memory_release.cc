@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-// Of tcmalloc, in programs that are linked with it; null in others.
+// Functions of tcmalloc; null in programs that are not linked with it.
 extern "C" {
 __attribute__((weak)) int MallocExtension_GetNumericProperty(const char* property, size_t* value);
 __attribute__((weak)) int MallocExtension_SetNumericProperty(const char* property, size_t value);

@@ -8,51 +8,51 @@
 
 namespace callslip {
 
-// The memory that an allocator keeps for itself. Both functions may be called by any thread.
+// The memory that an allocator keeps for itself. Both functions are thread-safe.
 struct SpareMemory {
-  // How much it has from the system and nobody uses, in bytes.
+  // The number of bytes that it holds from the system but that are unused.
   std::function<size_t()> bytes;
-  // Gives some of that back; what is given at once may be more.
+  // Returns some of it to the system, possibly more than `bytes`.
   std::function<void(size_t bytes)> release;
 
-  // Of this process. Empty functions where it is not linked with tcmalloc, which a sanitizer
-  // replaces: glibc's gives back much by itself.
+  // The spare memory of this process. The functions are empty if it is not linked with tcmalloc,
+  // for example with a sanitizer: glibc returns much memory by itself.
   static SpareMemory OfThisProcess();
 };
 
-// What the heap of this process has from the system, in bytes.
+// The memory that this process's heap has from the system, in bytes.
 struct HeapUse {
   size_t in_use = 0;
-  // Kept for what is asked for next: by threads, by sizes, and as pages, of which MemoryRelease
-  // gives back what stays unused.
+  // Kept for later allocations: by threads, by sizes, and as pages. MemoryRelease returns the
+  // unused pages.
   size_t spare = 0;
 
   static HeapUse OfThisProcess();
 };
 
-// Gives back to the system what a burst has left behind: tcmalloc does so only in the course of
-// further work. What was spare at two looks in a row is not in use, and goes: at once but for
-// kKept, and half of that with each look, until it is too little to matter.
+// Returns the memory left over after a burst to the system: tcmalloc does so only in the course of
+// further work. Memory that was spare at two looks in a row is unused and is released: at once
+// except for kKept, then half of the rest at each look, until no more than kTooLittle is left.
 class MemoryRelease {
  public:
   // How often to Look().
   static constexpr absl::Duration kEvery = absl::Seconds(5);
-  // Not given back at once, so that what work takes and returns all the time stays.
+  // Not released at once, so that memory that work constantly allocates and frees is kept.
   static constexpr size_t kKept = size_t{8} << 20;
-  // Not given back at all.
+  // Never released.
   static constexpr size_t kTooLittle = size_t{1} << 20;
-  // At one look, some 10 ms, for which others wait.
+  // Released at one look at most. This takes some 10 ms, which blocks other threads.
   static constexpr size_t kMaxAtOnce = size_t{64} << 20;
 
-  // What all threads together keep at hand of what was freed, which is not spare and never given
-  // back. tcmalloc's own limit, 32 MiB, is more than all that a tracker has in use.
+  // The size of all threads' caches of freed memory together. It does not count as spare and is
+  // never released. tcmalloc's own limit, 32 MiB, is more than a tracker's whole use.
   static constexpr size_t kThreadCaches = size_t{8} << 20;
 
-  // Of this process, whose threads keep kThreadCaches from now on.
+  // For this process; limits its threads' caches to kThreadCaches from now on.
   MemoryRelease();
   explicit MemoryRelease(SpareMemory spare);
 
-  // By one thread at a time.
+  // Call it from one thread at a time.
   void Look();
 
  private:

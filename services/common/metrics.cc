@@ -22,7 +22,7 @@ std::string FileText(const char* path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The fields of /proc/self/stat from the third on, which follow the program's name (proc(5)).
+// The fields of /proc/self/stat from the third on, after the program's name (proc(5)).
 std::vector<std::string> StatFields() {
   const std::string stat = FileText("/proc/self/stat");
   const size_t name_end = stat.rfind(") ");
@@ -48,7 +48,7 @@ double BootTime() {
   return seconds;
 }
 
-// When the process started, likewise.
+// The start time of the process, in seconds since 1970.
 double StartSeconds(const std::vector<std::string>& stat) {
   constexpr size_t kStartTicks = 22;
   return BootTime() + FieldOf(stat, kStartTicks) / static_cast<double>(sysconf(_SC_CLK_TCK));
@@ -58,7 +58,7 @@ double OpenFiles() {
   std::error_code error;
   std::filesystem::directory_iterator files("/proc/self/fd", error);
   if (error) return 0;
-  // Without the one that looks.
+  // Without the descriptor that reads the directory.
   return static_cast<double>(std::distance(begin(files), end(files))) - 1;
 }
 

@@ -14,14 +14,14 @@ using MetricLabels = std::vector<std::pair<std::string, std::string>>;
 
 enum class MetricType { kCounter, kGauge, kHistogram };
 
-// One series, or with a histogram the series of its buckets.
+// One series, or for a histogram the series of its buckets.
 struct MetricPoint {
   MetricLabels labels;
-  double value = 0;            // Not of histograms.
-  LatencyHistogram histogram;  // Of these alone.
+  double value = 0;            // Not for histograms.
+  LatencyHistogram histogram;  // Only for histograms.
 };
 
-// The series of one name.
+// The series with one name.
 struct MetricFamily {
   std::string name;
   std::string help;
@@ -29,15 +29,14 @@ struct MetricFamily {
   std::vector<MetricPoint> points;
 };
 
-// What GET /metrics answers, and what is exported to collectors: filled from numbers that others
-// keep, at the moment it is asked for.
+// The content of GET /metrics and of the export to collectors, filled on request from numbers that
+// other classes keep.
 //
-// Calls with the same name add to one family and follow one another; its help and type are those
-// of the first. Every label has few values, known in advance: never a name that a caller has
-// chosen.
+// Consecutive calls with the same name add to one family; its help and type are those of the first
+// call. Every label has few values, known in advance, and never a name chosen by a caller.
 class MetricsPage {
  public:
-  // Only ever grows while the process lives. The name ends in _total.
+  // A value that only grows while the process lives. The name ends in _total.
   void Counter(const std::string& name, const std::string& help, double value,
                const MetricLabels& labels = {});
   void Gauge(const std::string& name, const std::string& help, double value,
@@ -46,7 +45,7 @@ class MetricsPage {
   void Histogram(const std::string& name, const std::string& help,
                  const LatencyHistogram& histogram, const MetricLabels& labels = {});
 
-  // What every process tells: processor time, memory, file descriptors and its start, under the
+  // The metrics of every process: CPU time, memory, file descriptors and start time, under the
   // names that Prometheus' own clients use; and callslip_build_info.
   void Process();
 
@@ -58,7 +57,7 @@ class MetricsPage {
   std::vector<MetricFamily> families_;
 };
 
-// When this process was started, by the wall clock.
+// The wall-clock time at which this process started.
 absl::Time ProcessStart();
 
 }  // namespace callslip

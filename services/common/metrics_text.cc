@@ -19,9 +19,9 @@ namespace {
 
 constexpr double kNanosPerSecond = 1e9;
 
-// The shortest text that means the same number.
+// The shortest text for exactly this number.
 std::string NumberText(double value) {
-  // Larger ones may have no odd neighbours.
+  // Larger doubles may skip odd integers.
   constexpr double kLargestInteger = 1e15;
   if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
   if (std::trunc(value) == value && std::abs(value) < kLargestInteger) {
@@ -47,8 +47,8 @@ std::string Escaped(absl::string_view text) {
   return absl::StrReplaceAll(text, {{"\\", R"(\\)"}, {"\n", R"(\n)"}, {"\"", R"(\")"}});
 }
 
-// Writes families in one of the two formats, which differ in names of counters, in bounds and in
-// how a page ends.
+// Writes families in one of the two formats, which differ in counter names, bounds and the end of a
+// page.
 class TextWriter {
  public:
   explicit TextWriter(bool is_open) : is_open_(is_open) {}
@@ -56,7 +56,7 @@ class TextWriter {
   void Add(const MetricFamily& family) {
     absl::string_view name = family.name;
     if (is_open_ && family.type == MetricType::kCounter) absl::ConsumeSuffix(&name, "_total");
-    // Only OpenMetrics has quotes escaped there.
+    // Only OpenMetrics escapes quotes in help texts.
     const std::string help =
         is_open_ ? Escaped(family.help)
                  : absl::StrReplaceAll(family.help, {{"\\", R"(\\)"}, {"\n", R"(\n)"}});
@@ -102,7 +102,7 @@ class TextWriter {
     AddSample(name + "_count", point.labels, absl::StrCat(below));
   }
 
-  // What follows the value of a bucket. The other format has none.
+  // The text after a bucket's value. Only OpenMetrics has exemplars.
   std::string ExemplarText(const LatencyHistogram& histogram, size_t bucket) const {
     if (!is_open_ || histogram.exemplars.empty()) return "";
     const Exemplar& exemplar = histogram.exemplars[bucket];
@@ -114,7 +114,8 @@ class TextWriter {
                                         exemplar.unix_nanos / 1'000'000 % 1000));
   }
 
-  // A label, and so text: what OpenMetrics has as 1.0 is 1 in the other format, for good.
+  // A bound is a label, and so text: the formats write 1.0 (OpenMetrics) and 1, and that must not
+  // change.
   std::string BoundText(size_t bucket) const {
     if (bucket == kLatencyBoundsNanos.size()) return "+Inf";
     const double bound = static_cast<double>(kLatencyBoundsNanos[bucket]) / kNanosPerSecond;
@@ -134,7 +135,7 @@ std::string Write(const MetricsPage& page, bool is_open) {
   return std::move(writer).Take();
 }
 
-// How much `accept` wants that very type, from 0 to 1.
+// The quality that `accept` gives to exactly this type, from 0 to 1.
 double QualityOf(absl::string_view type, absl::string_view accept) {
   double best = 0;
   for (const absl::string_view range : absl::StrSplit(accept, ',')) {

@@ -8,9 +8,9 @@
 
 namespace callslip {
 
-// In Prometheus' text format (prometheus.io/docs/instrumenting/exposition_formats).
+// The page in Prometheus' text format (prometheus.io/docs/instrumenting/exposition_formats).
 std::string PlainMetricsText(const MetricsPage& page);
-// In that of OpenMetrics 1.0 (prometheus.io/docs/specs/om/open_metrics_spec).
+// The page in OpenMetrics 1.0 (prometheus.io/docs/specs/om/open_metrics_spec).
 std::string OpenMetricsText(const MetricsPage& page);
 
 struct MetricsAnswer {
@@ -18,8 +18,8 @@ struct MetricsAnswer {
   std::string body;
 };
 
-// What to answer to a scraper with that Accept header: OpenMetrics where it asks for that by name
-// and does not prefer plain text, else Prometheus' own format.
+// The response to a scraper with that Accept header: OpenMetrics if the header names it and does
+// not prefer plain text, else Prometheus' own format.
 MetricsAnswer AnswerScrape(const MetricsPage& page, absl::string_view accept);
 
 }  // namespace callslip

@@ -27,7 +27,7 @@ class ABSL_LOCKABLE Mutex {
   std::mutex mutex_;
 };
 
-// Holds a mutex for as long as it lives.
+// Holds a mutex for its lifetime.
 class ABSL_SCOPED_LOCKABLE MutexLock {
  public:
   explicit MutexLock(Mutex* mutex) ABSL_EXCLUSIVE_LOCK_FUNCTION(mutex) : mutex_(mutex) {
@@ -42,7 +42,7 @@ class ABSL_SCOPED_LOCKABLE MutexLock {
   Mutex* const mutex_;
 };
 
-// Waits for a change of what a mutex guards. May return without one: wait in a loop.
+// Waits for a change of the state that a mutex guards. May return without one: wait in a loop.
 class CondVar {
  public:
   void Wait(Mutex* mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
@@ -65,10 +65,10 @@ class CondVar {
   std::condition_variable changed_;
 };
 
-// Something that happens once and can be waited for.
+// An event that happens once and can be waited for.
 class Notification {
  public:
-  // Harmless when repeated.
+  // Can be repeated.
   void Notify() {
     MutexLock lock(&mutex_);
     notified_ = true;

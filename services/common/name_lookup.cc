@@ -63,7 +63,7 @@ struct NameLookup::State {
   Mutex mutex;
   CondVar changed;
   bool is_cancelled ABSL_GUARDED_BY(mutex) = false;
-  bool is_busy ABSL_GUARDED_BY(mutex) = false;  // There is a thread.
+  bool is_busy ABSL_GUARDED_BY(mutex) = false;  // A lookup thread is running.
   std::optional<Addresses> found ABSL_GUARDED_BY(mutex);
   bool is_read ABSL_GUARDED_BY(mutex) = false;
   absl::Time found_at ABSL_GUARDED_BY(mutex) = absl::InfinitePast();

@@ -13,28 +13,29 @@
 
 namespace callslip {
 
-// Where a socket connects to.
+// An address that a socket can connect to.
 struct SocketAddress {
   sockaddr_storage storage = {};
   socklen_t size = 0;
 };
 
-// The addresses of a host for TCP. UNAVAILABLE where it is not known. Blocks for as long as the
-// system's resolver likes: with three silent name servers, 30 s by default (resolv.conf(5)).
+// The TCP addresses of a host. UNAVAILABLE if the host is unknown. Blocks as long as the system's
+// resolver does: with three silent name servers, 30 s by default (resolv.conf(5)).
 absl::StatusOr<std::vector<SocketAddress>> ResolveName(const std::string& host,
                                                        const std::string& port);
 
-// Looks a host up, and nobody waits for that longer than they want to: nothing interrupts the
-// system's resolver, so that it runs on a thread of its own, which is left behind where it takes
-// too long. Those who come while it runs, or soon after, share what it finds. Thread-safe.
+// Looks up a host with a timeout. The system's resolver cannot be interrupted, so it runs on its
+// own thread, which is abandoned if it takes too long. Callers that arrive while it runs, or soon
+// after, share its result. Thread-safe.
 class NameLookup {
  public:
   using Resolver = std::function<absl::StatusOr<std::vector<SocketAddress>>(
       const std::string& host, const std::string& port)>;
-  // Threads of this process that look up at once, left behind or not.
+  // The maximum number of concurrent lookup threads in this process, including abandoned ones.
   static constexpr int kMaxThreads = 64;
-  // How long addresses are known that somebody has got, and that nobody has waited for: who has
-  // left comes again, and finds what a slow name server has told meanwhile. Failures are told once.
+  // How long addresses are kept once a caller has received them, and how long if none has: a caller
+  // that gave up can retry and find the late answer of a slow name server. Failures are reported
+  // once.
   static constexpr absl::Duration kKept = absl::Seconds(3);
   static constexpr absl::Duration kKeptUnread = absl::Minutes(1);
 
@@ -45,24 +46,24 @@ class NameLookup {
   NameLookup(const NameLookup&) = delete;
   NameLookup& operator=(const NameLookup&) = delete;
 
-  // At least one address. UNAVAILABLE where the host is not known, nothing is known after `within`,
-  // Cancel() was called, or kMaxThreads are busy.
+  // Returns at least one address. UNAVAILABLE if the host is unknown, there is no result after
+  // `within`, Cancel() was called, or kMaxThreads are busy.
   absl::StatusOr<std::vector<SocketAddress>> Wait(absl::Duration within);
 
-  // Ends Wait(), now and later.
+  // Ends current and future calls of Wait().
   void Cancel();
 
  private:
   struct State;
 
-  // Sees to it that something is found, or will be.
+  // Ensures that there is a result or a lookup in progress.
   void Begin();
 
   const std::string host_;
   const std::string port_;
   const Resolver resolve_;
   const absl::Duration kept_;
-  const std::shared_ptr<State> state_;  // Of the thread, too.
+  const std::shared_ptr<State> state_;  // Shared with the thread.
 };
 
 }  // namespace callslip

@@ -14,8 +14,8 @@
 namespace callslip {
 namespace {
 
-// Draws from the kernel in blocks, since a system call for each id would cost as much as the rest
-// of a registration. Used numbers are wiped, so that a memory dump shows no issued id.
+// Reads from the kernel in blocks, because a system call per id would cost as much as the rest of a
+// registration. Used numbers are wiped, so that a memory dump shows no issued id.
 class RandomBlock {
  public:
   uint64_t Take() {

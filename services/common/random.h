@@ -6,11 +6,11 @@
 
 namespace callslip {
 
-// 64 bits of the kernel's CSPRNG, for ids and tokens that nobody may guess. The only source of
-// randomness. Thread-safe.
+// 64 bits from the kernel's CSPRNG, for unguessable ids and tokens. The only source of randomness.
+// Thread-safe.
 uint64_t Random64();
 
-// 128 bits of it, as 32 hexadecimal digits.
+// 128 such bits, as 32 hexadecimal digits.
 std::string RandomHex128();
 
 }  // namespace callslip

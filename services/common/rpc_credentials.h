@@ -8,18 +8,17 @@
 #include "grpcpp/security/credentials.h"
 #include "grpcpp/security/server_credentials.h"
 
-// How the ends of a gRPC connection prove who they are: by nothing, or with TLS 1.2 at least. Files
-// that change are taken on for the connections to come, within a second or two.
+// How the two ends of a gRPC connection authenticate: not at all, or with TLS 1.2 or later. Changed
+// files apply to new connections within a second or two.
 namespace callslip {
 
-// Of a listener. With authorities it asks its peers for a certificate.
+// For a listener. With authorities, it requires a certificate from its peers.
 std::shared_ptr<grpc::ServerCredentials> ServerCredentials(const std::optional<TlsFiles>& tls);
 
-// Of who connects. The name of the other side has to be in its certificate.
+// For a client. The server's certificate must contain the server's name.
 std::shared_ptr<grpc::ChannelCredentials> ChannelCredentials(const std::optional<TlsFiles>& tls);
 
-// The same for a process that calls itself, of whose certificate it only wants to know that it
-// works.
+// For a process that calls itself: it does not verify the server's certificate.
 std::shared_ptr<grpc::ChannelCredentials> OwnChannelCredentials(const std::optional<TlsFiles>& tls);
 
 }  // namespace callslip

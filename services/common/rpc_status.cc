@@ -15,7 +15,7 @@ constexpr char kHintKey[] = "callslip-hint";
 constexpr char kRetryAfterKey[] = "callslip-retry-after-ms";
 constexpr char kDepthKey[] = "callslip-depth";
 
-// Metadata values are printable ASCII; anything else would fail the whole call.
+// Metadata values must be printable ASCII; anything else would fail the whole call.
 std::string Printable(std::string text) {
   for (char& c : text) {
     if (c < 0x20 || c > 0x7e) c = '?';
@@ -23,8 +23,8 @@ std::string Printable(std::string text) {
   return text;
 }
 
-// Headers of HTTP/2 end at 8 KiB or 16 KiB with most callers, where a longer one breaks the
-// connection: what of a request is quoted must not get there.
+// Most clients limit HTTP/2 headers to 8 KiB or 16 KiB, and a longer one breaks the connection:
+// text quoted from a request must not exceed that.
 std::string Bounded(absl::string_view text) {
   constexpr size_t kMaxBytes = 1024;
   if (text.size() <= kMaxBytes) return std::string(text);

@@ -13,10 +13,10 @@ namespace callslip {
 // callslip-depth). Text metadata rather than google.rpc details: readable in every client and
 // command-line tool without further protos.
 
-// To be called before the call is finished, since it adds trailing metadata to `context`.
+// Call it before the call is finished, because it adds trailing metadata to `context`.
 grpc::Status ToGrpc(const absl::Status& status, grpc::ServerContextBase& context);
 
-// To be called once the call is finished, since it reads the trailing metadata of `context`.
+// Call it after the call has finished, because it reads the trailing metadata of `context`.
 absl::Status FromGrpc(const grpc::Status& status, const grpc::ClientContext& context);
 
 }  // namespace callslip

@@ -8,9 +8,9 @@ namespace callslip {
 inline constexpr char kServiceReady[] = "READY=1";
 inline constexpr char kServiceStopping[] = "STOPPING=1";
 
-// Tells a service manager such as systemd how this process stands (sd_notify(3), Type=notify). It
-// names the socket to be told in NOTIFY_SOCKET; without it, and where it does not listen, nothing
-// happens. Does not block.
+// Reports the state of this process to a service manager such as systemd (sd_notify(3),
+// Type=notify). NOTIFY_SOCKET names the manager's socket; if it is not set or the socket is not
+// listening, this does nothing. Does not block.
 void NotifyServiceManager(absl::string_view state);
 
 }  // namespace callslip

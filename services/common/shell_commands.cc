@@ -45,7 +45,7 @@ std::vector<ShellCommand> ShellCommandDetector::Feed(absl::string_view text) {
 void ShellCommandDetector::FeedByte(char byte, std::vector<ShellCommand>& found) {
   const absl::string_view tag = inside_ ? kClose : kOpen;
   if (byte != tag[matched_]) {
-    // Only the first character of a tag is a "<": a tag begins anew here or nowhere before.
+    // "<" occurs only as a tag's first character, so a tag can begin anew only at this byte.
     if (inside_ && !too_long_) command_.append(tag.data(), matched_);
     matched_ = 0;
   }
@@ -86,10 +86,10 @@ std::string FormatToolResults(const std::vector<ShellResult>& results) {
 
 std::string TruncateOutput(absl::string_view output, size_t max_bytes) {
   if (output.size() <= max_bytes) return std::string(output);
-  // The end says more about what became of a command than the beginning; both are of use.
+  // The end says more about the outcome of a command than the beginning; both are useful.
   size_t head = max_bytes / 2;
   size_t tail = output.size() - (max_bytes - head);
-  // Sequences have four bytes at the most; what is longer is no UTF-8 and may be cut.
+  // Sequences have at most four bytes; anything longer is not UTF-8 and can be cut.
   for (int i = 0; i < 3 && head > 0 && ContinuesSequence(output[head]); ++i) --head;
   for (int i = 0; i < 3 && tail < output.size() && ContinuesSequence(output[tail]); ++i) ++tail;
   return absl::StrCat(output.substr(0, head), "\n[… ", tail - head, " bytes omitted …]\n",

@@ -10,19 +10,19 @@
 
 #include "absl/strings/string_view.h"
 
-// Commands in an agent's text: <shell>ls -l</shell>. Each gets an id of its own, by which it is
-// followed until its result is there; its text is not an id, since the same command may stand twice
-// in one answer (seed 003).
+// Shell commands in an agent's text: <shell>ls -l</shell>. Each gets its own id, by which it is
+// tracked until its result is there. The text cannot serve as the id, because the same command can
+// occur twice in one answer (seed 003).
 namespace callslip {
 
-// A longer one is not a command that anybody typed; its text is passed over.
+// A longer text is not a real command and is skipped.
 inline constexpr size_t kMaxShellCommandBytes = size_t{64} << 10;
-// Commands of one iteration; what comes after them is passed over.
+// Commands of one iteration; later ones are skipped.
 inline constexpr size_t kMaxShellCommands = 1000;
-// What of a command's output goes back to the agent.
+// The part of a command's output that is sent back to the agent.
 inline constexpr size_t kMaxShellOutputBytes = size_t{16} << 10;
 
-// Of an answer: a number of 32 bits in AddAgentTextRequest.
+// Of an answer: a 32-bit number in AddAgentTextRequest.
 inline constexpr int64_t kMaxIteration = std::numeric_limits<int32_t>::max();
 
 struct ShellCommand {
@@ -39,23 +39,23 @@ struct ShellCommandPlace {
   int64_t iteration = 0;
   int64_t index = 0;
 };
-// Nothing for what is no such id.
+// Nullopt if `id` is not a valid command id.
 std::optional<ShellCommandPlace> PlaceOfShellCommand(absl::string_view id);
 
-// Finds the commands in text that comes in pieces, cut anywhere, and reports each as soon as its
-// closing tag is there. The pieces' cuts make no difference. Holds no more than one command.
-// Not thread-safe.
+// Finds the commands in text that arrives in pieces, and reports each as soon as its closing tag
+// arrives. It does not matter where the text is split. Buffers at most one command. Not
+// thread-safe.
 class ShellCommandDetector {
  public:
   // `iteration` counts the agent's answers within its loop, from 0.
   explicit ShellCommandDetector(int64_t iteration) : iteration_(iteration) {}
 
-  // The commands that end in this piece. White space around a command is taken off; an empty one is
-  // none. Between an opening tag and the first closing one everything is the command.
+  // The commands that end in this piece. Surrounding white space is removed, and empty commands are
+  // ignored. Everything between an opening tag and the first closing tag is the command.
   std::vector<ShellCommand> Feed(absl::string_view text);
 
   int64_t iteration() const { return iteration_; }
-  // Of the next command.
+  // The index of the next command.
   int64_t next_index() const { return next_index_; }
   void SkipTo(int64_t index) { next_index_ = index; }
 
@@ -66,7 +66,7 @@ class ShellCommandDetector {
   int64_t iteration_;
   int64_t next_index_ = 0;
   bool inside_ = false;
-  size_t matched_ = 0;  // Of the tag that is waited for.
+  size_t matched_ = 0;  // The matched length of the expected tag.
   std::string command_;
   bool too_long_ = false;
 };
@@ -75,23 +75,24 @@ struct ShellResult {
   std::string command_id;
   std::string command;
   std::string output;
-  // Of the process; a command that did not run at all has none, and says why in `output`.
+  // False if the command did not run: it then has no exit code, and `output` states the reason.
   bool ran = true;
   int exit_code = 0;
 };
 
-// What the agent is told about its commands, in their order, each with its output cut:
+// Formats the results of the agent's commands for the agent, in order, each with truncated output:
 //
 //   <result id="cmd-0-0" exit_code="0">
 //   $ ls
 //   README.md
 //   </result>
 //
-// A closing tag within an output is made harmless.
+// A closing tag within an output is escaped.
 std::string FormatToolResults(const std::vector<ShellResult>& results);
 
-// `output`, or where it has more than `max_bytes`, its beginning and its end with a line between
-// them that says how many bytes are left out. Cuts no UTF-8 sequence. The line is not counted.
+// Returns `output`, or if it is longer than `max_bytes`, its beginning and its end with a line
+// between them that states how many bytes were omitted. Keeps UTF-8 sequences whole. The line does
+// not count toward `max_bytes`.
 std::string TruncateOutput(absl::string_view output, size_t max_bytes = kMaxShellOutputBytes);
 
 }  // namespace callslip

@@ -5,18 +5,18 @@
 
 namespace callslip {
 
-// Turns SIGTERM and SIGINT into something that main() waits for.
+// Lets main() wait for SIGTERM and SIGINT.
 //
 // Construct it first in main(), before any thread: it blocks both signals for the calling thread
-// and all threads started from it, so that no handler runs at an awkward moment. It also ignores
-// SIGPIPE, since a peer that leaves is an ordinary event here.
+// and all threads started from it, so that no signal handler runs. It also ignores SIGPIPE, because
+// a disconnecting peer is an ordinary event here.
 class ShutdownSignal {
  public:
   ShutdownSignal();
 
   // Blocks until one of the signals arrives; returns its number.
   int Wait() const;
-  // The same for so long at most; false where none has arrived.
+  // As Wait(), for at most `longest`; false if no signal has arrived.
   bool WaitFor(absl::Duration longest) const;
 };
 

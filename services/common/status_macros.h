@@ -18,7 +18,7 @@
 #define ASSIGN_OR_RETURN(target, expression) \
   CALLSLIP_ASSIGN_OR_RETURN(CALLSLIP_CONCAT(callslip_status_or_, __LINE__), target, expression)
 
-// NOLINTBEGIN(bugprone-macro-parentheses): what declares a variable can't stand in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses): a declaration cannot be parenthesized.
 #define CALLSLIP_CONCAT_INNER(a, b) a##b
 #define CALLSLIP_CONCAT(a, b) CALLSLIP_CONCAT_INNER(a, b)
 #define CALLSLIP_ASSIGN_OR_RETURN(temporary, target, expression) \

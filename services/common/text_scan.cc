@@ -14,7 +14,7 @@ namespace {
 // A backslash, `u` and four hexadecimal digits.
 constexpr size_t kUnitBytes = 6;
 
-// The UTF-16 code unit whose escape begins at `at`; nullopt where none does.
+// The UTF-16 code unit that is escaped at `at`; nullopt if there is no such escape.
 std::optional<uint32_t> UnitAt(absl::string_view json, size_t at) {
   if (at + kUnitBytes > json.size() || json[at] != '\\' || json[at + 1] != 'u') return std::nullopt;
   uint32_t unit = 0;
@@ -69,7 +69,7 @@ std::string WithoutBadUtf8(absl::string_view bytes) {
       at = next;
       continue;
     }
-    // What follows of a character that is not whole belongs to it.
+    // The continuation bytes of an incomplete character belong to it.
     for (++at; at != end && is_inner(*at);) ++at;
     text.append("\xEF\xBF\xBD");
   }
@@ -84,13 +84,13 @@ absl::string_view CutText(absl::string_view text, size_t bytes) {
 
 absl::string_view MendJson(absl::string_view json, std::string& mended) {
   absl::ConsumePrefix(&json, "\xEF\xBB\xBF");
-  // Most texts have none, and are looked through at the speed of memory.
+  // Most texts have no such escape and are searched at the speed of memory.
   if (!absl::StrContains(json, "\\ud") && !absl::StrContains(json, "\\uD")) return json;
   bool is_whole = true;
   for (size_t at = json.find('\\'); at < json.size(); at = json.find('\\', at)) {
     const std::optional<uint32_t> unit = UnitAt(json, at);
     if (!unit.has_value()) {
-      at += 2;  // Another escape, such as that of a backslash.
+      at += 2;  // Another escape, such as a backslash.
     } else if (IsFirstHalf(*unit) && IsSecondHalf(UnitAt(json, at + kUnitBytes).value_or(0))) {
       at += 2 * kUnitBytes;
     } else {

@@ -11,20 +11,20 @@
 
 #include "absl/strings/string_view.h"
 
-// Looks through text at the speed at which it comes: what is read of each byte of a message stands
-// in the header, so that it becomes part of its callers.
+// Text scanning at memory speed: the per-byte code is in this header so that it is inlined.
 namespace callslip {
 
-// The first character from `at` on that does not stand for itself in a JSON string, because it is a
-// quote, a backslash, a control character or no ASCII; `end` where there is none. Eight at a time.
+// The first character from `at` on that a JSON string must not contain as it is or that needs a
+// closer look: a quote, a backslash, a control character or non-ASCII; `end` if there is none.
+// Checks eight bytes at a time.
 inline const char* SkipPlainJson(const char* at, const char* end) {
   constexpr uint64_t kEach = 0x0101010101010101;
   while (end - at >= 8) {
     uint64_t bytes;
     std::memcpy(&bytes, at, sizeof(bytes));
     bytes = le64toh(bytes);
-    // In the first byte that is not plain the highest bit gets set, and in none before it: by the
-    // subtraction where it is a control character, a quote or a backslash.
+    // Sets the highest bit of the first byte that is not plain, and of no byte before it. For
+    // control characters, quotes and backslashes the subtraction does that.
     const uint64_t special = (bytes | (bytes - kEach * ' ') | ((bytes ^ (kEach * '"')) - kEach) |
                               ((bytes ^ (kEach * '\\')) - kEach)) &
                              (kEach * 0x80);
@@ -38,31 +38,31 @@ inline const char* SkipPlainJson(const char* at, const char* end) {
   return at;
 }
 
-// Behind the character that begins at `at`, before `end`, and is no ASCII. Null where that is no
-// UTF-8 (RFC 3629): cut off, longer than needed, a surrogate, beyond U+10FFFF.
+// The position after the non-ASCII character at `at`, before `end`. Null if it is not valid UTF-8
+// (RFC 3629): truncated, overlong, a surrogate, beyond U+10FFFF.
 const char* SkipUtf8(const char* at, const char* end);
 
 bool IsUtf8(absl::string_view text);
 
-// What of `bytes` is no UTF-8, or was cut through, becomes U+FFFD.
+// Replaces invalid or truncated UTF-8 in `bytes` with U+FFFD.
 std::string WithoutBadUtf8(absl::string_view bytes);
 
-// As much of the beginning of `text` as fits in `bytes`, without a part of a character.
+// The longest beginning of `text` that fits in `bytes` and ends with a whole character.
 absl::string_view CutText(absl::string_view text, size_t bytes);
 
-// JSON as all parsers take it here: without the byte order mark that some write before it (RFC
-// 8259, section 8.1), and with U+FFFD for each half character, which is an escaped surrogate
-// without its other half (\ud83d): the grammar of JSON allows it, and no UTF-8 can hold it.
-// JavaScript writes it for a text that was cut within an emoji. `mended` holds what is returned
-// where that is not a part of `json`; it has the same length then.
+// Prepares JSON for all parsers here: removes a leading byte order mark (RFC 8259, section 8.1),
+// and replaces each unpaired escaped surrogate (such as \ud83d) with U+FFFD. JSON's grammar allows
+// unpaired surrogates, but UTF-8 cannot hold them. JavaScript writes them for a text that was cut
+// within an emoji. `mended` holds the result if that is not a part of `json`; its length is the
+// same.
 absl::string_view MendJson(absl::string_view json, std::string& mended);
 
-// U+2028 and U+2029 in JSON become escapes: some take them for the ends of lines.
+// Escapes U+2028 and U+2029 in JSON: some readers take them for line ends.
 void EscapeLineSeparators(std::string& json);
 
-// The integer that a number of JSON is, also where it is written as 7.0 or 5e3: for JSON Schema
-// those are integers. Nullopt for others, and from 2^53 on, where not every integer can be
-// written so.
+// The integer value of a JSON number, including one written as 7.0 or 5e3: JSON Schema counts those
+// as integers. Nullopt for other numbers, and from 2^53 on, where doubles do not represent every
+// integer.
 std::optional<int64_t> IntegerIn(double number);
 
 }  // namespace callslip

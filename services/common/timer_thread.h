@@ -16,8 +16,8 @@
 
 namespace callslip {
 
-// Does things later, each at its time, on a thread of its own. For what is rare: the deadlines of
-// commands have a DeadlineThread. Who sets timers bounds their number. Thread-safe.
+// Runs actions at given times on its own thread. For rare events: command deadlines use a
+// DeadlineThread. Callers must bound the number of timers. Thread-safe.
 class TimerThread {
  public:
   using TimerId = int64_t;
@@ -26,14 +26,15 @@ class TimerThread {
   explicit TimerThread(Clock* clock);
   ~TimerThread() { Stop(); }
 
-  // `action` must not block. Dropped once this was stopped. Never returns 0.
+  // `action` must not block. Dropped if this has been stopped. Never returns 0.
   TimerId At(absl::Time time, std::function<void()> action);
-  // From the present on.
+  // As At(), `wait` from now.
   TimerId After(absl::Duration wait, std::function<void()> action);
-  // Harmless where it has fired. An action that has begun goes on.
+  // Has no effect if it has fired. A running action continues.
   void Cancel(TimerId id);
 
-  // Drops what has not fired, and returns once no action goes on. Not to be called by an action.
+  // Drops all pending actions and returns once no action is running. Must not be called by an
+  // action.
   void Stop();
 
  private:

@@ -7,10 +7,10 @@ namespace callslip {
 
 // The PEM files of one side of TLS.
 struct TlsFiles {
-  std::string certificate;  // Its own, with the chain; empty where it shows none.
-  std::string key;          // Of that.
-  // Of the authorities by whom the other side's has to be signed. Empty: a server asks for none, a
-  // client believes those of the system.
+  std::string certificate;  // Own certificate with its chain; empty if it presents none.
+  std::string key;          // The key of `certificate`.
+  // The authorities that must have signed the peer's certificate. If empty, a server requests no
+  // certificate and a client trusts the system's authorities.
   std::string authorities;
 };
 

@@ -15,18 +15,18 @@ namespace {
 
 using Members = std::vector<absl::string_view>;
 
-// Of Trace Context, section 3.3.1.
+// From Trace Context, section 3.3.1.
 constexpr size_t kMaxEntries = 32;
 constexpr size_t kKeyBytes = 256;
 constexpr size_t kTenantBytes = 241;
 constexpr size_t kSystemBytes = 14;
 constexpr size_t kValueBytes = 256;
-// Those that are longer go first.
+// Longer entries are dropped first.
 constexpr size_t kLongEntryBytes = 128;
-// Of Baggage, section 3.2.
+// From Baggage, section 3.2.
 constexpr size_t kMaxBaggage = 180;
 
-// Spaces and tabs may stand around each member, and are none of it.
+// Spaces and tabs around a member are not part of it.
 absl::string_view Trimmed(absl::string_view text) {
   const size_t begin = text.find_first_not_of(" \t");
   if (begin == absl::string_view::npos) return "";
@@ -35,7 +35,7 @@ absl::string_view Trimmed(absl::string_view text) {
 
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
 
-// A key, or one half of it: its first character is stricter than the others.
+// A key, or one half of it: the rule for its first character is stricter.
 bool IsKeyPart(absl::string_view text, size_t most, bool may_begin_with_digit) {
   if (text.empty() || text.size() > most) return false;
   if (!IsLower(text.front()) && !(may_begin_with_digit && absl::ascii_isdigit(text.front()))) {
@@ -46,7 +46,7 @@ bool IsKeyPart(absl::string_view text, size_t most, bool may_begin_with_digit) {
   });
 }
 
-// A vendor's, or `tenant@vendor`.
+// A vendor's key: `vendor`, or `tenant@vendor`.
 bool IsStateKey(absl::string_view key) {
   const size_t at = key.find('@');
   if (at == absl::string_view::npos) return IsKeyPart(key, kKeyBytes, false);
@@ -75,7 +75,7 @@ bool IsBaggageValue(absl::string_view text) {
   });
 }
 
-// `key=value`, or a key alone where that may be.
+// `key=value`, or only a key unless `needs_value`.
 bool IsPair(absl::string_view text, bool needs_value) {
   const size_t equals = text.find('=');
   if (equals == absl::string_view::npos) return !needs_value && IsToken(Trimmed(text));
@@ -83,7 +83,7 @@ bool IsPair(absl::string_view text, bool needs_value) {
          IsBaggageValue(Trimmed(text.substr(equals + 1)));
 }
 
-// One with its properties.
+// A member with its properties.
 bool IsBaggageMember(absl::string_view member) {
   bool is_first = true;
   for (const absl::string_view part : absl::StrSplit(member, ';')) {
@@ -99,7 +99,7 @@ size_t LengthOf(const Members& members) {
   return length;
 }
 
-// The long ones, then all others, those at the end first: they are the oldest.
+// Drops the long members first, then others, from the end: those are the oldest.
 void Shorten(Members& members) {
   for (const size_t above : {kLongEntryBytes, size_t{0}}) {
     for (size_t i = members.size(); i-- > 0 && LengthOf(members) > kMaxTracestateBytes;) {
@@ -108,8 +108,8 @@ void Shorten(Members& members) {
   }
 }
 
-// A tab that is valid stands between what counts, where a space says the same. gRPC ends a process
-// that puts one into metadata.
+// Valid tabs occur only between tokens, where a space means the same. gRPC aborts a process that
+// puts a tab into metadata.
 std::string WithoutTabs(absl::string_view text) { return absl::StrReplaceAll(text, {{"\t", " "}}); }
 
 }  // namespace
@@ -119,7 +119,7 @@ std::string TracestateOf(absl::string_view tracestate) {
   Members members;
   for (const absl::string_view part : absl::StrSplit(tracestate, ',')) {
     const absl::string_view member = Trimmed(part);
-    // There may be empty ones, which say nothing.
+    // Empty members are allowed and mean nothing.
     if (member.empty()) continue;
     if (!IsStateMember(member) || members.size() == kMaxEntries) return "";
     members.push_back(member);

@@ -7,9 +7,9 @@
 
 namespace callslip {
 
-// What travels beside a `traceparent`, handed on and otherwise of no effect: `tracestate` of W3C
-// Trace Context, and `baggage` of W3C Baggage. Both have passed the functions below, and are fit
-// for a header and for gRPC's metadata: they consist of printable characters of ASCII.
+// The headers that accompany a `traceparent` and are only forwarded: `tracestate` of W3C Trace
+// Context, and `baggage` of W3C Baggage. Both have passed the functions below, so they consist of
+// printable ASCII and are valid as HTTP headers and as gRPC metadata.
 struct TraceCompanions {
   std::string tracestate;
   std::string baggage;
@@ -18,18 +18,18 @@ struct TraceCompanions {
   friend bool operator==(const TraceCompanions&, const TraceCompanions&) = default;
 };
 
-// As long as those are that everybody has to hand on.
+// The lengths that the standards require everyone to forward.
 inline constexpr size_t kMaxTracestateBytes = 512;
 inline constexpr size_t kMaxBaggageBytes = 8192;
 
-// `tracestate` as it is to be handed on beside a valid `traceparent`: as it came, with spaces for
-// tabs; without the members that are too much where it is longer than kMaxTracestateBytes. Empty
-// where it is malformed or has more than 32 members, the most that there may be.
+// The `tracestate` to forward next to a valid `traceparent`: unchanged except that tabs become
+// spaces, and that surplus members are dropped if it is longer than kMaxTracestateBytes. Empty if
+// it is malformed or has more than 32 members, the allowed maximum.
 std::string TracestateOf(absl::string_view tracestate);
 
-// `baggage` as it is to be handed on: as it came, with spaces for tabs; without those of its last
-// members that are too much where it has more than 180, the most that there may be, or is longer
-// than kMaxBaggageBytes. Empty where it is malformed.
+// The `baggage` to forward: unchanged except that tabs become spaces, and that its last members are
+// dropped if it has more than 180, the allowed maximum, or is longer than kMaxBaggageBytes. Empty
+// if it is malformed.
 std::string BaggageOf(absl::string_view baggage);
 
 }  // namespace callslip

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kTraceDigits = 32;
 constexpr size_t kParentDigits = 16;
-// Where the three lie in the text, after the version.
+// The positions of the three fields in the text, after the version.
 constexpr size_t kTraceAt = 3;
 constexpr size_t kParentAt = kTraceAt + kTraceDigits + 1;
 constexpr size_t kFlagsAt = kParentAt + kParentDigits + 1;
@@ -53,7 +53,7 @@ std::optional<TraceContext> TraceContext::Parse(absl::string_view text) {
 }
 
 TraceContext TraceContext::New() {
-  // Trace, trace, parent. Neither id may be zero.
+  // The trace id (two numbers) and the parent. Neither id may be zero.
   const std::array<uint64_t, 3> ids = {Random64(), Random64() | 1, Random64() | 1};
   TraceContext context;
   std::memcpy(context.bytes_.data(), ids.data(), sizeof(ids));

@@ -11,38 +11,38 @@
 
 namespace callslip {
 
-// What ties together what several programs log of one request: the `traceparent` of W3C Trace
-// Context, "00-<32 hex: trace>-<16 hex: parent>-<2 hex: flags>". Handed on as it came, unless a
-// span is recorded (telemetry/active_span.h): then that is the parent of what follows.
+// Correlates the logs of several programs for one request: the `traceparent` of W3C Trace Context,
+// "00-<32 hex: trace>-<16 hex: parent>-<2 hex: flags>". Forwarded unchanged, unless a span is
+// recorded (telemetry/active_span.h): then that span becomes the parent of later work.
 //
-// As its bytes, a third of the text, since a tracker may hold a million.
+// Stored as bytes, a third of the text's size, because a tracker can hold a million.
 class TraceContext {
  public:
-  // None.
+  // No trace.
   TraceContext() = default;
 
-  // Nullopt for anything that is not exactly that: upper case, zeros where an id must be, version
-  // ff. Of versions above 00 what follows the flags, as the standard asks, is left out.
+  // Nullopt for anything malformed, including upper case, an all-zero id and version ff. For
+  // versions above 00 everything after the flags is omitted, as the standard requires.
   static std::optional<TraceContext> Parse(absl::string_view text);
   // A new trace, which is not sampled.
   static TraceContext New();
-  // The one in `text`; a new one where there is none or it is malformed.
+  // The context in `text`, or a new one if it is absent or malformed.
   static TraceContext ParseOrNew(absl::string_view text);
 
   bool empty() const { return *this == TraceContext(); }
 
-  // The ids as bytes: 16 and 8 of them. They live as long as this.
+  // The ids as 16 and 8 bytes. Valid as long as this.
   absl::string_view trace_id() const { return {AsChars(), kTraceBytes}; }
   absl::string_view span_id() const { return {AsChars() + kTraceBytes, kSpanBytes}; }
   uint8_t flags() const { return bytes_.back(); }
-  // Whether whoever has begun the trace wants it recorded.
+  // Whether the originator of the trace wants it recorded.
   bool sampled() const { return (flags() & kSampled) != 0; }
 
-  // The same trace with the span of that id, which is not 0, as the parent.
+  // The same trace with the span `id` as the parent. `id` must not be 0.
   TraceContext WithSpan(uint64_t id) const;
   TraceContext WithSampled(bool sampled) const;
 
-  // Empty where there is none. Always of version 00.
+  // The `traceparent`, always of version 00. Empty if there is no trace.
   std::string ToString() const;
 
   friend bool operator==(const TraceContext&, const TraceContext&) = default;

@@ -15,13 +15,13 @@ namespace callslip {
 bool IsSocketInUse(const std::string& path) {
   sockaddr_un name = {};
   name.sun_family = AF_UNIX;
-  // Whoever binds will be told that it cannot listen there.
+  // Binding will report that this path cannot be used.
   if (path.size() >= sizeof(name.sun_path)) return false;
   std::memcpy(name.sun_path, path.data(), path.size());
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return false;
   const bool answered = connect(fd, reinterpret_cast<const sockaddr*>(&name), sizeof(name)) == 0;
-  // Any other error, such as that of a full backlog, speaks of somebody behind the socket.
+  // Any other error, such as a full backlog, means that a process is behind the socket.
   const bool in_use = answered || (errno != ENOENT && errno != ECONNREFUSED);
   close(fd);
   return in_use;

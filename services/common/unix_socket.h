@@ -5,19 +5,20 @@
 
 #include "absl/status/status.h"
 
-// The files that stand for Unix-domain sockets.
+// Helpers for the files of Unix-domain sockets.
 namespace callslip {
 
-// True unless the socket at `path` is absent, or left behind by a process that is gone. Whoever
-// binds takes over the path of a live one as well, or fails at that of a dead one. Does not block.
+// False if the socket at `path` is absent or left behind by a dead process, else true. Binding does
+// not tell: it either takes over the path of a live socket too, or fails on a dead one. Does not
+// block.
 bool IsSocketInUse(const std::string& path);
 
-// Makes room for a socket at `path`: removes one that was left behind. UNAVAILABLE where somebody
-// listens there; INVALID_ARGUMENT where the path is too long, or something else lies there.
+// Prepares `path` for a new socket: removes one that was left behind. UNAVAILABLE if a process
+// listens there; INVALID_ARGUMENT if the path is too long or is not a socket.
 absl::Status PrepareSocketPath(const std::string& path);
 
-// The mode for a socket at `path`: 0660 where its folder is open to a group and to no others, else
-// 0600. Who may write to a socket may connect to it.
+// The mode for a socket at `path`: 0660 if its folder is accessible to a group and to no others,
+// else 0600. Write permission on a socket is permission to connect to it.
 unsigned SocketMode(const std::string& path);
 
 }  // namespace callslip

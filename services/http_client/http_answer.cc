@@ -18,20 +18,20 @@ namespace http = boost::beast::http;
 
 absl::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
 
-// The status line and headers of an answer. The gateway's have some hundred bytes; a proxy before
-// it may add its own.
+// The limit for the status line and headers of a response. The gateway's have some hundred bytes; a
+// proxy in front of it can add its own.
 constexpr int kMaxAnswerHeadBytes = 64 * 1024;
 
-// What is received of an answer at a time. Nearly all answers fit.
+// The maximum to receive at a time. Nearly all responses fit.
 constexpr size_t kReceiveBytes = size_t{16} * 1024;
 
-// Beast's parser, without the table of headers that its own messages keep.
+// Beast's parser, without the header table of its own message class.
 class Parser final : public http::basic_parser<false> {
  public:
   Parser(ResponseHead& head, const BodySink& on_body) : head_(head), on_body_(on_body) {
     eager(true);
     header_limit(kMaxAnswerHeadBytes);
-    body_limit(boost::none);  // The sink's business.
+    body_limit(boost::none);  // The sink enforces limits.
   }
 
   bool stopped() const { return stopped_; }
@@ -72,7 +72,7 @@ class Parser final : public http::basic_parser<false> {
   bool stopped_ = false;
 };
 
-// Feeds the parser until it is done, or has to stop.
+// Feeds the parser until it is done or must stop.
 HttpAnswerEnd ReadOne(HttpConnection& connection, beast::flat_buffer& buffer,
                       const ResponseHead& head, Parser& parser) {
   while (true) {

@@ -9,27 +9,27 @@
 
 namespace callslip {
 
-// The headers of an answer, as far as they matter here.
+// The headers of a response that matter here.
 struct ResponseHead {
   int status = 0;
   std::string content_type;  // In lower case, without parameters.
-  std::string session_id;    // Empty when the gateway issued none.
-  std::string proof;         // The same; see RequestAuth.
+  std::string session_id;    // Empty if the gateway issued none.
+  std::string proof;         // Empty if there is none; see RequestAuth.
 };
 
-// How the reading of an answer has ended.
+// How reading a response ended.
 enum class HttpAnswerEnd {
   kWhole,    // The connection can carry another exchange.
-  kLast,     // The answer is whole, and the last one of its connection.
-  kStopped,  // The sink has said so.
-  kBroken,   // The connection ended or fell silent before, or what came is no HTTP.
+  kLast,     // The response is complete, and the last one on its connection.
+  kStopped,  // The sink stopped it.
+  kBroken,   // The connection ended or timed out early, or sent invalid HTTP.
 };
 
-// Gets the bytes of the body as they come; `head` is complete. False stops the reading.
+// Receives the bytes of the body as they arrive; `head` is complete. Return false to stop reading.
 using BodySink = std::function<bool(const ResponseHead& head, absl::string_view bytes)>;
 
-// Reads one answer of HTTP/1.1 and sets `head`. Answers that only announce another one are skipped;
-// a 202 that does not say where its body ends has none.
+// Reads one HTTP/1.1 response and sets `head`. Skips interim responses; a 202 that does not state
+// the end of its body has none.
 HttpAnswerEnd ReadHttpAnswer(HttpConnection& connection, ResponseHead& head,
                              const BodySink& on_body);
 

@@ -21,7 +21,7 @@
 namespace callslip {
 namespace {
 
-// Repeats `call`, which answers less than 0 on failure, while only a signal has ended it.
+// Repeats `call`, which returns a negative value on failure, while a signal interrupts it.
 template <typename Call>
 ssize_t Uninterrupted(const Call& call) {
   while (true) {
@@ -37,7 +37,7 @@ void BoundBlocking(int fd, absl::Duration longest) {
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
 }
 
-// A connected socket; less than 0 where that fails, which errno tells.
+// Returns a connected socket, or a negative value with errno if that fails.
 int ConnectTo(const sockaddr* address, socklen_t size, absl::Duration timeout) {
   const int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
@@ -163,7 +163,8 @@ ssize_t HttpConnection::Receive(char* bytes, size_t size) {
   if (tls_ == nullptr) return Uninterrupted([&] { return recv(fd_, bytes, size, 0); });
   const int result = SSL_read(tls_.get(), bytes, static_cast<int>(size));
   if (result > 0) return result;
-  // An end that the peer has not announced may be somebody else's work.
+  // A TLS connection that ends without the peer's close notification may have been cut by an
+  // attacker.
   return SSL_get_error(tls_.get(), result) == SSL_ERROR_ZERO_RETURN ? 0 : -1;
 }
 

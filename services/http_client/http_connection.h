@@ -17,31 +17,30 @@
 
 namespace callslip {
 
-// What an origin connects to.
+// Where to connect for an origin.
 struct Endpoint {
   bool is_tls = false;
   std::string host;  // A name or an address; IPv6 without its brackets.
   std::string port;
-  std::string unix_path;                 // Of a socket in the file system, instead of both.
-  std::shared_ptr<const ClientTls> tls;  // For `is_tls`.
-  std::shared_ptr<NameLookup> lookup;    // Of host and port, shared by all that connect.
+  std::string unix_path;                 // The path of a Unix-domain socket, instead of both.
+  std::shared_ptr<const ClientTls> tls;  // Used if `is_tls`.
+  std::shared_ptr<NameLookup> lookup;    // For host and port, shared by all connections.
 
-  // True where only this machine sees what is sent, or nobody but the peer.
+  // Whether only this machine or only the peer can see the traffic.
   bool IsPrivate() const;
 };
 
-// The endpoint of an origin, `http://host[:port]`, `https://host[:port]` or `unix:path`; without
-// its `tls`.
+// The endpoint of an origin, `http://host[:port]`, `https://host[:port]` or `unix:path`; `tls` is
+// not set.
 Endpoint EndpointOf(absl::string_view origin);
 
-// A connection over TCP or a Unix-domain socket, with TLS where the endpoint asks for it, that
-// carries bytes. Its calls block, and the kernel bounds each of them, so that an exchange costs no
-// more than its sends and receives. Used by one thread, Shutdown() excepted.
+// A byte connection over TCP or a Unix-domain socket, with TLS if the endpoint requires it. Its
+// calls block, and the kernel enforces their timeouts, so that an exchange costs no more than its
+// sends and receives. Not thread-safe: use on one thread, except Shutdown().
 class HttpConnection {
  public:
-  // Connects; UNAVAILABLE with the reason where that fails. Each step takes `timeout` at most; a
-  // slow look-up of the name goes on for the next attempt. A TLS peer needs a certificate for the
-  // host.
+  // Connects; UNAVAILABLE with the reason if that fails. Each step takes at most `timeout`; a slow
+  // name lookup continues for the next attempt. A TLS peer needs a certificate for the host.
   static absl::StatusOr<std::unique_ptr<HttpConnection>> Connect(const Endpoint& endpoint,
                                                                  absl::Duration timeout);
   ~HttpConnection();
@@ -49,20 +48,20 @@ class HttpConnection {
   HttpConnection(const HttpConnection&) = delete;
   HttpConnection& operator=(const HttpConnection&) = delete;
 
-  // False where the peer has closed the connection, or sent what nobody has asked for.
+  // False if the peer has closed the connection or sent unsolicited data.
   bool IsQuiet() const;
 
-  // No single send or receive blocks for longer than this, rounded up to seconds: the calls of one
-  // class then share a setting, and a kept connection is set once.
+  // Limits how long a single send or receive blocks, rounded up to seconds, so that the calls of
+  // one class share a setting and a kept connection is set only once.
   void SetSilence(absl::Duration silence);
 
-  // Sends both, one after the other and in one packet where they fit.
+  // Sends both in order, in one packet if they fit.
   bool Send(absl::string_view head, absl::string_view body);
 
-  // The number of bytes that were received; 0 at the end, less than 0 where there are none.
+  // Returns the number of bytes received; 0 at the end, negative on failure.
   ssize_t Receive(char* bytes, size_t size);
 
-  // Ends what is being sent or received now, and all that comes. Thread-safe, does not block.
+  // Ends current and future sends and receives. Thread-safe. Does not block.
   void Shutdown();
 
  private:
@@ -71,7 +70,7 @@ class HttpConnection {
   bool SendTls(absl::string_view bytes);
 
   const int fd_;
-  SslPtr tls_;  // Null: without.
+  SslPtr tls_;  // Null if without TLS.
   int64_t silence_seconds_ = 0;
 };
 

@@ -1,32 +1,32 @@
-// callslip-keeper: starts one agent, and sees to it that nothing which came of it outlives it, or
-// whoever has asked for it, called the runner here: neither what left the agent's process group and
-// session nor what its parent left behind. One process per agent, so it links nothing but libc.
+// callslip-keeper: starts one agent, and ensures that no process started by it outlives the agent
+// or the process that requested it, called the runner here: neither processes that left the agent's
+// process group and session nor orphans. One process per agent, so it links only libc.
 //
 //   callslip-keeper [--grace MS] [--linger] -- COMMAND [ARGUMENT]...
 //
-// COMMAND is looked up in PATH, gets the keeper's stdin, stdout, stderr and environment, and is the
-// leader of a session of its own. Descriptor 3 is a socket to the runner; the keeper writes lines:
+// COMMAND is looked up in PATH, inherits the keeper's stdin, stdout, stderr and environment, and
+// leads its own session. Descriptor 3 is a socket to the runner; the keeper writes lines:
 //
-//   started PID      it runs
+//   started PID      it is running
 //   failed ERRNO     it could not be started; the keeper ends
-//   exited CODE      it has ended; what it left behind is being ended, or lives on with --linger
-//   signalled SIGNAL the same
-//   swept COUNT      nothing is left; so many processes had to be killed. The keeper ends, with 0.
+//   exited CODE      it has ended; the keeper ends the remaining processes, unless --linger
+//   signalled SIGNAL the same, ended by a signal
+//   swept COUNT      no process is left; COUNT had to be killed. The keeper ends with 0.
 //
 // and reads single characters:
 //
 //   t  SIGTERM to the agent's process group
-//   k  SIGKILL to all that there is
+//   k  SIGKILL to all remaining processes
 //
-// With --linger, what COMMAND has left behind lives on until it ends by itself, `k`, or the end of
-// the socket: a shell that has started a server in the background, for example.
+// With --linger, the processes that COMMAND leaves behind live on until they end by themselves,
+// `k`, or the end of the socket: a shell that has started a server in the background, for example.
 //
-// Where the socket's other end goes, the agent gets SIGTERM and, --grace later (2,000 ms unless it
-// says), SIGKILL with all that there is. Signals that end other programs are ignored here: whoever
-// wants the agent to end says so over the socket, or kills the agent. Where the keeper is killed
-// itself, the agent is, too, and its descendants go to the next reaper above, which the runner is.
+// If the socket's other end closes, the agent gets SIGTERM and, --grace later (2,000 ms by
+// default), it and all remaining processes get SIGKILL. The keeper ignores signals that end other
+// programs: to end the agent, send `t` or `k` over the socket, or kill the agent. If the keeper
+// itself is killed, so is the agent, and its descendants go to the next reaper above, the runner.
 //
-// Ends with 64 where it was called wrongly, 71 where the system denies what it needs.
+// Ends with 64 if called incorrectly, 71 if the system denies what it needs.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -47,7 +47,7 @@ constexpr int kWrongUse = 64;
 constexpr int kDenied = 71;
 constexpr long kNever = -1;
 constexpr long kMaxGrace = 600'000;
-// Of the only thread.
+// Children of the only thread.
 constexpr char kChildren[] = "/proc/thread-self/children";
 
 int Fail(int code, const char* what) {
@@ -59,7 +59,7 @@ int Fail(int code, const char* what) {
   return code;
 }
 
-// The runner may be gone, which is noticed where it is read from.
+// Ignores errors: if the runner is gone, reading from it will show that.
 void Tell(const char* word, int number) { dprintf(kRunner, "%s %d\n", word, number); }
 
 long NowMs() {
@@ -68,13 +68,13 @@ long NowMs() {
   return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
 }
 
-// Signals that are not the keeper's business, and that the agent gets as the keeper did.
+// Signals that the keeper ignores. The agent starts with their default actions.
 constexpr int kIgnored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
 
-// In the child: becomes the command once `go` ends, or writes errno to `failed`.
+// Runs in the child: executes the command once `go` is closed, or writes errno to `failed`.
 [[noreturn]] void Become(char** command, const sigset_t& mask, pid_t keeper, int go, int failed) {
   setsid();
-  // Of the keeper, which has one thread: this is told of a thread's end.
+  // For the end of the keeper: this reports the end of a thread, and the keeper has only one.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != keeper) _exit(kDenied);
   char nothing;
@@ -88,7 +88,7 @@ constexpr int kIgnored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
   _exit(kDenied);
 }
 
-// So that the ends which the runner sees are the agent's own.
+// So that the agent alone holds the other ends of the runner's pipes.
 void LetGoOfStdio() {
   const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int stdio = STDIN_FILENO; stdio <= STDERR_FILENO; ++stdio) {
@@ -96,8 +96,8 @@ void LetGoOfStdio() {
   }
 }
 
-// The agent's pid, or 0 with errno. It has been executed when this returns, and not before stdio is
-// its own.
+// Returns the agent's pid, or 0 with errno. When this returns, the agent has been executed; that
+// happens only after the keeper has released stdio.
 pid_t Start(char** command, const sigset_t& mask) {
   int failed[2], go[2];
   if (pipe2(failed, O_CLOEXEC) != 0 || pipe2(go, O_CLOEXEC) != 0) return 0;
@@ -123,8 +123,8 @@ class Keeper {
   Keeper(pid_t agent, int signals, long grace, bool lingers)
       : agent_(agent), signals_(signals), grace_(grace), lingers_(lingers) {}
 
-  // Until the agent has ended, with all that it left behind where that lingers; or until they are
-  // to end at once.
+  // Returns when the agent has ended, and with --linger all remaining processes, too; or when they
+  // must be killed.
   void Watch() {
     while (IsNeeded() && (kill_at_ == kNever || NowMs() < kill_at_)) {
       pollfd watched[] = {{signals_, POLLIN, 0}, {runner_lives_ ? kRunner : -1, POLLIN, 0}};
@@ -143,14 +143,14 @@ class Keeper {
     }
   }
 
-  // Kills until there is no child any more: each that ends leaves its own to the keeper. Returns
-  // how many it has killed.
+  // Kills children until there are none: when one ends, its own children become the keeper's.
+  // Returns the number killed.
   int Sweep() {
     int all = 0;
     for (;;) {
       const int killed = KillChildren();
       all += killed;
-      // Those that end while they are listed may hide others, which are found by the next look.
+      // Processes that end during the listing can hide others, which the next pass finds.
       if (Reap(killed > 0 ? 0 : WNOHANG) < 0) return all;
       while (Reap(WNOHANG) > 0) {
       }
@@ -168,12 +168,12 @@ class Keeper {
       runner_lives_ = false;
       kill_at_ = NowMs() + grace_;
     }
-    // Once it has ended, its number may be another's.
+    // Once the agent has ended, its pid can belong to another process.
     if ((got <= 0 || order == 't') && agent_lives_) kill(-agent_, SIGTERM);
     if (got > 0 && order == 'k') kill_at_ = NowMs();
   }
 
-  // What waitpid() returns.
+  // Returns the result of waitpid().
   pid_t Reap(int options) {
     int status = 0;
     const pid_t ended = waitpid(-1, &status, options);
@@ -185,7 +185,7 @@ class Keeper {
     return ended;
   }
 
-  // The number of those that had not ended.
+  // Returns the number of children that had not ended yet.
   static int KillChildren() {
     FILE* children = fopen(kChildren, "re");
     if (children == nullptr) return 0;

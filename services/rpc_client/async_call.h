@@ -21,19 +21,19 @@
 
 namespace callslip {
 
-// Messages of all types, by the paths of their methods.
+// A stub for messages of all types, by method path.
 using MessageStub =
     grpc::TemplatedGenericStub<google::protobuf::Message, google::protobuf::Message>;
 
-// What becomes of a call when the coroutine that awaits it is cancelled.
+// What happens to a call when the coroutine that awaits it is cancelled.
 enum class OnCancel {
-  kEndCall,  // It is a wait, or asks a question that nobody is left to hear the answer to.
-  kGoOn,     // It hands something over that must not be lost because the bearer has left.
+  kEndCall,  // For a wait, or a query whose answer no one needs any more.
+  kGoOn,     // For a submission that must not be lost because the caller has left.
 };
 
-// One call under way. Owns itself until its last operation is done; then the result, an
-// absl::Status, goes to `handler` on the handler's own executor, where the call is destroyed.
-// Cancelling runs on that executor too, so that it never meets a destroyed call.
+// A call in progress. Owns itself until its last operation is done. It then passes the result, an
+// absl::Status, to `handler` on the handler's own executor, where the call is destroyed.
+// Cancellation also runs on that executor, so that it never meets a destroyed call.
 template <typename Handler>
 class AsyncCall final : public ClientTag {
  public:
@@ -50,7 +50,7 @@ class AsyncCall final : public ClientTag {
     }
   }
 
-  // `response` is valid for as long as the handler is. `trace` may be null.
+  // `response` is valid as long as the handler. `trace` may be null.
   void Start(MessageStub& stub, const std::string& path, const google::protobuf::Message& request,
              const TraceHeaders* trace, google::protobuf::Message* response) {
     if (trace != nullptr) {

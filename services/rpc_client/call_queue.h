@@ -17,21 +17,20 @@ class CompletionQueue;
 
 namespace callslip {
 
-// What the queue hands back when an operation is done. Runs on the queue's thread, or where Send()
-// of a stream has come across it.
+// The queue's tag for an operation, called when the operation is done. Runs on the queue's thread,
+// or in a stream's Send() if that has received the tag.
 class ClientTag {
  public:
   virtual ~ClientTag() = default;
   virtual void OnCompletion(bool ok) = 0;
 };
 
-// gRPC's completion queue of the calls to the tracker with the thread that polls it, and the calls
-// under way on it, so that they can be ended: a held poll would otherwise keep a process that stops
-// alive for as long as it is held.
+// gRPC's completion queue for calls to the tracker, the thread that polls it, and the calls in
+// progress on it, so that they can be ended: otherwise a held poll would delay the process's exit.
 //
 // One for all clients of a process. gRPC watches the sockets of all queues together, so that the
-// threads of two wake each other for what is not theirs: a second one, idle, made a call 1.2 times
-// as slow.
+// threads of two queues wake each other for foreign events: a second, idle queue made calls 1.2
+// times slower.
 class CallQueue {
  public:
   CallQueue();
@@ -39,24 +38,23 @@ class CallQueue {
 
   grpc::CompletionQueue* queue() { return queue_.get(); }
 
-  // What follows is used on the executor of the calls only.
+  // The following functions are used only on the executor of the calls.
 
-  // By which the tracker is to know this process, in the calls to come. Empty: by none.
+  // The token that authenticates this process to the tracker in future calls. Empty: none.
   void SetToken(const std::string& token);
 
-  // Each call is entered while it is under way;
-  // one that `waits` has no end of its own soon.
+  // Registers a call as long as it is in progress. `waits`: it does not end soon by itself.
   void Add(grpc::ClientContext* context, bool waits);
   void Remove(grpc::ClientContext* context);
 
-  // For a tag that came out of the queue elsewhere: runs it on `executor` in a later turn.
+  // For a tag that another thread took out of the queue: runs it on `executor` in a later turn.
   void CompleteLater(const boost::asio::any_io_executor& executor, ClientTag* tag, bool ok);
 
-  // Ends the present calls that wait with CANCELLED, and every later one as soon as it starts.
+  // Ends the waiting calls in progress with CANCELLED, and every later one as soon as it starts.
   void EndWaits();
 
-  // Ends all calls and the thread. The executor must have stopped: nothing may start an operation
-  // any more. No tag is used after this. A second time does nothing.
+  // Ends all calls and the thread. The executor must have stopped, so that no operation can start
+  // any more. No tag is used after this. Does nothing when repeated.
   void Stop();
 
  private:
@@ -64,7 +62,7 @@ class CallQueue {
 
   const std::unique_ptr<grpc::CompletionQueue> queue_;
   std::unordered_set<grpc::ClientContext*> contexts_;
-  std::unordered_set<grpc::ClientContext*> waits_;  // Some of them.
+  std::unordered_set<grpc::ClientContext*> waits_;  // A subset of contexts_.
   bool waits_ended_ = false;
   std::string authorization_;  // Empty: none.
   std::vector<std::pair<ClientTag*, bool>> to_complete_;

@@ -13,7 +13,7 @@ namespace callslip {
 
 namespace {
 
-// How gRPC has several: `ipv4:` once, and what stands behind it of each.
+// gRPC's syntax for several addresses: `ipv4:` once, followed by the list.
 std::string TargetOf(const std::vector<Address>& addresses) {
   if (addresses.size() == 1) return addresses.front().ToString();
   return absl::StrCat("ipv4:",
@@ -27,7 +27,7 @@ bool IsIpv4(const std::string& host) {
   return inet_pton(AF_INET, host.c_str(), &address) == 1;
 }
 
-// A name, but the one of this machine.
+// A name, except that of this machine.
 bool StandsForSeveral(const Address& address) {
   in6_addr ignored;
   return !address.is_unix() && address.host != "localhost" && !IsIpv4(address.host) &&
@@ -53,19 +53,19 @@ absl::Status CheckTrackers(const std::vector<Address>& addresses, bool has_tls) 
 std::shared_ptr<grpc::Channel> ConnectChannel(const std::vector<Address>& addresses,
                                               const std::optional<TlsFiles>& tls) {
   grpc::ChannelArguments arguments;
-  // Only what is needed here: no retries, compression, limits of messages or idle connections; each
-  // takes part in every call. How large a message may be is the tracker's to say.
+  // Only the filters needed here: no retries, compression, message limits or idle timeouts, because
+  // each takes part in every call. The tracker limits the size of messages.
   arguments.SetInt(GRPC_ARG_MINIMAL_STACK, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_DEADLINE_CHECKS, 1);
-  // What waits on one connection does not delay what goes over another.
+  // Waiting calls on one connection do not delay calls on another.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  // A tracker that comes back is found within a quarter of a second, and one that stays away is
-  // asked once a second.
+  // A returning tracker is found within a quarter of a second, and an absent one is tried once a
+  // second.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 250);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
-  // One that is gone without a word is noticed within 40 s, also while nothing but waits is held;
-  // where another one takes over, within two.
+  // A silently lost tracker is noticed within 40 s, even while only waits are held; if another one
+  // can take over, within two.
   const bool has_others = addresses.size() > 1 || StandsForSeveral(addresses.front());
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, has_others ? 1'000 : 30'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, has_others ? 1'000 : 10'000);

@@ -15,13 +15,13 @@ class Channel;
 
 namespace callslip {
 
-// A connection to the tracker of its own, made when it is first used and again when it breaks: at
-// the first of `addresses` where one answers. Several are of trackers of which one serves; they are
-// IPv4, see CheckTrackers(). With `tls`, but for a unix socket.
+// A separate connection to the tracker, made at first use and again when it breaks: to the first of
+// `addresses` that answers. Several addresses are those of trackers of which one is serving; they
+// must be IPv4, see CheckTrackers(). Uses `tls`, except over a unix socket.
 std::shared_ptr<grpc::Channel> ConnectChannel(const std::vector<Address>& addresses,
                                               const std::optional<TlsFiles>& tls);
 
-// INVALID_ARGUMENT, with what to do, where there can't be a connection to one of them.
+// INVALID_ARGUMENT, with the remedy, if there cannot be a connection to one of them.
 absl::Status CheckTrackers(const std::vector<Address>& addresses, bool has_tls);
 
 }  // namespace callslip

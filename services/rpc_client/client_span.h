@@ -11,7 +11,7 @@
 namespace callslip {
 
 // The span of a call to the tracker, by OpenTelemetry's conventions for gRPC. `method` is a
-// literal, `package.Service/Method`. `trace` becomes what the tracker is to be told.
+// literal, `package.Service/Method`. Changes `trace` to the context to send to the tracker.
 inline ActiveSpan BeginClientSpan(absl::string_view method, TraceContext& trace) {
   ActiveSpan span = ActiveSpan::Start(SpanKind::kClient, method, trace);
   if (!span) return span;

@@ -74,7 +74,7 @@ boost::asio::awaitable<absl::Status> GrpcCalls::Send(const MethodDescriptor& met
   return SendOnce(rpc, request, *options.deadline, options.trace, response);
 }
 
-// Not a coroutine itself: its frame would be one more.
+// Not a coroutine itself, to avoid another frame.
 boost::asio::awaitable<absl::Status> GrpcCalls::SendOnce(const Rpc& rpc, const Message& request,
                                                          absl::Duration deadline,
                                                          const TraceHeaders* trace,

@@ -18,10 +18,12 @@
 
 namespace callslip {
 
-// Whether an error is of the connection, not the tracker's: nobody knows what became of the call.
+// Whether an error came from the connection instead of the tracker: the outcome of the call is then
+// unknown.
 bool IsOfConnection(const absl::Status& status);
 
-// What ConnectCalls() makes. gRPC's headers are large: only clients' own files include this.
+// The class behind ConnectCalls(). gRPC's headers are large: only the clients' own files include
+// this.
 class GrpcCalls final : public TrackerCalls {
  public:
   GrpcCalls(const std::vector<Address>& addresses, std::shared_ptr<CallQueue> calls,
@@ -36,8 +38,8 @@ class GrpcCalls final : public TrackerCalls {
                                        const google::protobuf::Message& request) override;
   void EndCalls() override { calls_->EndWaits(); }
 
-  // Send() once and without a coroutine: `handler` gets the absl::Status. `request` is needed no
-  // longer than this takes; `handler` owns the response.
+  // As Send() without repeating, and without a coroutine: `handler` gets the absl::Status.
+  // `request` is needed only during this function; `handler` owns the response.
   template <typename Handler>
   void Start(const google::protobuf::MethodDescriptor& method,
              const google::protobuf::Message& request, absl::Duration deadline,
@@ -48,11 +50,11 @@ class GrpcCalls final : public TrackerCalls {
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
 
  private:
-  // What calls of a method have in common.
+  // What all calls of a method share.
   struct Rpc {
     std::string path;
     OnCancel on_cancel;
-    // Fields of the request; null where it has none of them.
+    // Fields of the request; null if it does not have them.
     const google::protobuf::FieldDescriptor* request_id;
     const google::protobuf::FieldDescriptor* max_wait;
     const google::protobuf::FieldDescriptor* max_wait_ms;
@@ -71,7 +73,7 @@ class GrpcCalls final : public TrackerCalls {
                                                 const google::protobuf::Message& request,
                                                 absl::Duration deadline, const TraceHeaders* trace,
                                                 google::protobuf::Message* response);
-  // Again where the connection broke: with its request_id it is the same command then.
+  // Repeats the call if the connection breaks: with its request_id it is then the same command.
   boost::asio::awaitable<absl::Status> SendRepeatedly(const Rpc& rpc,
                                                       const google::protobuf::Message& request,
                                                       CallOptions options,
@@ -82,7 +84,7 @@ class GrpcCalls final : public TrackerCalls {
   const boost::asio::any_io_executor executor_;
   const std::shared_ptr<CallQueue> calls_;
   RealClock clock_;
-  std::map<const google::protobuf::MethodDescriptor*, Rpc> rpcs_;  // That were called.
+  std::map<const google::protobuf::MethodDescriptor*, Rpc> rpcs_;  // The methods called so far.
 };
 
 }  // namespace callslip

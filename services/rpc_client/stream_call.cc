@@ -13,7 +13,7 @@ namespace callslip {
 
 using google::protobuf::Message;
 
-// What its reader holds of a call.
+// The reader's handle to a call.
 class StreamCall::Reader final : public MessageSource {
  public:
   explicit Reader(std::shared_ptr<StreamCall> call) : call_(std::move(call)) {}
@@ -60,7 +60,7 @@ StreamCall::StreamCall(const Message& type, boost::asio::any_io_executor executo
       message_(type.New()),
       changed_(executor_, boost::asio::steady_timer::time_point::max()) {
   context_.set_wait_for_ready(true);
-  // The start goes out with the request, and is no operation of its own.
+  // The start is sent with the request, not as an operation of its own.
   context_.set_initial_metadata_corked(true);
   calls_->Add(&context_, /*waits=*/true);
 }
@@ -82,7 +82,7 @@ void StreamCall::Read() {
   if (!reads_over_) stream_->Read(message_.get(), Await(&StreamCall::OnRead));
 }
 
-// Where that failed, the next operation does, too.
+// If the write failed, the next operation fails, too.
 void StreamCall::OnWritten(bool) { Read(); }
 
 void StreamCall::OnRead(bool ok) {

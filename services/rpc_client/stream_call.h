@@ -15,20 +15,20 @@
 
 namespace callslip {
 
-// A call that the tracker answers with a stream. Waits for the connection for as long as it takes.
-// What is under way on it holds it, so that its reader may leave at any time.
+// A server-streaming call to the tracker. Waits for the connection without a timeout. The operation
+// in progress holds the call, so that its reader can leave at any time.
 class StreamCall final : public std::enable_shared_from_this<StreamCall> {
  public:
-  // `type` is a message of the type of those that come.
+  // `type` is a message of the response type.
   static std::unique_ptr<MessageSource> Open(MessageStub& stub, const std::string& path,
                                              const google::protobuf::Message& request,
                                              const google::protobuf::Message& type,
                                              boost::asio::any_io_executor executor,
                                              std::shared_ptr<CallQueue> calls);
-  // Open() makes one.
+  // Use Open().
   StreamCall(const google::protobuf::Message& type, boost::asio::any_io_executor executor,
              std::shared_ptr<CallQueue> calls);
-  // Also in the middle of it: while a message waits to be taken nothing is under way.
+  // Can run during the call: while a message waits to be taken, no operation is in progress.
   ~StreamCall() { calls_->Remove(&context_); }
   StreamCall(const StreamCall&) = delete;
 
@@ -36,7 +36,7 @@ class StreamCall final : public std::enable_shared_from_this<StreamCall> {
   class Reader;
   using Then = void (StreamCall::*)(bool ok);
 
-  // Goes on with `then` on the executor, and holds the call until then. One operation at a time.
+  // Continues with `then` on the executor, and holds the call until then. One operation at a time.
   class Tag final : public ClientTag {
    public:
     void OnCompletion(bool ok) override;
@@ -57,11 +57,11 @@ class StreamCall final : public std::enable_shared_from_this<StreamCall> {
       grpc::ClientAsyncReaderWriter<google::protobuf::Message, google::protobuf::Message>>
       stream_;
   const std::unique_ptr<google::protobuf::Message> message_;
-  bool has_message_ = false;  // Not taken yet; nothing is read until it is.
+  bool has_message_ = false;  // Not taken yet; the next one is read only after it.
   bool reads_over_ = false;
   bool over_ = false;
   grpc::Status status_;
-  boost::asio::steady_timer changed_;  // Never runs out; its waits are cancelled.
+  boost::asio::steady_timer changed_;  // Never expires; its waits are cancelled.
   Tag tag_;
 };
 

@@ -30,7 +30,7 @@ struct TraceHeaders {
   std::string tracestate;  // Empty: none.
 };
 
-// What differs from the usual in a call.
+// The non-default options of a call.
 struct CallOptions {
   // Default: kUnaryDeadline, or the request's max_wait and kRpcMargin where that is longer.
   std::optional<absl::Duration> deadline;
@@ -38,19 +38,19 @@ struct CallOptions {
   const TraceHeaders* trace = nullptr;
 };
 
-// The type of what answers a Request: the response of its RPC, or a message of its stream.
+// The response type for a Request: the response of its RPC, or a message of its stream.
 template <typename Request>
 using ResponseOf = typename v1::MethodOf<Request>::Response;
 
-// Calls the tracker's RPCs; the type of a request says which one. Errors are the tracker's, with
+// Calls the tracker's RPCs, selected by the type of the request. Errors are the tracker's, with
 // their ErrorDetails; an error without a reason came from the connection, and the tracker may have
-// done what was asked.
+// executed the call.
 //
-// A call waits for the connection within its deadline, so that a tracker that restarts costs time
-// and no errors. A request with a request_id is sent again within the same deadline if the
-// connection breaks. A call that reads, or that waits (its request has a max_wait), is cancelled at
-// the tracker if its coroutine is cancelled; any other call goes on, so that a result is not lost
-// because its bearer has left.
+// A call waits for the connection within its deadline, so that a restarting tracker costs time but
+// no errors. A request with a request_id is sent again within the same deadline if the connection
+// breaks. A call that reads, or that waits (its request has a max_wait), is cancelled at the
+// tracker if its coroutine is cancelled; any other call continues, so that a result is not lost
+// because its caller has left.
 //
 // Used on the executor of the coroutines. An interface, so that tests need no tracker.
 class TrackerCalls {
@@ -71,7 +71,7 @@ class TrackerCalls {
     co_return std::move(response);
   }
 
-  // Begins with the first Next(), or before it.
+  // The call starts with the first Next() or earlier.
   template <typename Request>
   Stream<ResponseOf<Request>> Open(const Request& request) {
     static_assert(v1::MethodOf<Request>::kStreams, "use Call()");
@@ -79,8 +79,8 @@ class TrackerCalls {
         Begin(MethodFor<Request>(), request));
   }
 
-  // Ends calls that wait, and later ones at once, with an error from the connection; also those of
-  // the queue's other clients. For the end of the process.
+  // Ends waiting calls, and later ones at once, with a connection error; also those of the queue's
+  // other clients. For use when the process ends.
   virtual void EndCalls() = 0;
 
  protected:
@@ -100,9 +100,9 @@ class TrackerCalls {
                                                const google::protobuf::Message& request) = 0;
 };
 
-// Over gRPC; connects lazily. `executor` is that of all coroutines and runs one at a time. The
-// destruction of the client stops the queue; by then the executor must have stopped, and must still
-// exist. With `tls` the tracker has to prove who it is, unless it is reached over a unix socket.
+// A client over gRPC that connects lazily. `executor` runs all coroutines, one at a time.
+// Destroying the client stops the queue; by then the executor must have stopped, and must still
+// exist. With `tls` the tracker must authenticate itself, unless it is reached over a unix socket.
 std::unique_ptr<TrackerCalls> ConnectCalls(const std::vector<Address>& addresses,
                                            std::shared_ptr<CallQueue> calls,
                                            boost::asio::any_io_executor executor,

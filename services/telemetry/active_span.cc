@@ -17,7 +17,7 @@ ActiveSpan ActiveSpan::Begin(SpanKind kind, absl::string_view name, TraceContext
   if (sink == nullptr || (context.empty() && roots == Roots::kIgnore)) return active;
   const TraceContext parent = context;
   if (parent.empty()) context = TraceContext::New();
-  // Whoever comes later in the trace is told.
+  // The flag tells later participants of the trace.
   const bool sampled = sink->Samples(parent, context);
   context = context.WithSampled(sampled);
   if (!sampled) return active;

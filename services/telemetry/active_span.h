@@ -12,11 +12,11 @@
 
 namespace callslip {
 
-// A span under way, which ends with this. Empty, a null pointer, where nothing is recorded: then
-// all of it does nothing. Used by one thread at a time.
+// A span in progress, which ends when this is destroyed. Empty, a null pointer, if nothing is
+// recorded: then all its functions do nothing. Not thread-safe: use on one thread at a time.
 class ActiveSpan {
  public:
-  // Whether what belongs to no trace yet begins one, or is not recorded.
+  // Whether work that belongs to no trace begins one, or is not recorded.
   enum class Roots { kBegin, kIgnore };
 
   ActiveSpan() = default;
@@ -28,8 +28,8 @@ class ActiveSpan {
     return *this;
   }
 
-  // Begins as a part of what `context` says, which becomes what is to be handed on. Costs a branch
-  // where no spans are recorded.
+  // Begins a span under `context`, and changes `context` to the context to forward. Costs one
+  // branch if no spans are recorded.
   static ActiveSpan Start(SpanKind kind, absl::string_view name, TraceContext& context,
                           Roots roots = Roots::kIgnore) {
     return Spans() == nullptr ? ActiveSpan() : Begin(kind, name, context, roots);
@@ -37,14 +37,14 @@ class ActiveSpan {
 
   explicit operator bool() const { return span_ != nullptr; }
 
-  // Its own; empty where nothing is recorded.
+  // The span's own context; empty if nothing is recorded.
   const TraceContext& context() const { return span_ != nullptr ? span_->context : kNone; }
 
   // `key` is a literal.
   void Set(absl::string_view key, std::string value);
   void Set(absl::string_view key, int64_t value);
   void Set(absl::string_view key, bool value);
-  // What else it has to do with. Nothing for an empty one, and for its own trace and parent.
+  // Links the span to `context`. Does nothing if that is empty or the span's parent.
   void Link(const TraceContext& context);
   // `type` is a code, such as `queue_full`.
   void Fail(absl::string_view type);

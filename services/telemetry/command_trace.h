@@ -8,9 +8,9 @@
 
 namespace callslip {
 
-// The span of a command that is called so, in the command's trace: `command`, or the kind of a part
-// of it and its number, as in `process 2`, its second delivery. The tracker records them; whoever
-// shows the command finds them by this.
+// The span of a command or of a part of it, in the command's trace: `part` is `command`, or a kind
+// of part and its number, as in `process 2`, the second delivery. The tracker records these spans;
+// code that displays the command finds them by this id.
 inline TraceContext SpanOfCommand(const TraceContext& trace, absl::string_view command_id,
                                   absl::string_view part) {
   return trace.WithSpan(StableSpanId(absl::StrCat(command_id, " ", part)));

@@ -10,9 +10,9 @@ namespace callslip {
 namespace {
 
 constexpr int kAttempts = 3;
-// Before the second attempt; then twice as long.
+// Before the second attempt; twice as long before the third.
 constexpr absl::Duration kRetryPause = absl::Seconds(1);
-// For a call that was aborted to come back.
+// The time for an aborted call to return.
 constexpr absl::Duration kAbortGrace = absl::Milliseconds(500);
 
 }  // namespace
@@ -42,7 +42,7 @@ absl::Status ExportThread::Send(const std::string& request) {
     if (left <= absl::ZeroDuration()) break;
     sent = transport_->Send(request, left);
     const bool again = absl::IsUnavailable(sent) && attempt < kAttempts;
-    // Whoever stops does not wait for a collector to come back.
+    // At the end, do not wait for a collector to recover.
     if (!again || IsStopping()) break;
     sleeper_->SleepUntil(clock_->Now() + kRetryPause * attempt);
   }

@@ -17,36 +17,36 @@
 
 namespace callslip {
 
-// A thread that sends to a collector, so that nobody else waits for one. What the collector does
-// not take is said once in the log, until it takes some again. Thread-safe.
+// A thread that sends to a collector, so that no other thread waits for one. When the collector
+// stops accepting data, logs that once, until it accepts some again. Thread-safe.
 class ExportThread {
  public:
-  // `clock` must outlive this. `what` is what is sent, for the log: "spans".
+  // `clock` must outlive this. `what` names the exported data in the log: "spans".
   ExportThread(Clock* clock, absl::string_view what, std::unique_ptr<OtlpTransport> transport);
 
-  // Has `round` called each `every`, at a Wake(), and once at the end. It has to keep all that it
-  // uses alive, and this: a thread that can't be ended, since it looks for the collector's address,
-  // is left behind by Stop(). Once at most.
+  // Calls `round` every `every`, at a Wake(), and once at the end. `round` must keep alive this and
+  // all that it uses: if the thread cannot be ended because it is resolving the collector's
+  // address, Stop() detaches it. Call it at most once.
   void Start(absl::Duration every, std::function<void()> round);
   void Wake() { sleeper_->Wake(); }
 
-  // Of a round: tries three times at most, where OTLP allows that.
+  // Called by a round: tries up to three times, if OTLP allows retries.
   absl::Status Send(const std::string& request);
 
-  // Whether the thread is to end, and whether its time for that has run out.
+  // Whether the thread must end, and whether its time for that has run out.
   bool IsStopping() { return StopsAt() != absl::InfiniteFuture(); }
   bool IsOver() { return StopsAt() <= clock_->Now(); }
 
-  // Leaves the thread `within` to end. The earliest end counts.
+  // Gives the thread `within` to end. The earliest request counts.
   void RequestStop(absl::Duration within);
-  // Returns when it has ended, or a moment after its time. Once at most, and before the destructor
-  // where the thread was started.
+  // Returns when the thread has ended, or shortly after its time. Call it at most once, and before
+  // the destructor if the thread was started.
   void Stop(absl::Duration within);
 
  private:
   absl::Time StopsAt();
   void Run(absl::Duration every, const std::function<void()>& round);
-  // True where it has ended by then.
+  // Whether it ended in time.
   bool AwaitEnd(absl::Duration within);
   void Note(const absl::Status& sent);
 
@@ -54,7 +54,7 @@ class ExportThread {
   const std::string what_;
   const std::unique_ptr<OtlpTransport> transport_;
   const std::unique_ptr<Sleeper> sleeper_;
-  bool works_ = true;  // The thread's.
+  bool works_ = true;  // Used only by the thread.
   std::promise<void> done_;
   std::future<void> is_done_ = done_.get_future();
   std::thread thread_;

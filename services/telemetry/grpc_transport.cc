@@ -18,14 +18,14 @@
 namespace callslip {
 namespace {
 
-// Which errors the specification of OTLP lets us try again after.
+// The errors after which the OTLP specification allows a retry.
 bool IsToBeTriedAgain(grpc::StatusCode code) {
   return code == grpc::StatusCode::CANCELLED || code == grpc::StatusCode::DEADLINE_EXCEEDED ||
          code == grpc::StatusCode::ABORTED || code == grpc::StatusCode::OUT_OF_RANGE ||
          code == grpc::StatusCode::UNAVAILABLE || code == grpc::StatusCode::DATA_LOSS;
 }
 
-// One call at a time. The bytes are sent as they are, without a stub or messages of gRPC's own.
+// Makes one call at a time. Sends the bytes as they are, without a stub or gRPC's own messages.
 class Grpc final : public OtlpTransport {
  public:
   explicit Grpc(const OtlpTarget& target)
@@ -78,7 +78,7 @@ class Grpc final : public OtlpTransport {
                                      arguments);
   }
 
-  // False where no call is to be made any more. Then there is none that Abort() could end.
+  // Registers the call for Abort(). False after Abort(): no call may be made then.
   bool Begin(grpc::ClientContext* context) {
     MutexLock lock(&mutex_);
     if (aborted_) return false;
@@ -93,8 +93,8 @@ class Grpc final : public OtlpTransport {
   const std::string method_;
   const std::vector<std::pair<std::string, std::string>> headers_;
   const absl::Duration timeout_;
-  // Polled while a call is under way alone: a second queue that is polled all the time would make
-  // all calls of the process slower (rpc_client/call_queue.h).
+  // Polled only during a call: a second queue that is always polled would slow down all calls of
+  // the process (rpc_client/call_queue.h).
   grpc::CompletionQueue queue_;
   grpc::GenericStub stub_;
   Mutex mutex_;

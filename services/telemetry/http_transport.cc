@@ -15,10 +15,10 @@
 namespace callslip {
 namespace {
 
-// To the kernel, no time is any time.
+// The kernel takes a timeout of zero as unlimited.
 constexpr absl::Duration kShortest = absl::Milliseconds(1);
 
-// Which answers the specification of OTLP lets us try again after.
+// The status codes after which the OTLP specification allows a retry.
 bool IsToBeTriedAgain(int status) {
   return status == 429 || status == 502 || status == 503 || status == 504;
 }
@@ -91,9 +91,9 @@ class Http final : public OtlpTransport {
   RealClock clock_;
   const Endpoint endpoint_;
   const absl::Duration timeout_;
-  const std::string head_;  // But for the length.
+  const std::string head_;  // Without Content-Length.
   Mutex mutex_;
-  std::shared_ptr<HttpConnection> connection_ ABSL_GUARDED_BY(mutex_);  // Null: none.
+  std::shared_ptr<HttpConnection> connection_ ABSL_GUARDED_BY(mutex_);  // Null if not connected.
   bool aborted_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

@@ -12,12 +12,12 @@
 namespace callslip {
 namespace {
 
-// For the last ones: longer than a collector takes that works.
+// The time to send the last metrics: more than a working collector takes.
 constexpr absl::Duration kLastWithin = absl::Seconds(2);
 
 }  // namespace
 
-// What the thread works on, and shares with the exporter, which it may outlive.
+// The state that the thread shares with the exporter, which it can outlive.
 class MetricExporter::Worker {
  public:
   Worker(Clock* clock, const TelemetrySettings& settings, std::unique_ptr<OtlpTransport> transport)
@@ -42,7 +42,7 @@ class MetricExporter::Worker {
     thread_.RequestStop(kLastWithin);
   }
 
-  // Of the thread.
+  // Called on the thread.
   void Round() {
     const std::string request = Next();
     if (!request.empty()) (void)thread_.Send(request);
@@ -66,8 +66,8 @@ class MetricExporter::Worker {
   const int64_t start_nanos_;
   ExportThread thread_;
   Mutex mutex_;
-  Collect collect_ ABSL_GUARDED_BY(mutex_);   // Null once nothing is to be taken any more.
-  std::string last_ ABSL_GUARDED_BY(mutex_);  // Taken, and not sent.
+  Collect collect_ ABSL_GUARDED_BY(mutex_);   // Null once collection has ended.
+  std::string last_ ABSL_GUARDED_BY(mutex_);  // Collected, but not sent.
 };
 
 MetricExporter::MetricExporter(Clock* clock, const TelemetrySettings& settings,

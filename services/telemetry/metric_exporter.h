@@ -12,14 +12,14 @@
 
 namespace callslip {
 
-// Sends what GET /metrics tells to a collector again and again, from a thread of its own. Nobody
-// waits for that, and nothing is kept for a collector that is away: the numbers are cumulative, so
-// that the next ones make up for those it has missed. Thread-safe.
+// Periodically sends the content of GET /metrics to a collector from its own thread. No other
+// thread waits for that, and nothing is buffered for an unavailable collector: the numbers are
+// cumulative, so that later ones make up for missed ones. Thread-safe.
 class MetricExporter {
  public:
   using Collect = std::function<void(MetricsPage& page)>;
-  // Has the numbers taken for as long as it lives. Its end takes the last ones on its own thread,
-  // which are sent by Stop() at the latest, and waits for a `collect` under way, for nothing else.
+  // Metrics are collected as long as this lives. Its destructor collects the last ones on the
+  // calling thread; Stop() sends them at the latest. It waits for a running `collect` only.
   struct Finish {
     void operator()(MetricExporter* exporter) const { exporter->FinishCollection(); }
   };
@@ -30,10 +30,12 @@ class MetricExporter {
                  std::unique_ptr<OtlpTransport> transport);
   ~MetricExporter();
 
-  // From now on `collect` fills pages, mostly on this object's thread, one after the other. Once.
+  // From now on calls `collect` to fill pages, mostly on this object's thread, never concurrently.
+  // Call it once.
   Collection Start(Collect collect);
 
-  // Sends what is left, for `within` at most and a moment more. After the end of the collection.
+  // Sends the remaining metrics, for at most `within` plus a moment. Call it after the collection
+  // has ended.
   void Stop(absl::Duration within);
 
  private:

@@ -8,7 +8,7 @@
 namespace callslip {
 namespace {
 
-// Most spans have less.
+// Most spans are smaller.
 constexpr size_t kUsualSpanBytes = 512;
 
 // Span.Link: trace_id = 1, span_id = 2, flags = 6.
@@ -56,7 +56,7 @@ std::string EncodeSpan(const Span& span) {
   }
   for (const TraceContext& link : span.links) WriteLink(13, link, fields);
   if (span.failed) {
-    // Status: code = 3, where 2 is an error. Its message is left out: it might quote what was sent.
+    // Status: code = 3, where 2 is an error. Its message is omitted: it might quote a request.
     fields.Message(15, 2);
     fields.AlwaysVarint(3, 2);
   }
@@ -72,7 +72,7 @@ std::string EncodeSpans(absl::string_view resource, const std::vector<Span>& spa
 }
 
 // ExportTraceServiceRequest: resource_spans = 1. ResourceSpans: resource = 1, scope_spans = 2.
-// ScopeSpans: scope = 1, spans = 2. Where these say spans, those of metrics say metrics.
+// ScopeSpans: scope = 1, spans = 2. For metrics, these names have "metrics" in place of "spans".
 std::string EncodeRequest(absl::string_view resource, const std::vector<std::string>& items) {
   const std::string scope = EncodeScope();
   size_t scope_bytes = FieldBytes(scope.size());

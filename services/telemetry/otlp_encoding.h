@@ -12,18 +12,18 @@ namespace callslip {
 
 using ResourceAttributes = std::vector<std::pair<std::string, std::string>>;
 
-// A resource with what it says of itself, for EncodeSpans(): it is the same for all of a process.
+// Encodes a resource with its attributes for EncodeSpans(): it is the same for the whole process.
 std::string EncodeResource(const ResourceAttributes& attributes);
 
-// The bytes of an opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest. Written by
-// hand: what we use of the messages is a page, and the bridge has no protobuf. The numbers of the
-// fields are those of opentelemetry-proto 1.9, which are stable
+// The bytes of an opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest. Encoded by
+// hand: we use only a page of the messages, and the bridge has no protobuf. The field numbers are
+// those of opentelemetry-proto 1.9, which are stable
 // (github.com/open-telemetry/opentelemetry-proto/tree/v1.9.0/opentelemetry/proto).
 std::string EncodeSpans(absl::string_view resource, const std::vector<Span>& spans);
 
-// The bytes of one of its spans.
+// The bytes of one span.
 std::string EncodeSpan(const Span& span);
-// A request of such; of metrics alike, whose messages have the same numbers as those of spans.
+// A request with encoded spans or metrics; their messages use the same field numbers.
 std::string EncodeRequest(absl::string_view resource, const std::vector<std::string>& items);
 
 }  // namespace callslip

@@ -11,19 +11,19 @@
 
 namespace callslip {
 
-// How messages of OTLP are written: see otlp_encoding.h.
+// Encoding of OTLP messages: see otlp_encoding.h.
 
 constexpr size_t VarintBytes(uint64_t value) {
   size_t bytes = 1;
   for (; value >= 0x80; value >>= 7) ++bytes;
   return bytes;
 }
-// Of a field that holds so many bytes. All of our fields have tags of one byte, but for 16.
+// The size of a field with `bytes` of content. All our fields have one-byte tags, except field 16.
 constexpr size_t FieldBytes(size_t bytes) { return 1 + VarintBytes(bytes) + bytes; }
 
-// Appends fields in protobuf's wire format (protobuf.dev/programming-guides/encoding). As there,
-// a field that has its default is left out, but for those of Always…. Messages within others are
-// written where they lie: their sizes are known before.
+// Appends fields in protobuf's wire format (protobuf.dev/programming-guides/encoding). As there, a
+// field with its default value is omitted, except by the Always… functions. Nested messages are
+// written in place: their sizes are known beforehand.
 class FieldWriter {
  public:
   explicit FieldWriter(std::string* out) : out_(out) {}
@@ -53,7 +53,7 @@ class FieldWriter {
     LittleEndian<4>(value);
   }
   void Double(int field, double value) { Fixed64(field, std::bit_cast<int64_t>(value)); }
-  // One of the numbers of a field of many, which begins as a message does.
+  // One number of a packed field. The field begins with Message().
   void PackedFixed64(int64_t value) { LittleEndian<8>(static_cast<uint64_t>(value)); }
   void PackedDouble(double value) { PackedFixed64(std::bit_cast<int64_t>(value)); }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNanosPerSecond = 1e9;
 
-// By the Unified Code for Units of Measure, as OpenTelemetry has it.
+// Units from the Unified Code for Units of Measure, as OpenTelemetry requires.
 absl::string_view UnitOf(absl::string_view name) {
   absl::ConsumeSuffix(&name, "_total");
   if (absl::EndsWith(name, "_seconds")) return "s";
@@ -68,8 +68,8 @@ std::string EncodeHistogram(const MetricPoint& point, const MetricTimes& times) 
   return bytes;
 }
 
-// Gauge, Sum and Histogram: data_points = 1, and of the last two aggregation_temporality = 2, where
-// 2 is cumulative; of Sum is_monotonic = 3.
+// Gauge, Sum and Histogram: data_points = 1. Sum and Histogram: aggregation_temporality = 2, where
+// 2 is cumulative. Sum: is_monotonic = 3.
 std::string EncodePoints(const MetricFamily& family, const MetricTimes& times) {
   std::string bytes;
   FieldWriter fields(&bytes);

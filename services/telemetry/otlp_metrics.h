@@ -10,14 +10,14 @@
 
 namespace callslip {
 
-// From when to when cumulative numbers count, by the wall clock, since 1970.
+// The period of cumulative numbers, by the wall clock, since 1970.
 struct MetricTimes {
   int64_t start_nanos = 0;
   int64_t now_nanos = 0;
 };
 
-// The bytes of an opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest, as
-// EncodeSpans() writes those of spans. Counters are monotonic sums, histograms have their bounds.
+// The bytes of an opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest, encoded as
+// EncodeSpans() does for spans. Counters are monotonic sums; histograms include their bounds.
 std::string EncodeMetrics(absl::string_view resource, const std::vector<MetricFamily>& families,
                           const MetricTimes& times);
 

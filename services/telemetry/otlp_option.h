@@ -7,7 +7,7 @@
 
 namespace callslip {
 
-// Of every program that records spans; those that have metrics export these as well.
+// For every program that records spans; programs with metrics export these as well.
 inline void AddOtlpEndpoint(OptionSet& options, std::string* endpoint) {
   options.Add("otlp-endpoint", endpoint,
               "Record spans, and send them and metrics to the OpenTelemetry collector at this URL, "

@@ -11,21 +11,21 @@
 
 namespace callslip {
 
-// The way to a collector. Used by one thread, Abort() excepted.
+// The connection to a collector. Not thread-safe: use on one thread, except Abort().
 class OtlpTransport {
  public:
   virtual ~OtlpTransport() = default;
 
-  // Hands over the bytes of one Export…ServiceRequest. Blocks, for about `within` at most, or as
-  // long as one attempt may take. UNAVAILABLE where the same may be tried again.
+  // Sends the bytes of one Export…ServiceRequest. Blocks for at most about `within`, or the timeout
+  // of one attempt. UNAVAILABLE if the same request can be retried.
   virtual absl::Status Send(const std::string& request, absl::Duration within) = 0;
-  // Ends what is being sent, and all that comes. Thread-safe, does not block.
+  // Ends current and future sends. Thread-safe. Does not block.
   virtual void Abort() = 0;
 };
 
-// By HTTP/1.1, each request a POST. INVALID_ARGUMENT where the file of authorities is none.
+// Over HTTP/1.1, each request a POST. INVALID_ARGUMENT if the authorities' file is invalid.
 absl::StatusOr<std::unique_ptr<OtlpTransport>> HttpTransport(const OtlpTarget& target);
-// By the Export method of the signal's service.
+// Over gRPC, with the Export method of the signal's service.
 absl::StatusOr<std::unique_ptr<OtlpTransport>> GrpcTransport(const OtlpTarget& target);
 
 }  // namespace callslip

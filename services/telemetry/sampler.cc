@@ -12,7 +12,7 @@ std::optional<Sampler> Sampler::Of(absl::string_view name, absl::string_view arg
   if (name != "traceidratio") return std::nullopt;
   double ratio = 1;
   if (!argument.empty() && !absl::SimpleAtod(argument, &ratio)) return std::nullopt;
-  // Written so that NaN is refused.
+  // Written so that NaN is rejected.
   if (!(ratio >= 0 && ratio <= 1)) return std::nullopt;
   return Sampler(parent_based, static_cast<uint64_t>(ratio * static_cast<double>(kAll)));
 }

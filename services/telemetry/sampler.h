@@ -9,14 +9,15 @@
 
 namespace callslip {
 
-// Which traces are recorded: one of the six samplers that OTEL_TRACES_SAMPLER may name. Constant.
+// Decides which traces are recorded: one of the six samplers that OTEL_TRACES_SAMPLER can name.
+// Immutable.
 class Sampler {
  public:
   // `parentbased_always_on`, the default.
   Sampler() = default;
 
-  // Nullopt for a name that is none of the six, and an argument that the sampler can't have. Those
-  // of ratios take one from 0 to 1, and 1 where it is empty.
+  // Nullopt if `name` is not one of the six, or `argument` is invalid for the sampler. Ratio
+  // samplers take an argument from 0 to 1, and 1 if it is empty.
   static std::optional<Sampler> Of(absl::string_view name, absl::string_view argument);
 
   // See SpanSink::Samples().
@@ -25,8 +26,8 @@ class Sampler {
  private:
   Sampler(bool parent_based, uint64_t below) : parent_based_(parent_based), below_(below) {}
 
-  // Trace ids end with 63 random bits; as other implementations do we record the traces whose bits
-  // are below a bound, so that all who have the same ratio record the same ones.
+  // Trace ids end with 63 random bits. As other implementations do, we record the traces whose bits
+  // are below a bound, so that all programs with the same ratio record the same traces.
   static constexpr uint64_t kAll = uint64_t{1} << 63;
 
   bool parent_based_ = true;

@@ -8,15 +8,15 @@
 namespace callslip {
 namespace {
 
-// FNV-1a, of 64 bits.
+// 64-bit FNV-1a.
 uint64_t Hash(absl::string_view text) {
   uint64_t hash = 14695981039346656037u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   return hash;
 }
 
-// Samplers look at the bits of a trace's id as at random ones: the last step of SplitMix64 makes
-// them so.
+// Samplers treat the bits of a trace id as random: the final step of SplitMix64 mixes them
+// accordingly.
 uint64_t Mixed(uint64_t bits) {
   bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
   bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;

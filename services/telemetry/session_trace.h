@@ -9,13 +9,13 @@
 
 namespace callslip {
 
-// A hash for ids of spans that several programs, or one before and after its restart, have to find
-// by themselves. Never 0, which is not an id.
+// A hash for span ids that several programs, or one before and after its restart, must be able to
+// compute independently. Never 0, which is not a valid id.
 uint64_t StableSpanId(absl::string_view text);
 
-// The first span of a session, of which all that is done in it is a part: turns, and what its agent
-// calls. The tracker records it when the session is created, and its runner finds it by this; the
-// time tells sessions of one id apart. Empty where no spans are recorded.
+// The root span of a session, which contains everything done in it: turns, and its agent's calls.
+// The tracker records it when the session is created, and the runner computes the same context with
+// this function; the time distinguishes sessions with the same id. Empty if no spans are recorded.
 TraceContext TraceOfSession(absl::string_view session_id, absl::Time created);
 
 }  // namespace callslip

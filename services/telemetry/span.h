@@ -21,27 +21,27 @@ enum class SpanKind : uint8_t {
   kConsumer = 5,
 };
 
-// Keys are literals, by OpenTelemetry's semantic conventions 1.45 where these have one, else
-// beginning with `callslip.`.
+// Keys are literals from OpenTelemetry's semantic conventions 1.45 if these define one, else with
+// the prefix `callslip.`.
 struct SpanAttribute {
   absl::string_view key;
   std::variant<std::string, int64_t, bool> value;
 };
 
-// Something that one of our programs has done for a trace, and that is over. It names ids, codes
-// and what was chosen from a list; never parameters, results, URLs or tokens.
+// A completed operation of one of our programs in a trace. Contains ids, codes and values from
+// fixed lists; never parameters, results, URLs or tokens.
 struct Span {
   std::string name;
   SpanKind kind = SpanKind::kInternal;
   TraceContext context;  // The trace, and the span's own id.
-  TraceContext parent;   // Empty where the trace begins with it.
+  TraceContext parent;   // Empty if the trace begins with it.
   // By the wall clock, since 1970.
   int64_t start_nanos = 0;
   int64_t end_nanos = 0;
   std::vector<SpanAttribute> attributes;
   std::vector<TraceContext> links;
   bool failed = false;
-  // Where its sink keeps it until it was sent; see SpanFile.
+  // Where the sink keeps it until it is sent; see SpanFile.
   int place = -1;
 };
 

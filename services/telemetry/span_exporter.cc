@@ -12,7 +12,7 @@
 
 namespace callslip {
 
-// What the thread works on, and shares with the exporter, which it may outlive.
+// The state that the thread shares with the exporter, which it can outlive.
 class SpanExporter::Worker {
  public:
   Worker(Clock* clock, const TelemetrySettings& settings, std::unique_ptr<OtlpTransport> transport,
@@ -22,7 +22,7 @@ class SpanExporter::Worker {
         file_(std::move(file)),
         thread_(clock, "spans", std::move(transport)) {}
 
-  // As it is to be read should it never end.
+  // Saves the span as it must read if it never ends.
   void Begin(Span& span) {
     if (file_ == nullptr) return;
     Span cut = span;
@@ -57,14 +57,14 @@ class SpanExporter::Worker {
 
   ExportThread& thread() { return thread_; }
 
-  // Of the thread.
+  // Called on the thread.
   void Round() {
     if (!std::exchange(has_begun_, true)) ExportLost();
     for (std::vector<Span> batch; !(batch = TakeBatch()).empty();) Export(batch);
   }
 
  private:
-  // Those that have waited longest. None once the time is over.
+  // The spans that have waited longest. Empty once the time has run out.
   std::vector<Span> TakeBatch() {
     MutexLock lock(&mutex_);
     if (thread_.IsOver()) {
@@ -79,7 +79,7 @@ class SpanExporter::Worker {
     return batch;
   }
 
-  // In its new place before it leaves the one of its beginning.
+  // Saves the span in its new place before freeing the place from its beginning.
   void Keep(Span& span) {
     std::string bytes = EncodeSpan(span);
     if (bytes.size() > SpanFile::kMaxBytes) {
@@ -91,7 +91,7 @@ class SpanExporter::Worker {
     file_->Free(std::exchange(span.place, file_->Put(bytes)));
   }
 
-  // What others have left.
+  // Exports the spans that earlier processes left behind.
   void ExportLost() {
     if (file_ == nullptr) return;
     const std::vector<std::pair<int, std::string>> lost = file_->TakeLost();
@@ -106,7 +106,7 @@ class SpanExporter::Worker {
 
   void Export(const std::vector<Span>& batch) {
     const bool sent = Send(EncodeSpans(resource_, batch), batch.size());
-    // What can't be sent at the end is the next one's.
+    // Spans that cannot be sent at the end are left to the next process.
     if (file_ == nullptr || (!sent && thread_.IsStopping())) return;
     for (const Span& span : batch) file_->Free(span.place);
   }
@@ -122,7 +122,7 @@ class SpanExporter::Worker {
   const std::string resource_;
   const std::unique_ptr<SpanFile> file_;  // May be null.
   ExportThread thread_;
-  bool has_begun_ = false;  // The thread's.
+  bool has_begun_ = false;  // Used only by the thread.
   Mutex mutex_;
   std::vector<Span> waiting_ ABSL_GUARDED_BY(mutex_);  // limits_.queue at most.
   SpanCounts counts_ ABSL_GUARDED_BY(mutex_);
@@ -134,7 +134,7 @@ SpanExporter::SpanExporter(Clock* clock, const TelemetrySettings& settings,
       sampler_(settings.sampler),
       worker_(std::make_shared<Worker>(clock, settings, std::move(transport), std::move(file))) {
   worker_->thread().Start(settings.limits.delay, [worker = worker_] { worker->Round(); });
-  worker_->thread().Wake();  // What others have left does not wait.
+  worker_->thread().Wake();  // Spans left behind by earlier processes are sent at once.
 }
 
 SpanExporter::~SpanExporter() { Stop(absl::ZeroDuration()); }

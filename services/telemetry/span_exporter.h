@@ -12,15 +12,15 @@
 
 namespace callslip {
 
-// Sends spans to a collector in batches, from a thread of its own. Whoever records one waits for
-// nothing but the lock of a queue: a collector that hangs, refuses or is gone costs the spans that
-// don't fit into that queue meanwhile, and nobody's time. What it does not take after three
-// attempts, or refuses for good, is dropped as well; both are counted, and said once in the log
-// until it takes some again. With a file, what a process that is killed has under way or waiting is
-// sent by the next one. Thread-safe.
+// Sends spans to a collector in batches from its own thread. Recording a span waits only for a
+// queue's lock: a collector that hangs, refuses or is gone costs the spans that meanwhile do not
+// fit into the queue, and no other thread's time. Spans that it does not accept in three attempts,
+// or refuses permanently, are also dropped. Both are counted, and logged once until the collector
+// accepts some again. With a file, the spans that a killed process had in progress or queued are
+// sent by the next process. Thread-safe.
 class SpanExporter final : public SpanSink {
  public:
-  // `clock` must outlive this. What is in `file`, which may be null, is sent first.
+  // `clock` must outlive this. The content of `file`, which may be null, is sent first.
   SpanExporter(Clock* clock, const TelemetrySettings& settings,
                std::unique_ptr<OtlpTransport> transport, std::unique_ptr<SpanFile> file = nullptr);
   ~SpanExporter() override;
@@ -31,7 +31,8 @@ class SpanExporter final : public SpanSink {
   void Record(Span span) override;
   SpanCounts Counts() const override;
 
-  // Sends what there is, for `within` at most and a moment more, and drops the rest. Once only.
+  // Sends the remaining spans, for at most `within` plus a moment, and drops the rest. Call it
+  // once.
   void Stop(absl::Duration within);
 
  private:

@@ -23,8 +23,8 @@ namespace {
 constexpr size_t kFileBytes = SpanFile::kPlaces * SpanFile::kPlaceBytes;
 constexpr char kSuffix[] = ".spans";
 
-// How many bytes are in a place; 0: it is free. Written after the bytes, so that a process that is
-// killed in between leaves none that are half written.
+// The number of bytes in a place; 0: it is free. Written after the bytes, so that a process killed
+// in between leaves no half-written spans.
 std::atomic_ref<uint32_t> SizeOf(char* place) {
   return std::atomic_ref<uint32_t>(*reinterpret_cast<uint32_t*>(place));
 }
@@ -48,7 +48,7 @@ absl::StatusOr<std::unique_ptr<SpanFile>> SpanFile::Open(const std::string& fold
                                         absl::StrFormat("%016x", Random64()), kSuffix);
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return Failure(path, errno);
-  // Else a full disk would end the process where it writes a span.
+  // Otherwise a full disk would kill the process when it writes a span.
   int failed = posix_fallocate(fd, 0, kFileBytes);
   if (failed == 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) failed = errno;
   char* places = failed == 0 ? Map(fd) : nullptr;
@@ -84,11 +84,11 @@ SpanFile::~SpanFile() {
   close(fd_);
 }
 
-// Removed once all of it is here: a second kill in between loses nothing.
+// Removes the file once its whole content is here, so that a second kill in between loses nothing.
 void SpanFile::TakeOver(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return;
-  // One that is locked is somebody's; one that is shorter was never written to.
+  // A locked file is in use; a shorter one was never written to.
   const bool is_left = flock(fd, LOCK_EX | LOCK_NB) == 0;
   char* places = nullptr;
   if (is_left && lseek(fd, 0, SEEK_END) == static_cast<off_t>(kFileBytes)) places = Map(fd);

@@ -14,33 +14,33 @@
 
 namespace callslip {
 
-// The spans of a process that are under way or wait to be sent, in a file that outlives it however
-// it ends: what was below them elsewhere would else hang in the air. The file is mapped, so that a
-// span is written by copying it, and is the kernel's as soon as it is; nothing is synchronised to
-// the disk, which is for the end of a process and not of a machine. Thread-safe.
+// The in-progress and queued spans of a process, in a file that survives any end of the process:
+// otherwise their child spans in other programs would have no parent. The file is mapped, so that
+// writing a span is a copy, which the kernel owns at once. Nothing is synced to the disk: this
+// protects against the end of a process, not of a machine. Thread-safe.
 class SpanFile {
  public:
   static constexpr size_t kPlaces = 4096;
   static constexpr size_t kPlaceBytes = 1024;
-  // Of one span.
+  // The maximum size of one span.
   static constexpr size_t kMaxBytes = kPlaceBytes - sizeof(uint32_t);
   static constexpr int kNowhere = -1;
 
-  // A file of its own in `folder`, which is made where there is none. Takes over what files of
-  // `program` hold there that no process has open any more, and removes these.
+  // Creates a new file in `folder`, which is created if absent. Takes over the content of files of
+  // `program` there that no process has open any more, and removes these.
   static absl::StatusOr<std::unique_ptr<SpanFile>> Open(const std::string& folder,
                                                         absl::string_view program);
-  // Removes the file where nothing is left in it.
+  // Removes the file if it is empty.
   ~SpanFile();
   SpanFile(const SpanFile&) = delete;
   SpanFile& operator=(const SpanFile&) = delete;
 
-  // Returns its place, or kNowhere: it is too long, or there is no room.
+  // Returns the span's place, or kNowhere if it is too long or the file is full.
   int Put(absl::string_view bytes);
-  // Nothing for kNowhere.
+  // Does nothing for kNowhere.
   void Free(int place);
 
-  // What was taken over, with its place here. Once.
+  // The spans that were taken over, with their places here. Call it once.
   std::vector<std::pair<int, std::string>> TakeLost() { return std::exchange(lost_, {}); }
 
  private:
@@ -53,7 +53,7 @@ class SpanFile {
   char* const places_;
   std::vector<std::pair<int, std::string>> lost_;
   Mutex mutex_;
-  // The last that was freed is used next, so that few pages are ever touched.
+  // The last freed place is used next, so that few pages are ever touched.
   std::vector<int> free_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -6,7 +6,7 @@
 
 namespace callslip {
 
-// What has become of this process's spans; nothing where none are recorded.
+// Adds the counts of this process's spans; nothing if none are recorded.
 inline void AddSpans(MetricsPage& page) {
   const SpanSink* sink = Spans();
   if (sink == nullptr) return;

@@ -10,7 +10,7 @@
 namespace callslip {
 namespace {
 
-// Longer than a collector takes that works.
+// More than a working collector takes.
 constexpr absl::Duration kFlush = absl::Seconds(2);
 
 }  // namespace
@@ -35,7 +35,7 @@ Telemetry::Telemetry(Clock* clock, TelemetrySettings settings, MakeTransport grp
 
 Telemetry::~Telemetry() { Stop(kFlush); }
 
-// Null where the program has no way there.
+// Null if the program does not support the protocol.
 absl::StatusOr<std::unique_ptr<OtlpTransport>> Telemetry::TransportTo(
     const OtlpTarget& target, absl::string_view what) const {
   if (target.protocol == OtlpTarget::Protocol::kHttp) return HttpTransport(target);

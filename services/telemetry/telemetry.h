@@ -14,27 +14,27 @@
 
 namespace callslip {
 
-// Has spans of this process recorded for as long as it lives, and metrics exported, where
-// --otlp-endpoint or OpenTelemetry's variables say so. For main(): to be made before what records
-// them, and to end after it.
+// Records spans of this process, and exports metrics, as long as it lives, if --otlp-endpoint or
+// OpenTelemetry's variables request it. For main(): create it before the objects that record spans,
+// and destroy it after them.
 class Telemetry {
  public:
   using MakeTransport = absl::StatusOr<std::unique_ptr<OtlpTransport>> (*)(const OtlpTarget&);
 
-  // INVALID_ARGUMENT with what to change, where the collector is named wrongly. `grpc` is null in a
-  // program that is built without: then nothing is exported where OpenTelemetry's variables ask for
-  // it, since they may be the whole machine's.
+  // INVALID_ARGUMENT, with the remedy, if the collector's address is invalid. `grpc` is null in a
+  // program that is built without gRPC: nothing is then exported if OpenTelemetry's variables ask
+  // for gRPC, because they may apply to the whole machine.
   static absl::StatusOr<std::unique_ptr<Telemetry>> Start(Clock* clock, absl::string_view program,
                                                           const std::string& endpoint,
                                                           MakeTransport grpc = &GrpcTransport);
-  // Sends what there is, for two seconds at most.
+  // Sends the remaining data, for at most two seconds.
   ~Telemetry();
 
-  // Has what `collect` tells exported for as long as what is returned lives; null where no metrics
-  // are to be. Once. INVALID_ARGUMENT as Start().
+  // Exports the metrics from `collect` as long as the returned object lives; null if no metrics are
+  // exported. Call it once. INVALID_ARGUMENT as in Start().
   absl::StatusOr<MetricExporter::Collection> ExportMetrics(MetricExporter::Collect collect);
 
-  // What the destructor does, with another bound. Once only.
+  // As the destructor, with another time limit. Call it once.
   void Stop(absl::Duration within);
 
  private:
@@ -47,7 +47,7 @@ class Telemetry {
   Clock* const clock_;
   const TelemetrySettings settings_;
   const MakeTransport grpc_;
-  // Null where there are none, and once they were stopped.
+  // Null if not exported, and after Stop().
   std::unique_ptr<SpanExporter> spans_;
   std::unique_ptr<MetricExporter> metrics_;
 };

@@ -19,9 +19,9 @@
 namespace callslip {
 namespace {
 
-// What the two signals have of their own.
+// What differs between the two signals.
 struct Signal {
-  const char* name;  // In variables.
+  const char* name;  // In the names of variables.
   const char* http_path;
   const char* grpc_method;
 };
@@ -34,7 +34,7 @@ constexpr Signal kMetrics = {
     .http_path = "/v1/metrics",
     .grpc_method = "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"};
 
-// `text` with each %XX as the byte that it stands for. Nullopt where it is malformed.
+// Decodes each %XX to its byte. Nullopt if malformed.
 std::optional<std::string> PercentDecode(absl::string_view text) {
   std::string decoded;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -54,7 +54,8 @@ std::optional<std::string> PercentDecode(absl::string_view text) {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-// `key=value,key=value`, as W3C Baggage has it, without properties. Nullopt where it is malformed.
+// Parses `key=value,key=value` in the form of W3C Baggage, without properties. Nullopt if
+// malformed.
 std::optional<Pairs> ReadPairs(absl::string_view text) {
   Pairs pairs;
   for (const absl::string_view entry : absl::StrSplit(text, ',', absl::SkipWhitespace())) {
@@ -68,7 +69,8 @@ std::optional<Pairs> ReadPairs(absl::string_view text) {
   return pairs;
 }
 
-// Nothing that could end a header or smuggle one in; nor a tab, over which gRPC ends the process.
+// Rejects characters that could end a header or inject one, and tabs, on which gRPC aborts the
+// process.
 bool IsHeader(const std::pair<std::string, std::string>& header) {
   const auto is_of_name = [](char c) {
     return absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.';
@@ -78,45 +80,45 @@ bool IsHeader(const std::pair<std::string, std::string>& header) {
                      [](char c) { return absl::ascii_isprint(c); });
 }
 
-// Reads the variables, and notes those that make no sense.
+// Reads the variables and notes those with invalid values.
 class Reader {
  public:
   Reader(const TelemetryEnvironment& environment, TelemetrySettings* settings)
       : environment_(environment), settings_(settings) {}
 
-  // Empty where it is not set, which is the same.
+  // Empty if it is not set, which is equivalent.
   absl::string_view Text(const std::string& name) const {
     const char* value = environment_(name.c_str());
     return value == nullptr ? absl::string_view() : absl::StripAsciiWhitespace(value);
   }
-  // OTEL_EXPORTER_OTLP_TRACES_… before OTEL_EXPORTER_OTLP_….
+  // OTEL_EXPORTER_OTLP_TRACES_… takes precedence over OTEL_EXPORTER_OTLP_….
   absl::string_view Otlp(const Signal& signal, absl::string_view name) {
     otlp_name_ = absl::StrCat("OTEL_EXPORTER_OTLP_", signal.name, "_", name);
     if (Text(otlp_name_).empty()) otlp_name_ = absl::StrCat("OTEL_EXPORTER_OTLP_", name);
     return Text(otlp_name_);
   }
-  // The one of which Otlp() has spoken last.
+  // The variable that the last Otlp() used.
   const std::string& otlp_name() const { return otlp_name_; }
 
-  // Both signals may look at one.
+  // Adds it once, because both signals can read the same variable.
   void Ignore(absl::string_view name) {
     if (!absl::c_linear_search(settings_->ignored, name)) settings_->ignored.emplace_back(name);
   }
 
-  // A count from 1 to `most`.
+  // Reads a count from 1 to `most`.
   void Read(const std::string& name, size_t most, size_t& into) {
     uint64_t value = 0;
     if (Text(name).empty()) return;
     if (!absl::SimpleAtoi(Text(name), &value) || value < 1 || value > most) return Ignore(name);
     into = value;
   }
-  // Milliseconds, up to an hour.
+  // Reads milliseconds, up to an hour.
   void Read(const std::string& name, absl::Duration& into) {
     size_t ms = 0;
     Read(name, 3'600'000, ms);
     if (ms > 0) into = absl::Milliseconds(ms);
   }
-  // Adds pairs.
+  // Appends pairs.
   void Read(const std::string& name, absl::string_view text, Pairs& into) {
     const std::optional<Pairs> pairs = ReadPairs(text);
     if (!pairs.has_value()) return Ignore(name);
@@ -129,7 +131,7 @@ class Reader {
   std::string otlp_name_;
 };
 
-// `other` is an exporter that programs may have besides, and which is none of OTLP; empty: none.
+// `other` is a known exporter that does not use OTLP; empty: none.
 bool IsExported(Reader& reader, const Signal& signal, absl::string_view other) {
   const std::string variable = absl::StrCat("OTEL_", signal.name, "_EXPORTER");
   const absl::string_view exporter = reader.Text(variable);
@@ -148,7 +150,7 @@ void ReadProtocol(Reader& reader, const Signal& signal, OtlpTarget& target) {
   }
 }
 
-// Splits a URL. `added` is what comes after its own path.
+// Splits a URL. `added` is appended to its path.
 absl::Status ReadUrl(absl::string_view name, absl::string_view url, absl::string_view added,
                      OtlpTarget& target) {
   absl::string_view rest = url;
@@ -172,7 +174,7 @@ absl::Status ReadUrl(absl::string_view name, absl::string_view url, absl::string
   return absl::OkStatus();
 }
 
-// No origin where no endpoint is named.
+// Leaves the origin empty if no endpoint is named.
 absl::Status ReadEndpoint(Reader& reader, const Signal& signal, absl::string_view flag,
                           OtlpTarget& target) {
   if (!flag.empty()) return ReadUrl("--otlp-endpoint", flag, signal.http_path, target);
@@ -213,7 +215,7 @@ void ReadSampler(Reader& reader, TelemetrySettings& settings) {
   const absl::string_view argument = reader.Text("OTEL_TRACES_SAMPLER_ARG");
   std::optional<Sampler> sampler = Sampler::Of(name, argument);
   if (!sampler.has_value()) {
-    // Maybe it is only its argument.
+    // Perhaps only its argument is invalid.
     sampler = Sampler::Of(name, "");
     reader.Ignore(sampler.has_value() ? "OTEL_TRACES_SAMPLER_ARG" : "OTEL_TRACES_SAMPLER");
   }
@@ -243,7 +245,7 @@ void ReadResource(Reader& reader, absl::string_view program, TelemetrySettings& 
 }
 
 void ReadLimits(Reader& reader, SpanLimits& limits) {
-  // A span takes a kilobyte or less.
+  // A span takes at most a kilobyte.
   constexpr size_t kMaxSpans = 100'000;
   reader.Read("OTEL_BSP_MAX_QUEUE_SIZE", kMaxSpans, limits.queue);
   reader.Read("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", kMaxSpans, limits.batch);
@@ -251,7 +253,7 @@ void ReadLimits(Reader& reader, SpanLimits& limits) {
   reader.Read("OTEL_BSP_SCHEDULE_DELAY", limits.delay);
 }
 
-// What we have no other kind of.
+// Only cumulative temporality is supported.
 void ReadTemporality(Reader& reader) {
   constexpr char kName[] = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE";
   const absl::string_view preferred = reader.Text(kName);

@@ -17,50 +17,50 @@
 
 namespace callslip {
 
-// Where spans or metrics go.
+// The destination of spans or metrics.
 struct OtlpTarget {
   enum class Protocol { kHttp, kGrpc };
 
   Protocol protocol = Protocol::kHttp;
   std::string origin;  // http://HOST[:PORT] or https://HOST[:PORT]
-  std::string path;    // Of the POST; with gRPC, of the method.
+  std::string path;    // Of the POST, or of the gRPC method.
   std::vector<std::pair<std::string, std::string>> headers;  // Names in lower case.
-  std::string ca_file;                         // Of https; empty: the system's authorities.
+  std::string ca_file;                         // For https; empty: the system's authorities.
   absl::Duration timeout = absl::Seconds(10);  // OTEL_EXPORTER_OTLP_TIMEOUT: of one attempt.
 };
 
-// How much of memory and time spans may take. The defaults are those of OpenTelemetry's batch
+// Limits for the memory and time that spans take. The defaults are those of OpenTelemetry's batch
 // processor, and the names in the comments its variables.
 struct SpanLimits {
-  size_t queue = 2048;                      // OTEL_BSP_MAX_QUEUE_SIZE: what is more is dropped.
+  size_t queue = 2048;                      // OTEL_BSP_MAX_QUEUE_SIZE: further spans are dropped.
   size_t batch = 512;                       // OTEL_BSP_MAX_EXPORT_BATCH_SIZE
   absl::Duration delay = absl::Seconds(5);  // OTEL_BSP_SCHEDULE_DELAY: until a batch is sent.
 };
 
-// What is recorded and exported.
+// The signals to record and export, and how.
 struct TelemetrySettings {
   std::optional<OtlpTarget> spans;    // Nullopt: none are recorded.
   std::optional<OtlpTarget> metrics;  // Nullopt: none are exported.
-  // Why none can be, where their endpoint is not a URL: of no matter to a program that has none.
+  // The error in the metrics' endpoint, if it is not a valid URL. A program without metrics ignores
+  // it.
   absl::Status metrics_error;
   Sampler sampler;
   SpanLimits limits;
   absl::Duration metric_interval = absl::Seconds(60);  // OTEL_METRIC_EXPORT_INTERVAL
   ResourceAttributes resource;
-  // Variables that make no sense, and count as not set, as the specification wants it.
+  // Variables with invalid values, which count as unset, as the specification requires.
   std::vector<std::string> ignored;
 };
 
 // Returns the value of an environment variable, or nullptr.
 using TelemetryEnvironment = std::function<const char*(const char* name)>;
 
-// What `endpoint`, which is --otlp-endpoint and may be empty, and the variables of OpenTelemetry
-// (opentelemetry.io/docs/specs/otel/protocol/exporter and
-// …/configuration/sdk-environment-variables) ask for; those that are about one signal alone go
-// before the others. No target where no endpoint is named, or OTEL_SDK_DISABLED,
-// OTEL_TRACES_EXPORTER or OTEL_METRICS_EXPORTER say that there is none. `program` is the name of
-// the service unless something else is said. INVALID_ARGUMENT where the spans' endpoint is not a
-// URL.
+// Reads the settings from `endpoint`, which is --otlp-endpoint and may be empty, and
+// OpenTelemetry's variables (opentelemetry.io/docs/specs/otel/protocol/exporter and
+// …/configuration/sdk-environment-variables). Variables for one signal take precedence over common
+// ones. There is no target if no endpoint is named, or if OTEL_SDK_DISABLED, OTEL_TRACES_EXPORTER
+// or OTEL_METRICS_EXPORTER disables it. `program` is the service's name unless a variable overrides
+// it. INVALID_ARGUMENT if the spans' endpoint is not a valid URL.
 absl::StatusOr<TelemetrySettings> ReadTelemetrySettings(absl::string_view endpoint,
                                                         absl::string_view program,
                                                         const TelemetryEnvironment& environment);

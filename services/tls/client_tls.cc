@@ -12,7 +12,7 @@
 namespace callslip {
 namespace {
 
-// Has the handshake check that the certificate is one for `host`.
+// Makes the handshake verify that the certificate is for `host`.
 bool ExpectHost(SSL* session, const std::string& host) {
   if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host.c_str()) == 1) return true;
   ERR_clear_error();

@@ -11,18 +11,18 @@
 
 namespace callslip {
 
-// The TLS of a client's connections. Thread-safe.
+// The TLS configuration of a client's connections. Thread-safe.
 class ClientTls {
  public:
-  // Reads the files, once. INVALID_ARGUMENT, which names the flag, where that is not possible.
+  // Reads the files once. INVALID_ARGUMENT, naming the flag, if that fails.
   static absl::StatusOr<std::shared_ptr<const ClientTls>> Load(const TlsFiles& files);
 
-  // Believes any certificate: for a question whose answer nobody relies on.
+  // Accepts any certificate: for requests whose answer nothing relies on.
   static std::shared_ptr<const ClientTls> Unverified();
 
-  // Makes a session over the connected socket `fd`, which blocks: each step may take as long as its
-  // timeouts let it. UNAVAILABLE with the reason where the server is not `host`, a name or an
-  // address, by a certificate of one of the authorities, or speaks no TLS as we do.
+  // Performs the handshake over the connected, blocking socket `fd`, whose timeouts bound each
+  // step. UNAVAILABLE with the reason if the server has no certificate for `host`, a name or an
+  // address, from one of the authorities, or its TLS is incompatible.
   absl::StatusOr<SslPtr> Connect(int fd, const std::string& host) const;
 
  private:

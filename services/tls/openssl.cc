@@ -15,14 +15,14 @@
 namespace callslip {
 namespace {
 
-// What is offered for TLS 1.2; TLS 1.3 has none but good ones.
+// The TLS 1.2 ciphers; all TLS 1.3 ciphers are good.
 constexpr char kCiphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
-// 112 bits: keys of RSA have 2048 bits at least, and no signature is made with SHA-1.
+// 112 bits: RSA keys of at least 2048 bits, and no SHA-1 signatures.
 constexpr int kSecurityLevel = 2;
 
 int FdOf(BIO* bio) { return static_cast<int>(reinterpret_cast<intptr_t>(BIO_get_data(bio))); }
 
-// OpenSSL wants to be told whether the same call may succeed later.
+// Reports to OpenSSL whether the same call can succeed later.
 int Told(BIO* bio, ssize_t result, int retry) {
   BIO_clear_retry_flags(bio);
   if (result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
@@ -31,7 +31,7 @@ int Told(BIO* bio, ssize_t result, int retry) {
   return static_cast<int>(result);
 }
 
-// Repeats `call` while only a signal has ended it.
+// Repeats `call` while a signal interrupts it.
 template <typename Call>
 ssize_t Uninterrupted(const Call& call) {
   ssize_t result = 0;
@@ -51,10 +51,10 @@ int Send(BIO* bio, const char* bytes, int size) {
   return Told(bio, sent, BIO_FLAGS_WRITE);
 }
 
-// There is nothing to flush, which is a success; all else is unknown.
+// Flushing succeeds because there is nothing to flush; all other commands are unknown.
 long Control(BIO*, int command, long, void*) { return command == BIO_CTRL_FLUSH ? 1 : 0; }
 
-// OpenSSL's own writes with write(), and a peer that has left would be a SIGPIPE.
+// OpenSSL's own BIO uses write(), which raises SIGPIPE when the peer has disconnected.
 const BIO_METHOD* SocketMethod() {
   static const BIO_METHOD* const method = [] {
     BIO_METHOD* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "socket");
@@ -66,7 +66,7 @@ const BIO_METHOD* SocketMethod() {
   return method;
 }
 
-// Nobody is there to type a passphrase.
+// No one is there to enter a passphrase.
 int NoPassphrase(char*, int, int, void*) { return -1; }
 
 std::string TextOf(const ASN1_STRING* text) {
@@ -82,7 +82,7 @@ std::string AddressOf(const ASN1_STRING* bytes) {
   return text;
 }
 
-// Empty where it is of another kind, or does not look like one of its kind.
+// Empty if it is of another kind, or does not look like one of its kind.
 std::string TextOf(const GENERAL_NAME* name) {
   const auto as = [](CertificateNameKind kind, std::string text) {
     return LooksLike(kind, text) ? text : "";
@@ -110,7 +110,7 @@ SslContextPtr NewTlsContext(const SSL_METHOD* method) {
   SSL_CTX_set_min_proto_version(made, TLS1_2_VERSION);
   SSL_CTX_set_cipher_list(made, kCiphers);
   SSL_CTX_set_options(made, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
-  // An idle session gives its buffers back, and a write may be gone on with from another place.
+  // Idle sessions free their buffers, and a write can be continued from another buffer.
   SSL_CTX_set_mode(made, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                              SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_default_passwd_cb(made, NoPassphrase);

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "openssl/ssl.h"
 
-// OpenSSL's objects as values that clean up after themselves, and its errors as statuses.
+// RAII wrappers for OpenSSL's objects, and its errors as statuses.
 namespace callslip {
 
 struct OpenSslDeleter {
@@ -17,9 +17,9 @@ struct OpenSslDeleter {
   void operator()(X509* certificate) const { X509_free(certificate); }
   void operator()(BIO* bio) const { BIO_free(bio); }
 };
-// What sessions are made of: protocol versions, ciphers, certificates.
+// The configuration for sessions: protocol versions, ciphers, certificates.
 using SslContextPtr = std::unique_ptr<SSL_CTX, OpenSslDeleter>;
-// One peer's TLS.
+// The TLS session with one peer.
 using SslPtr = std::unique_ptr<SSL, OpenSslDeleter>;
 using X509Ptr = std::unique_ptr<X509, OpenSslDeleter>;
 using BioPtr = std::unique_ptr<BIO, OpenSslDeleter>;
@@ -28,21 +28,21 @@ using BioPtr = std::unique_ptr<BIO, OpenSslDeleter>;
 // renegotiation. `method` is TLS_server_method() or TLS_client_method().
 SslContextPtr NewTlsContext(const SSL_METHOD* method);
 
-// Gives `context` the certificate (with its chain) and the key in two PEM files. INVALID_ARGUMENT,
-// which names the flag, where one cannot be read, the key is encrypted, or they do not belong
-// together.
+// Loads the certificate (with its chain) and the key from two PEM files into `context`.
+// INVALID_ARGUMENT, naming the flag, if one cannot be read, the key is encrypted, or they do not
+// match.
 absl::Status UseCertificate(SSL_CTX* context, const std::string& certificate_file,
                             const std::string& key_file);
 
-// Bytes over the socket `fd`, which stays its owner's. A peer that has left makes an error, and no
-// signal.
+// Lets the session use the socket `fd`, which it does not own. A disconnected peer causes an error,
+// not a signal.
 void UseSocket(SSL* session, int fd);
 
-// The alternative names of the certificate that the peer has shown, and that was checked: those of
-// DNS, URIs, e-mail addresses and IP addresses, the latter as text. Empty where there is none.
+// The alternative names in the peer's verified certificate: DNS names, URIs, e-mail addresses and
+// IP addresses, the latter as text. Empty if there is no such certificate.
 std::vector<std::string> PeerNames(const SSL* session);
 
-// What OpenSSL has to say of the last failure on this thread, for people; empties its queue.
+// A readable reason for the last OpenSSL failure on this thread; empties its error queue.
 std::string TakeOpenSslError();
 
 }  // namespace callslip

@@ -13,10 +13,10 @@
 namespace callslip {
 namespace {
 
-// The one protocol that is spoken over it, as ALPN has it: after its length.
+// The only protocol over this TLS, in ALPN's format: preceded by its length.
 constexpr unsigned char kProtocols[] = "\x8http/1.1";
 
-// A client that offers protocols, and not ours, would not understand what it gets.
+// A client that offers only other protocols would not understand the response.
 int ChooseProtocol(SSL*, const unsigned char** chosen, unsigned char* chosen_size,
                    const unsigned char* offered, unsigned int offered_size, void*) {
   unsigned char* found = nullptr;
@@ -36,7 +36,7 @@ absl::Status AskForCertificates(SSL_CTX* context, const std::string& client_ca) 
   }
   SSL_CTX_set_client_CA_list(context, names);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
-  // Who resumes a session shows no certificate, though it may have run out meanwhile.
+  // A client that resumes a session shows no certificate, even if it has expired since.
   SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
   SSL_CTX_set_num_tickets(context, 0);
   return absl::OkStatus();
@@ -48,16 +48,16 @@ absl::StatusOr<SslContextPtr> MakeContext(const TlsFiles& files) {
   if (!files.authorities.empty()) {
     RETURN_IF_ERROR(AskForCertificates(context.get(), files.authorities));
   }
-  // What can be resumed is in the clients' tickets, and costs nothing here.
+  // Resumption state is in the clients' tickets and takes no memory here.
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_alpn_select_cb(context.get(), ChooseProtocol, nullptr);
-  // Each record that carries nothing is a turn of the loop: a peer that sends many has only its
-  // own.
+  // Each record without data costs one turn of the event loop, so that a peer that sends many of
+  // them does not hold up others.
   SSL_CTX_clear_mode(context.get(), SSL_MODE_AUTO_RETRY);
   return context;
 }
 
-// "2026-11-22T19:00:00+00:00"; empty where the certificate does not say.
+// "2026-11-22T19:00:00+00:00"; empty if the certificate has no end date.
 std::string EndOf(SSL_CTX* context) {
   std::tm end = {};
   const X509* certificate = SSL_CTX_get0_certificate(context);

@@ -15,20 +15,20 @@
 
 namespace callslip {
 
-// INVALID_ARGUMENT where one of a server's files is missing that another needs.
+// INVALID_ARGUMENT if a server's files lack one that another needs.
 absl::Status CheckServerFiles(const TlsFiles& files);
 
-// The TLS of a listener. Follows its files: when they change and fit together, connections from
-// then on get what they hold; those that are open stay as they are. Files that are broken, gone or
-// half-written change nothing, and are told of in the log. Thread-safe.
+// The TLS configuration of a listener. Follows its files: when they change and match, new
+// connections use their content; open connections are unaffected. Files that are broken, missing or
+// half-written change nothing and are logged. Thread-safe.
 class ServerTls {
  public:
-  // INVALID_ARGUMENT, which names the flag, where the files are no certificate and key that belong
-  // together, or hold no authority. `every` as for FileWatch.
+  // INVALID_ARGUMENT, naming the flag, if the files do not hold a matching certificate and key, or
+  // hold no authority. `every` as for FileWatch.
   static absl::StatusOr<std::shared_ptr<ServerTls>> Load(const TlsFiles& files,
                                                          absl::Duration every = FileWatch::kEvery);
 
-  // For a peer that connects now: to be accepted, over a socket that is still to be set.
+  // A session for a connecting peer, in accept state. The caller must still set its socket.
   SslPtr NewSession() const;
 
   // For tests.
@@ -41,7 +41,8 @@ class ServerTls {
 
   const TlsFiles files_;
   mutable Mutex mutex_;
-  SslContextPtr context_ ABSL_GUARDED_BY(mutex_);  // Sessions keep the one that they were made of.
+  SslContextPtr context_ ABSL_GUARDED_BY(mutex_);  // Sessions keep the context that they were made
+                                                   // from.
   FileWatch watch_;
 };
 

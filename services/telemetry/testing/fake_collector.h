@@ -12,7 +12,7 @@
 
 namespace callslip {
 
-// What a test sees and says of a transport that an exporter owns. Must outlive it.
+// Lets a test observe and control a transport that an exporter owns. Must outlive the transport.
 class FakeCollector {
  public:
   std::unique_ptr<OtlpTransport> Transport() { return std::make_unique<Way>(this); }
@@ -22,12 +22,12 @@ class FakeCollector {
     hangs_ = hangs;
     changed_.NotifyAll();
   }
-  // The next requests; OK once there is no more of these.
+  // The results of the next requests; after these, OK.
   void AnswerWith(std::deque<absl::Status> answers) {
     MutexLock lock(&mutex_);
     answers_ = std::move(answers);
   }
-  // All requests, once there are so many.
+  // Returns all requests once there are at least `requests`.
   std::vector<std::string> Await(size_t requests) {
     MutexLock lock(&mutex_);
     while (taken_.size() < requests) changed_.Wait(&mutex_);

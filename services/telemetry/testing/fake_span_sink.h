@@ -10,8 +10,8 @@
 
 namespace callslip {
 
-// Is the sink of the process for as long as it lives, and keeps what it is given. Its clock goes on
-// by a nanosecond with each look.
+// The sink of the process for its lifetime; keeps the recorded spans. Its clock advances by a
+// nanosecond with each reading.
 class FakeSpanSink final : public SpanSink {
  public:
   explicit FakeSpanSink(Sampler sampler = Sampler()) : sampler_(sampler) { SetSpans(this); }

@@ -26,19 +26,19 @@
 namespace callslip::tracker {
 namespace {
 
-// How many calls of one method a queue can accept before the first of them is picked up.
+// The number of calls of one method that a queue can accept before the first of them is handled.
 constexpr int kAcceptsPerMethod = 16;
 
-// What gRPC may take, once the grace is over, to cancel all calls and to close all connections.
+// The time for gRPC to cancel all calls and close all connections after the grace period.
 constexpr absl::Duration kTimeToClose = absl::Milliseconds(500);
 
-// As a span rather than a point in time, which would have to be read from the wall clock.
+// A time span rather than a point in time, which would depend on the wall clock.
 gpr_timespec SpanOf(absl::Duration duration) {
   return gpr_time_from_millis(absl::ToInt64Milliseconds(duration), GPR_TIMESPAN);
 }
 
-// Keeps gRPC from shutting itself down together with its last user. It would join a thread that
-// polls for 10 s once a write had to wait for its peer, and all that is left then is to exit.
+// Keeps gRPC from shutting itself down together with its last user. If a write ever had to wait for
+// its peer, it would join a thread that polls for 10 s, delaying the process's exit.
 void KeepLibrary() {
   static const bool kept = [] {
     grpc_init();
@@ -57,7 +57,7 @@ absl::Status CannotListen(const Address& address) {
       absl::StrCat("cannot listen on ", address.ToString(), "; is it in use already?"));
 }
 
-// Cuts the connections of a listener off if that is not called off in time.
+// Cuts the connections of a listener, unless cancelled in time.
 class Cutter final : public internal::CompletionTag {
  public:
   explicit Cutter(const std::vector<Address>& bound) : bound_(bound) {}
@@ -72,16 +72,16 @@ class Cutter final : public internal::CompletionTag {
 
 }  // namespace
 
-// Enough for people who look around with grpcurl.
+// Enough for people who explore the services with grpcurl.
 constexpr int kReflectionThreads = 8;
 
 struct AsyncServer::Parts {
   explicit Parts(Clock* clock) : tallies(clock) {}
 
   void Set(const Keepalive& keepalive);
-  // Nothing could be served.
+  // Cleans up when the server could not start.
   void Abandon();
-  // Has each queue accept calls of a method.
+  // Makes each queue accept calls of a method.
   template <typename Call>
   void Serve(const RpcName& rpc, const internal::MessageTypes& types,
              typename Call::Handler handler, Outputs outputs);
@@ -107,10 +107,10 @@ struct AsyncServer::Parts {
 void AsyncServer::Parts::Set(const Keepalive& keepalive) {
   // Without this a second tracker would silently share the port with the first.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  // Above what one command may carry; the domain's own limits then answer with a proper error.
+  // More than one command can carry, so that the domain's own limits answer with a proper error.
   builder.SetMaxReceiveMessageSize(16 << 20);
-  // Of gRPC's own services, reflection, whose streams hold a thread each; ours take none of these.
-  // Beyond it gRPC answers RESOURCE_EXHAUSTED.
+  // For gRPC's own service, reflection, whose streams use a thread each; ours use none of these
+  // threads. Beyond the limit gRPC answers RESOURCE_EXHAUSTED.
   grpc::ResourceQuota quota("tracker");
   quota.SetMaxThreads(kReflectionThreads);
   if (call_memory.has_value()) quota.Resize(static_cast<size_t>(*call_memory));
@@ -169,7 +169,7 @@ void AsyncServer::Parts::Serve(const RpcName& rpc, const internal::MessageTypes&
                                .authenticator = authenticator,
                                .access = access,
                                .gate = outputs == Outputs::kGated ? gate : free_gate});
-    // Each that is accepted waits for its request; see AwaitedRequests.
+    // Each accepted call waits for its request; see AwaitedRequests.
     const int accepts = method->IsOpenToAll() ? 1 : kAcceptsPerMethod;
     for (int i = 0; i < accepts; ++i) Call::AcceptNext(method);
   }
@@ -264,16 +264,16 @@ absl::StatusOr<std::vector<Address>> AsyncServer::Start(const std::vector<Addres
 
 void AsyncServer::Stop(absl::Duration grace) {
   if (parts_->server == nullptr) return;
-  // gRPC closes no connection with a write under way, which is for ever where the peer reads
-  // nothing.
+  // gRPC does not close a connection with a write in progress, which lasts forever if the peer does
+  // not read.
   Cutter cutter(parts_->bound);
   grpc::Alarm alarm;
   internal::OperationQueue& queue = *parts_->queues.front().operations;
   if (queue.TryBegin()) {
     alarm.Set(queue.queue(), SpanOf(grace + kTimeToClose), &cutter);
   }
-  // Returns when all connections are gone. What was under way on them may not have come out of the
-  // queues yet, but comes for certain now.
+  // Returns when all connections are closed. Their operations may not have come out of the queues
+  // yet, but are now certain to.
   parts_->server->Shutdown(SpanOf(grace));
   alarm.Cancel();
   for (const auto& each : parts_->queues) each.operations->Close();

@@ -21,8 +21,8 @@
 #include "tracker/server/server_stream.h"
 #include "tracker/server/typed_calls.h"
 
-// gRPC's completion-queue machinery, wrapped once: a service says for each method what is to be
-// done with a request, and never sees a tag, nor gRPC itself.
+// Wraps gRPC's completion queues: a service states for each method how to handle a request, and
+// never sees a tag, nor gRPC itself.
 //
 //   AsyncServer server;
 //   server.AddService("package.Service");
@@ -30,78 +30,78 @@
 //   server.ServeUnary<GetRequest, GetResponse>({"package.Service", "Get"}, handler);
 //
 // Completion queues rather than the callback API: with 64 outstanding calls they answer 1.7 times
-// as many a second here, and the first call after an idle second within a millisecond, not tens of
-// them (docs/adr/0002-grpc-completion-queues.md).
+// as many per second here, and answer the first call after an idle second within a millisecond
+// instead of tens of them (docs/adr/0002-grpc-completion-queues.md).
 namespace callslip::tracker {
 
-// How a server keeps connections that are idle, as streams are for hours, and notices that a peer
-// is gone without a word. In whole milliseconds.
+// How a server keeps idle connections, such as streams that last for hours, and detects silently
+// lost peers. In whole milliseconds.
 struct Keepalive {
-  // A peer that was silent for so long is pinged, be it that no call is under way,
+  // A peer that has been silent for this time is pinged, even if no call is in progress,
   absl::Duration ping_after = absl::Seconds(60);
-  // and cut off where it does not answer.
+  // and disconnected if it does not answer within this time.
   absl::Duration answer_within = absl::Seconds(20);
-  // Peers that ping more often are told to go away. They may each second, as gateways do where
-  // another tracker may take over; this is a little less, since pings that are sent a second apart
-  // may arrive closer together.
+  // Peers that ping more often are disconnected. They may ping once a second, as gateways do if
+  // another tracker can take over; this is a little less, because pings sent a second apart can
+  // arrive closer together.
   absl::Duration peers_ping_every = absl::Milliseconds(800);
-  // Peers that connect and then have not said by now what TLS and HTTP/2 begin with are cut off.
+  // Peers that connect and do not complete the start of TLS and HTTP/2 in this time are
+  // disconnected.
   absl::Duration begun_within = absl::Seconds(10);
 };
 
-// Whether what a method answers has to wait at the server's gate.
+// Whether a method's output must wait at the server's gate.
 enum class Outputs { kGated, kFree };
 
-// A method of a service that a server was given.
+// A method of an added service.
 struct RpcName {
-  absl::string_view service;  // In full, as in `package.Service`.
+  absl::string_view service;  // The full name, as in `package.Service`.
   absl::string_view method;
 };
 
 // Runs a gRPC server with completion queues and the threads that poll them.
 //
-// Handlers run on a polling thread and get a request that is valid until they return. A name that
-// the protos do not have, or another type of message than theirs, is a mistake of the program and
-// ends it.
+// Handlers run on a polling thread; the request is valid until they return. A name that the protos
+// do not contain, or the wrong message type, is a bug in the program and aborts it.
 class AsyncServer {
  public:
-  // Calls are timed by `clock`; where there is none they are only counted.
+  // `clock` times the calls; without one they are only counted.
   explicit AsyncServer(Clock* clock = nullptr);
   // Stops at once if Stop() was not called.
   ~AsyncServer();
 
-  // Lets nothing leave but through `gate`, which must outlive this. Before Start().
+  // Sends all output through `gate`, which must outlive this. Call before Start().
   void SetGate(OutputGate* gate);
-  // The same for what is Outputs::kFree.
+  // As SetGate(), for output that is Outputs::kFree.
   void SetFreeGate(OutputGate* gate);
 
-  // Lets nobody in but whom `authenticator` does, which must outlive this. Before Start(). Without
-  // one everybody is `local`.
+  // Accepts only callers that `authenticator`, which must outlive this, accepts. Call before
+  // Start(). Without one every caller is `local`.
   void SetAuthenticator(Authenticator* authenticator);
 
-  // How much gRPC may hold of calls, in bytes. Beyond it, it reads less, refuses connections, and
-  // cancels calls, whosever they are. Before Start(). Without it there is no limit.
+  // Limits the memory, in bytes, that gRPC uses for calls. Beyond the limit it reads less, refuses
+  // connections, and cancels calls of any caller. Call before Start(). By default there is no
+  // limit.
   void SetCallMemory(int64_t bytes);
 
-  // Before Start(). `name` in full, as in `package.Service`.
+  // Call before Start(). `name` is the full name, as in `package.Service`.
   void AddService(absl::string_view name);
 
-  // Listens on `addresses` and returns them with the ports that were bound. UNAVAILABLE where that
-  // is not possible, and where another process answers there. Serves nothing yet. `pollers` threads
-  // answer all calls. A unix socket is made for its owner alone, and for the group as well where
-  // its folder lets the group in.
+  // Listens on `addresses` and returns them with the bound ports. UNAVAILABLE if that fails or
+  // another process listens there. Serves no methods yet. `pollers` threads answer all calls. A
+  // unix socket is accessible only to its owner, and to the group if its folder is.
   absl::StatusOr<std::vector<Address>> Start(const std::vector<Address>& addresses, int pollers,
                                              const Keepalive& keepalive = {},
                                              const std::optional<TlsFiles>& tls = std::nullopt);
-  // At one address.
+  // Listens on one address.
   absl::StatusOr<Address> Start(const Address& address, int pollers,
                                 const Keepalive& keepalive = {});
 
-  // Ends the calls that last, streams and held ones, of those whose credentials were revoked: to
-  // them they are cancelled. Any thread.
+  // Ends long calls, that is streams and held calls, of callers whose credentials were revoked:
+  // they see CANCELLED. Call it from any thread.
   void CancelRevokedCalls();
 
-  // Serves one method, from now on. `handler` answers at once.
+  // Serves one method from now on. `handler` answers at once.
   template <typename Request, typename Response>
   void ServeUnary(
       const RpcName& rpc,
@@ -117,7 +117,7 @@ class AsyncServer {
           outputs);
   }
 
-  // As above for a method whose answer may have to wait.
+  // As above, for a method that may answer later.
   template <typename Request, typename Response>
   void ServeHeld(const RpcName& rpc,
                  std::function<void(const CallContext&, const Request&,
@@ -134,7 +134,7 @@ class AsyncServer {
           outputs);
   }
 
-  // As above for a server-streaming method.
+  // As above, for a server-streaming method.
   template <typename Request, typename Response>
   void ServeStream(const RpcName& rpc,
                    std::function<void(const CallContext&, const Request&,
@@ -151,7 +151,7 @@ class AsyncServer {
           outputs);
   }
 
-  // As above for a method that streams in both directions.
+  // As above, for a method that streams in both directions.
   template <typename Request, typename Response>
   void ServeDuplex(
       const RpcName& rpc,
@@ -166,12 +166,12 @@ class AsyncServer {
           outputs);
   }
 
-  // Accepts no further calls, waits up to `grace` for those under way, cancels the rest, and ends
-  // the threads. A connection that gRPC cannot close then, because its peer reads nothing, is cut
-  // off a little later.
+  // Accepts no further calls, waits up to `grace` for those in progress, cancels the rest, and ends
+  // the threads. A connection that gRPC cannot close because its peer does not read is cut a little
+  // later.
   void Stop(absl::Duration grace);
 
-  // What the calls of each method that is served have come to.
+  // The statistics of the calls of each served method.
   std::vector<RpcStatistics> Statistics();
 
  private:

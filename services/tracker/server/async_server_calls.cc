@@ -12,7 +12,7 @@ absl::Status NoRequest() {
 
 void LiveCalls::Add(CredentialPtr credential, const std::shared_ptr<EndableCall>& call) {
   call->place_ = calls_.Add({credential, call});
-  // CancelRevokedCalls() may have looked between the caller's admission and this.
+  // CancelRevokedCalls() may have run between the caller's admission and this.
   if (credential->IsRevoked()) call->CancelCall();
 }
 

@@ -1,9 +1,9 @@
 #ifndef CALLSLIP_TRACKER_SERVER_ASYNC_SERVER_CALLS_H_
 #define CALLSLIP_TRACKER_SERVER_ASYNC_SERVER_CALLS_H_
 
-// The kinds of calls behind AsyncServer: those with one answer here, streams in
-// async_server_streams.h. They know no type of message: what is typed is in typed_calls.h. Included
-// by the server's own files only.
+// The kinds of calls behind AsyncServer: calls with one answer are here, streams in
+// async_server_streams.h. They know no message types: the typed part is in typed_calls.h. Included
+// only by the server's own files.
 
 #include <atomic>
 #include <cstdint>
@@ -35,7 +35,7 @@ namespace callslip::tracker::internal {
 
 class EndableCall;
 
-// The calls that last, and what their callers were let in by. Thread-safe.
+// The long calls and their callers' credentials. Thread-safe.
 class LiveCalls {
   struct Live {
     CredentialPtr credential;
@@ -46,14 +46,14 @@ class LiveCalls {
   using Place = LiveSet<Live>::Place;
 
   void Add(CredentialPtr credential, const std::shared_ptr<EndableCall>& call);
-  // Cancels those whose credentials were revoked.
+  // Cancels calls whose credentials were revoked.
   void CancelRevokedCalls();
 
  private:
   LiveSet<Live> calls_;
 };
 
-// A call that lasts, to be ended from outside.
+// A long call that can be ended from outside.
 class EndableCall {
  public:
   virtual ~EndableCall() = default;
@@ -64,7 +64,7 @@ class EndableCall {
   LiveCalls::Place place_;
 };
 
-// One method on one queue. Held by the calls that it accepts.
+// One method on one queue. Held by its calls.
 template <typename Call>
 struct Method {
   RpcService* service;
@@ -72,22 +72,22 @@ struct Method {
   MessageTypes types;
   const RequestShape* shape;
   std::shared_ptr<OperationQueue> queue;
-  std::shared_ptr<AwaitedRequests> awaited;  // Of the queue.
+  std::shared_ptr<AwaitedRequests> awaited;  // For this queue.
   typename Call::Handler handler;
   RpcMetrics* metrics;
   LiveCalls* live;
-  Authenticator* authenticator;     // Null: everybody is `local`.
-  std::optional<RpcAccess> access;  // There is one with an authenticator.
-  // Null: everything leaves at once.
+  Authenticator* authenticator;     // Null: every caller is `local`.
+  std::optional<RpcAccess> access;  // Set if there is an authenticator.
+  // Null: all output leaves at once.
   OutputGate* gate = nullptr;
 
-  // Who makes a call, by its head; an error where nobody may.
+  // Identifies the caller by the head of the call; an error if the caller must not call the method.
   absl::StatusOr<CallContext> Identify(const grpc::ServerContext& context) const {
     if (authenticator == nullptr) return LocalCall();
     return authenticator->Identify(context, *access);
   }
-  // The same caller, for whom it speaks; an error where it may not, or not with this request. It is
-  // null where the caller streams.
+  // The same caller, with the client on whose behalf it calls; an error if it may not act for that
+  // client, or the request is refused. `request` is null if the caller streams.
   absl::StatusOr<CallContext> Admit(CallContext caller, const grpc::ServerContext& context,
                                     const IncomingRequest* request) const {
     absl::StatusOr<CallContext> admitted = std::move(caller);
@@ -99,7 +99,7 @@ struct Method {
     return request->refused;
   }
 
-  // Whether nobody knows who calls, and nobody needs to.
+  // Whether the caller is unidentified, and the method does not require identification.
   bool IsOfStranger(const CallContext& caller) const {
     return IsOpenToAll() && caller.credential == nullptr;
   }
@@ -107,26 +107,26 @@ struct Method {
 
   bool LetsOut() const { return gate == nullptr || gate->IsOpen(); }
 
-  // Has gRPC fill in the next call, and `tag` then come out of the queue.
+  // Makes gRPC fill in the next call and then put `tag` into the queue.
   void Accept(grpc::ServerContext* context, CallStream* stream, void* tag) const {
     service->Accept(*descriptor, context, stream, queue->queue(), tag);
   }
 };
 
-// What a caller is told whose call has ended without a request, or with one that is not a message
-// of its kind.
+// The error for a call that has ended without a request, or with one that cannot be parsed as its
+// type.
 absl::Status NoRequest();
 
 // A call that is answered at once. The object is its own tag three times: accepted, read, finished.
-// It owns itself in between. Its messages live in an arena, of which the first block holds most of
-// them: their many small parts are then neither allocated nor freed one by one.
+// It owns itself in between. Its messages live in an arena whose first block holds most of them, so
+// that their many small parts are not allocated and freed one by one.
 class UnaryCall final : public CompletionTag {
  public:
   using Handler = UnaryHandler;
   static constexpr bool kRequestsStream = false;
   static constexpr bool kResponsesStream = false;
 
-  // gRPC fails this at once when the server is being shut down.
+  // gRPC fails the new call at once when the server is shutting down.
   static void AcceptNext(const std::shared_ptr<const Method<UnaryCall>>& method);
 
   void OnCompletion(bool ok) override;
@@ -137,11 +137,11 @@ class UnaryCall final : public CompletionTag {
 
   void OnAccepted();
   void OnRequest(bool has_come);
-  // Ends the call with what was worked out.
+  // Ends the call with its result.
   void Finish();
   void Answer(const absl::Status& status);
 
-  // Holds a request and a command without payloads.
+  // Large enough for a request and a command without payloads.
   static constexpr size_t kFirstBlockBytes = 2048;
 
   const std::shared_ptr<const Method<UnaryCall>> method_;
@@ -151,7 +151,7 @@ class UnaryCall final : public CompletionTag {
   IncomingRequest request_{method_->types.request->New(&arena_), method_->shape, {}};
   CallStream stream_{&context_};
   absl::StatusOr<CallContext> caller_;
-  AwaitedRequests::Place place_;  // Until the request is here.
+  AwaitedRequests::Place place_;  // Until the request has arrived.
   Message* response_ = nullptr;
   absl::Status status_;
   std::function<void()> when_answered_;
@@ -160,16 +160,16 @@ class UnaryCall final : public CompletionTag {
   enum { kAccepting, kReading, kFinished } step_ = kAccepting;
 };
 
-// What calls that are answered later have in common: being accepted, and noticing that the caller
-// has left. `Self` has OnOver() for the latter, called also when the call was finished in order;
-// incoming(), which is filled in once the caller is let in, or null where it streams; Begin(),
-// which hands the call on then; and EndWith(), for a caller that is not let in.
+// The common part of calls that are answered later: accepting them, and noticing that the caller
+// has left. `Self` provides OnOver() for the latter, which is also called after a normal end;
+// incoming(), the request to read once the caller is identified, or null if it streams; Begin(),
+// which then passes the call to its handler; and EndWith(), for a caller that is refused.
 //
-// The object lives as long as somebody holds its shared_ptr: the service, or an operation that is
-// under way in the completion queue (each holds one through its Tag).
+// The object lives as long as its shared_ptr is held: by the service, or by an operation in
+// progress in the completion queue (each holds one through its Tag).
 //
-// An operation is started only after TryBegin(). Where that fails, the server stops, and the call
-// is over as if its caller had left.
+// An operation is started only after TryBegin(). If that fails, the server is stopping, and the
+// call is over as if its caller had left.
 template <typename Self>
 class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
  public:
@@ -186,7 +186,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
   static void AcceptNext(const std::shared_ptr<const Method<Self>>& method) {
     if (!method->queue->TryBegin()) return;
     const auto call = std::make_shared<Self>(method);
-    // Must be asked for before the call is accepted. It fires only for calls that were.
+    // Must be requested before the call is accepted. Fires only for calls that were accepted.
     call->context_.AsyncNotifyWhenDone(&call->done_);
     call->accepted_.Hold(call);
     method->Accept(&call->context_, &call->stream_, &call->accepted_);
@@ -195,7 +195,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
  protected:
   using Step = void (*)(Self& call, bool ok);
 
-  // A completion tag that takes the next step of its call, and keeps the call alive until then.
+  // A completion tag that runs the next step of its call, and keeps the call alive until then.
   class Tag final : public CompletionTag {
    public:
     explicit Tag(Step step) : step_(step) {}
@@ -211,13 +211,13 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
   };
 
   bool TryBegin() { return method_->queue->TryBegin(); }
-  // How it was finished. To be called before it is.
+  // The code with which the call is finished. Set it before that.
   void SetCode(absl::StatusCode code) { code_.store(code, std::memory_order_relaxed); }
   bool IsOver() const { return (departure_.load(std::memory_order_acquire) & kOver) != 0; }
 
   const Method<Self>& method() const { return *method_; }
-  // The call ends without the service's doing, for which its caller has then left. Before the
-  // operation that ends it.
+  // The call ends without the service's action, which then counts as its caller having left. Call
+  // it before the operation that ends the call.
   void EndAsIfCallerLeft() { lost_ = true; }
 
   grpc::ServerContext context_;
@@ -229,7 +229,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
   }
 
  private:
-  // Whoever comes second of OnDone() and SetCallerLeftAction() runs the action.
+  // The second of OnDone() and SetCallerLeftAction() runs the action.
   static constexpr uint8_t kOver = 1;
   static constexpr uint8_t kHasAction = 2;
 
@@ -259,7 +259,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
 
   void LetIn(CallContext known) {
     const std::shared_ptr<Self> self = this->shared_from_this();
-    // Before it is looked whether that was revoked: afterwards the call ends with it.
+    // Before Admit() checks for revocation: from here on, revocation ends the call.
     if (known.credential != nullptr) method_->live->Add(known.credential, self);
     const absl::StatusOr<CallContext> caller =
         method_->Admit(std::move(known), context_, self->incoming());
@@ -284,7 +284,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
   Tag accepted_;
   Tag request_;
   Tag done_;
-  // Until the request is here.
+  // Until the request has arrived.
   std::unique_ptr<CallContext> caller_;
   AwaitedRequests::Place awaited_;
   std::atomic<uint8_t> departure_{0};
@@ -294,7 +294,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
   std::function<void()> on_caller_left_;
 };
 
-// A call that is answered once, later.
+// A call with one answer, sent later.
 class DeferredCall final : public LongCall<DeferredCall>, public AnyReply {
  public:
   using Handler = HeldHandler;
@@ -325,7 +325,7 @@ class DeferredCall final : public LongCall<DeferredCall>, public AnyReply {
   Tag finished_;
   std::atomic<bool> finishing_{false};
   std::function<void()> if_lost_;
-  AnyMessage response_;  // Until the gate lets it out.
+  AnyMessage response_;  // Until the gate releases it.
 };
 
 }  // namespace callslip::tracker::internal

@@ -1,7 +1,7 @@
 #ifndef CALLSLIP_TRACKER_SERVER_ASYNC_SERVER_STREAMS_H_
 #define CALLSLIP_TRACKER_SERVER_ASYNC_SERVER_STREAMS_H_
 
-// The streaming calls behind AsyncServer. Included by async_server.cc only.
+// The streaming calls behind AsyncServer. Included only by async_server.cc.
 
 #include <atomic>
 #include <functional>
@@ -20,10 +20,10 @@ namespace callslip::tracker::internal {
 
 // A call that sends messages from a source; `Stream` is AnyStream or AnyDuplex.
 //
-// There are no locks: one thread at a time has the right to ask the source and to start an
-// operation, and holds it (kBusy) until that operation is done. Others leave a flag behind, which
-// whoever holds the right looks at before giving it back. Once the stream has ended or its caller
-// has left, nobody gives it back.
+// Uses no locks: one thread at a time has the right to ask the source and to start an operation,
+// and holds it (kBusy) until that operation is done. Other threads leave a flag, which the holder
+// checks before it releases the right. Once the stream has ended or its caller has left, the right
+// is never released.
 template <typename Self, typename Stream>
 class SendingCall : public LongCall<Self>, public Stream {
  public:
@@ -54,24 +54,24 @@ class SendingCall : public LongCall<Self>, public Stream {
   }
 
  protected:
-  // True once the last operation of this side was started.
+  // True once the last operation of this side has been started.
   bool HasSentEnd() const { return (state_.load() & kEndSent) != 0; }
 
  private:
   friend Base;
 
   static constexpr uint8_t kBusy = 1;
-  static constexpr uint8_t kWoken = 2;      // The source is to be asked, again.
-  static constexpr uint8_t kEndChosen = 4;  // Somebody called Finish().
-  static constexpr uint8_t kEnding = 8;     // end_ may be read.
+  static constexpr uint8_t kWoken = 2;      // The source must be asked, again.
+  static constexpr uint8_t kEndChosen = 4;  // Finish() was called.
+  static constexpr uint8_t kEnding = 8;     // end_ can be read.
   static constexpr uint8_t kEndSent = 16;
-  static constexpr uint8_t kOver = 32;  // The caller has left or has the status.
+  static constexpr uint8_t kOver = 32;  // The caller has left or has received the status.
 
   void OnOver() {
     if ((state_.fetch_or(kOver | kBusy) & kBusy) == 0) Drop();
   }
 
-  // Gives the right back if there is nothing to be done with it. `state` is what was seen last.
+  // Releases the right if there is nothing to do. `state` is the last known state.
   bool TryRest(uint8_t state) {
     while ((state & (kWoken | kEnding | kOver)) == 0) {
       if (state_.compare_exchange_weak(state, static_cast<uint8_t>(state & ~kBusy))) return true;
@@ -79,7 +79,7 @@ class SendingCall : public LongCall<Self>, public Stream {
     return false;
   }
 
-  // Starts the next operation if there is one.
+  // Starts the next operation, if any.
   void Pump() {
     while (true) {
       if (std::optional<Outgoing<AnyMessage>> next = Next()) return Send(*std::move(next));
@@ -91,7 +91,7 @@ class SendingCall : public LongCall<Self>, public Stream {
     }
   }
 
-  // What the source has to send, asked until nobody has called Wake() meanwhile.
+  // The next message of the source. Asks again while Wake() is called meanwhile.
   std::optional<Outgoing<AnyMessage>> Next() {
     if (ahead_ != nullptr) return std::move(*std::exchange(ahead_, nullptr));
     do {
@@ -103,7 +103,8 @@ class SendingCall : public LongCall<Self>, public Stream {
   }
 
   void Send(Outgoing<AnyMessage> next) {
-    // A last message travels with the status, in one operation; gRPC wants the status to be OK.
+    // The last message travels with the status in one operation; gRPC requires that status to be
+    // OK.
     bool last = false;
     if ((state_.load() & kEnding) != 0 && end_.ok()) {
       if (std::optional<Outgoing<AnyMessage>> more = Next()) {
@@ -164,14 +165,14 @@ class SendingCall : public LongCall<Self>, public Stream {
     if (ok && if_sent != nullptr) if_sent();
     if (!ok) {
       if (if_lost != nullptr) if_lost();
-      // The caller is gone, and OnOver() is on its way.
+      // The caller has left, and OnOver() will follow.
       Drop();
     } else if (!HasSentEnd()) {
       Pump();
     }
   }
 
-  // Nothing will be sent any more.
+  // Discards the source and the message ahead: nothing will be sent any more.
   void Drop() {
     source_ = nullptr;
     const auto ahead = std::move(ahead_);
@@ -180,12 +181,12 @@ class SendingCall : public LongCall<Self>, public Stream {
 
   std::atomic<uint8_t> state_{0};
   typename Base::Tag sent_;
-  // The following belong to who holds kBusy.
+  // The following members belong to the holder of kBusy.
   Source source_;
-  // Of the message that is being sent.
+  // For the message that is being sent.
   std::function<void()> if_lost_;
   std::function<void()> if_sent_;
-  // The message after that, where it was looked for to see whether the former is the last.
+  // The message after it, if it was fetched to find out whether the former is the last.
   std::unique_ptr<Outgoing<AnyMessage>> ahead_;
   AnyMessage put_aside_;  // The message that waits for the gate.
   // Written by the first Finish(), before kEnding is set.
@@ -206,7 +207,7 @@ class StreamCall final : public SendingCall<StreamCall, AnyStream> {
 
   IncomingRequest* incoming() { return &incoming_; }
   void Begin(const CallContext& caller) {
-    // Streams live for longer than their requests are of use.
+    // Streams outlive the use of their requests.
     const AnyMessage request = std::move(request_);
     method().handler(caller, *request, shared_from_this());
   }
@@ -235,7 +236,7 @@ class DuplexCall final : public SendingCall<DuplexCall, AnyDuplex> {
  private:
   friend LongCall;
 
-  // Requests are read one by one.
+  // Requests are read one by one, not here.
   static IncomingRequest* incoming() { return nullptr; }
   void Begin(const CallContext& caller) { method().handler(caller, shared_from_this()); }
   void EndWith(const absl::Status& status) { Finish(status); }
@@ -247,7 +248,7 @@ class DuplexCall final : public SendingCall<DuplexCall, AnyDuplex> {
       return;
     }
     read_.Hold(shared_from_this());
-    // A fresh one, since a large request would leave its buffers behind in an idle stream.
+    // A new message, because a large request would leave its buffers behind in an idle stream.
     request_.reset(method().types.request->New());
     incoming_ = {request_.get(), method().shape, {}};
     stream_.Read(&incoming_, &read_);
@@ -263,9 +264,9 @@ class DuplexCall final : public SendingCall<DuplexCall, AnyDuplex> {
       Read();
       return;
     }
-    // gRPC does not tell a caller that has half-closed from one that has left. A second read passes
-    // through the call after whatever ended the first, so that OnOver() has been called by then
-    // if the caller has left.
+    // gRPC does not distinguish a caller that has half-closed from one that has left. A second read
+    // passes through the call after the event that ended the first, so that OnOver() has been
+    // called by then if the caller has left.
     if (!std::exchange(saw_end_, true)) {
       Read();
       return;
@@ -276,7 +277,7 @@ class DuplexCall final : public SendingCall<DuplexCall, AnyDuplex> {
   }
 
   Tag read_;
-  // The following belong to the read that is under way.
+  // The following members belong to the read in progress.
   AnyMessage request_;
   IncomingRequest incoming_;
   std::function<void(const Message&)> on_request_;

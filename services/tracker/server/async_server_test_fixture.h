@@ -14,7 +14,7 @@
 #include "tracker/rpc/testing/echo.grpc.pb.h"
 #include "tracker/server/async_server.h"
 
-// What the tests of AsyncServer share: an Echo service whose calls each test answers itself.
+// Shared by the tests of AsyncServer: an Echo service whose calls each test answers itself.
 namespace callslip::tracker {
 
 using testing::Echo;
@@ -26,7 +26,7 @@ using EchoReply = DeferredReply<EchoMessage>;
 using EchoStream = ServerStream<EchoMessage>;
 using EchoDuplex = DuplexStream<EchoMessage, EchoMessage>;
 
-// More than a gRPC peer that does not read takes (4 MiB), and than sockets hold.
+// More than gRPC accepts for a peer that does not read (4 MiB), and more than sockets hold.
 constexpr size_t kTooMuch = 16 << 20;
 
 inline Outgoing<EchoMessage> Numbered(int64_t number, size_t text_bytes = 0) {
@@ -48,7 +48,7 @@ class Sentinel {
   Notification* const gone_;
 };
 
-// Messages that wait to be sent. Thread-safe.
+// Messages waiting to be sent. Thread-safe.
 class Outbox {
  public:
   void Push(Outgoing<EchoMessage> message) {
@@ -69,7 +69,7 @@ class Outbox {
   std::deque<Outgoing<EchoMessage>> messages_ ABSL_GUARDED_BY(mutex_);
 };
 
-// A call that has reached the server, handed from its handler to the test.
+// A call that has reached the server, passed from its handler to the test.
 template <typename Call>
 class Arrival {
  public:
@@ -130,7 +130,7 @@ class AsyncServerTest : public ::testing::Test {
   AsyncServer server_;
   Address address_;
   std::unique_ptr<Echo::Stub> stub_;
-  // Of the one call that most tests make.
+  // For the one call that most tests make.
   grpc::ClientContext context_;
 };
 

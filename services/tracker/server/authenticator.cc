@@ -24,7 +24,7 @@ namespace {
 
 constexpr absl::string_view kUnixPeer = "unix:";
 
-// Whoever may open the socket. Where it names nobody else it is `local`, too.
+// A process that can open the socket. If it names no client, it acts as `local`.
 const Principal& PeerOfUnixSocket() {
   static const Principal peer{kLocalName, Role::kGateway, {}};
   return peer;
@@ -53,7 +53,7 @@ absl::Status RoleNotAllowed(const CallContext& call, const RpcAccess& access) {
                            .hint = absl::StrCat("Use a token with one of the roles ", roles, ".")});
 }
 
-// The alternative names of the certificate that was shown, and checked.
+// The alternative names of the peer's verified certificate.
 std::vector<std::string> CertificateNamesOf(const grpc::AuthContext& shown) {
   constexpr std::pair<const char*, CertificateNameKind> kKinds[] = {
       {GRPC_PEER_DNS_PROPERTY_NAME, CertificateNameKind::kDns},
@@ -78,7 +78,7 @@ std::optional<absl::string_view> MetadataOf(const grpc::ServerContext& context, 
   return absl::string_view(found->second.data(), found->second.size());
 }
 
-// The string of that name in a message; null where it has none.
+// The string field `name` of a message; null if it has none.
 const std::string* TextOf(const google::protobuf::Message* message, const char* name) {
   if (message == nullptr) return nullptr;
   const auto* field = message->GetDescriptor()->FindFieldByName(name);
@@ -91,7 +91,7 @@ const std::string* TextOf(const google::protobuf::Message* message, const char* 
                                                        const_cast<std::string*>(&unused));
 }
 
-// The command or session that a request is about; empty where it is about none.
+// The command or session that a request concerns; empty if none.
 std::string ObjectOf(const google::protobuf::Message* request) {
   for (const char* name : {"command_id", "session_id"}) {
     const std::string* id = TextOf(request, name);
@@ -146,14 +146,14 @@ absl::StatusOr<CallContext> Authenticator::Admit(CallContext caller,
                          .baggage = std::string(MetadataOf(context, "baggage").value_or(""))};
   }
   if (access.kind == RpcAccess::Kind::kOpen) return caller;
-  // It may have been revoked while the request was on its way.
+  // The credential may have been revoked while the request was in transit.
   if (caller.credential != nullptr && caller.credential->IsRevoked()) {
     return Refuse(TokenUnknown(), caller, access, "");
   }
   const std::string* client = TextOf(request, "client_id");
   const absl::string_view named = client == nullptr ? absl::string_view() : *client;
   absl::StatusOr<CallContext> acting = caller.OnBehalfOf(named);
-  // A gateway may say as what somebody calls, to whom the same holds.
+  // A gateway can name a client's role, to which the method's access rule also applies.
   if (acting.ok() && absl::StrContains(named, '@') && !access.Allows(acting->role)) {
     acting = RoleNotAllowed(*acting, access);
   }

@@ -27,51 +27,51 @@ class ServerContext;
 
 namespace callslip::tracker {
 
-// Why a call was refused before its handler saw it.
+// The reasons for refusing a call before its handler sees it.
 enum class Refusal {
-  kTokenMissing,        // Nothing was shown.
-  kTokenUnknown,        // Or not known any more.
-  kCertificateUnknown,  // A good one, but of nobody in the token file.
+  kTokenMissing,        // No credential was sent.
+  kTokenUnknown,        // Or was revoked.
+  kCertificateUnknown,  // A valid one that the token file does not list.
   kRoleNotAllowed,
   kNotYourClient,
 };
 inline constexpr int kRefusalCount = 5;
 
-// "token_missing", …: the reason that the caller is told.
+// "token_missing", …: the reason sent to the caller.
 absl::string_view RefusalName(Refusal refusal);
 
-// The tracker's admission: finds out who makes a call, whether the method is for its role, and for
-// whom it speaks. A caller is, in this order,
-//   whom its bearer token names       authorization: Bearer TOKEN in the metadata;
-//   whom its certificate names        where the listener has asked for one (mTLS);
-//   a gateway                         over the unix socket, whose folder and mode let in nobody
-//   else; `local`, which speaks for itself  where the tracker has no tokens.
-// Everybody else is refused. Thread-safe.
+// The tracker's request filter: determines the caller, whether its role allows the method, and on
+// whose behalf it calls. A caller is, in this order,
+//   the owner of its bearer token         authorization: Bearer TOKEN in the metadata;
+//   the owner of its certificate          if the listener has requested one (mTLS);
+//   a gateway                             over the unix socket, which its folder and mode protect;
+//   `local`, which acts for itself        if the tracker has no tokens.
+// All other callers are refused. Thread-safe.
 class Authenticator {
  public:
-  // Whose command or session has an id; empty where it is unknown.
+  // The owner of the command or session with an id; empty if unknown.
   using OwnerOf = std::function<std::string(const std::string& id)>;
 
-  // Without `credentials` whoever comes over TCP is `local`.
+  // Without `credentials` a caller over TCP that sends no token is `local`.
   Authenticator(Clock* clock, std::shared_ptr<const Credentials> credentials, OwnerOf owner_of)
       : credentials_(std::move(credentials)), audit_(clock, std::move(owner_of)) {}
 
-  // Who makes a call, by its head alone, and whether it may call the method. UNAUTHENTICATED or
-  // PERMISSION_DENIED, with a Refusal as its reason.
+  // Identifies the caller by the head of the call alone, and checks that it may call the method.
+  // UNAUTHENTICATED or PERMISSION_DENIED, with a Refusal as the reason.
   absl::StatusOr<CallContext> Identify(const grpc::ServerContext& context, const RpcAccess& access);
 
-  // For whom the same caller speaks. PERMISSION_DENIED as before. `request` is null where the
-  // caller streams: it then says with each message for whom it speaks (CallContext::OnBehalfOf).
+  // Adds the client on whose behalf the caller calls. Errors as in Identify(). `request` is null if
+  // the caller streams: each message then names the client (CallContext::OnBehalfOf).
   absl::StatusOr<CallContext> Admit(CallContext caller, const grpc::ServerContext& context,
                                     const RpcAccess& access,
                                     const google::protobuf::Message* request);
 
-  // How many calls were refused for that.
+  // The number of calls refused for that reason.
   int64_t refused(Refusal refusal) const { return refused_[static_cast<size_t>(refusal)]; }
 
  private:
-  // What has become of one call, in the log: who did what to whose command or session. Refusals,
-  // and what administrators do; up to 20 lines of each a second.
+  // Logs calls: the caller, the method, and the owner of the command or session concerned. Covers
+  // refusals and actions of administrators, up to 20 lines of each per second.
   class Audit {
    public:
     Audit(Clock* clock, OwnerOf owner_of)
@@ -90,9 +90,9 @@ class Authenticator {
     LogLimit allowed_;
   };
 
-  // Sets who calls, as far as that is known.
+  // Sets the caller in `call`, as far as it is known.
   absl::Status FindCaller(const grpc::ServerContext& context, CallContext& call) const;
-  // Counts a refusal, and logs it. Returns it.
+  // Counts and logs a refusal, and returns it.
   absl::Status Refuse(const absl::Status& why, const CallContext& call, const RpcAccess& access,
                       absl::string_view named);
 

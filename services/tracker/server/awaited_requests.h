@@ -12,16 +12,16 @@
 
 namespace callslip::tracker::internal {
 
-// The calls of one queue whose callers were let in, and whose requests have not come whole yet. Of
-// each of these gRPC may hold almost a whole message. Used by the thread that polls the queue.
+// The calls of one queue whose callers were identified, but whose requests are still incomplete.
+// gRPC can hold almost a whole message for each. Used by the thread that polls the queue.
 class AwaitedRequests {
  public:
-  // A request that takes longer is cancelled when the next call comes.
+  // A request that takes longer is cancelled when the next call arrives.
   static constexpr absl::Duration kMaxAge = absl::Seconds(30);
-  // The same of callers who have not shown who they are, whose requests are packets.
+  // The limit for unidentified callers, whose requests are small.
   static constexpr absl::Duration kMaxAgeUnauthenticated = absl::Seconds(5);
-  // How many of these may wait at a time, on all queues: beyond it those are cancelled that have
-  // waited for longest. Of a burst, as it comes, more may: their packets are under way.
+  // The maximum number of calls from unidentified callers that can wait, over all queues: beyond
+  // it, the oldest are cancelled. A fresh burst may have more: their packets are still in transit.
   static constexpr size_t kStrangers = 16;
   static constexpr size_t kStrangersInBurst = 512;
   static constexpr absl::Duration kBurst = absl::Milliseconds(100);
@@ -35,7 +35,7 @@ class AwaitedRequests {
   using Entries = std::list<Entry>;
 
  public:
-  // Takes its entry along when it goes. Made by default it has none.
+  // Removes its entry when destroyed. A default-constructed Place has no entry.
   class Place {
    public:
     Place() = default;
@@ -58,18 +58,17 @@ class AwaitedRequests {
     Entries::iterator at_;
   };
 
-  // For one of so many queues.
+  // `queues` is the total number of queues.
   explicit AwaitedRequests(size_t queues)
       : most_strangers_(kStrangers / queues), most_in_burst_(kStrangersInBurst / queues) {}
 
-  // From now on. `context`, of a call that has begun at `begun`, lives longer than what is
-  // returned.
+  // Adds a call that began at `begun`. `context` must outlive the returned Place.
   [[nodiscard]] Place Add(grpc::ServerContext* context, int64_t begun, bool is_stranger) {
     CancelThoseBefore(begun - absl::ToInt64Nanoseconds(kMaxAge), known_);
     CancelThoseBefore(begun - absl::ToInt64Nanoseconds(kMaxAgeUnauthenticated), strangers_);
     Entries& entries = is_stranger ? strangers_ : known_;
     entries.push_back({.context = context, .begun = begun});
-    // Those that were cancelled are about to go.
+    // Cancelled entries are about to be removed.
     size_t waiting = 0;
     const int64_t burst = begun - absl::ToInt64Nanoseconds(kBurst);
     for (auto each = strangers_.rbegin(); each != strangers_.rend(); ++each) {

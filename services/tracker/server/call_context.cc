@@ -16,7 +16,7 @@ namespace {
 
 constexpr absl::string_view kAllClients = "*";
 
-// Those who find what belongs to others by its id. What a runner may call is about sessions only.
+// The roles that find other clients' objects by id. A runner can call only methods about sessions.
 bool FindsEverybodys(Role role) {
   return RoleSet{Role::kViewer, Role::kAdmin, Role::kRunner}.Has(role);
 }
@@ -48,10 +48,10 @@ absl::Status NotYourClient(const Principal& principal, absl::string_view named) 
 absl::StatusOr<CallContext> CallContext::OnBehalfOf(absl::string_view named) const {
   CallContext call = *this;
   const bool is_gateway = principal->role == Role::kGateway;
-  // A client of the gateway may have its name, and is a client all the same.
+  // A client of the gateway can have the gateway's name, and is still a client.
   if (named.empty() || (named == client_id && !is_gateway)) return call;
-  // What it may call is about sessions that it was given, whose clients it names; it stays who it
-  // is.
+  // A runner's methods concern its assigned sessions, whose owners it names; it keeps its own
+  // identity.
   if (principal->role == Role::kRunner) {
     RETURN_IF_ERROR(CheckName("client_id", named));
     if (named != kAllClients) return call;
@@ -80,7 +80,8 @@ ClientScope CallContext::Serves() const {
 
 absl::StatusOr<ClientScope> CallContext::ScopeOf(absl::string_view owner) const {
   if (owner.empty() || owner == client_id) return ClientScope(client_id);
-  // A gateway that calls for nobody sees everybody; for a client, what that one does.
+  // A gateway that calls for no client sees all clients; for a client, it sees what that client
+  // sees.
   if (!FindsEverybodys(role) && role != Role::kGateway) {
     return NotYourClient(*principal, owner);
   }

@@ -17,77 +17,77 @@
 
 namespace callslip::tracker {
 
-// Who makes a call, and for whom. Made where the call comes in (Authenticator); nothing else tells
-// handlers whose call it is.
+// The caller of a call, and the client on whose behalf it calls. Made where the call arrives
+// (Authenticator), and the handlers' only source for the caller's identity.
 struct CallContext {
-  // Who has shown itself. Lives as long as the call.
+  // The authenticated caller. Valid as long as the call.
   const Principal* principal = nullptr;
-  // What by; null where nothing can be revoked.
+  // The credential that authenticated it; null if it cannot be revoked.
   CredentialPtr credential;
-  // On whose behalf the call is made: the principal itself, or whom it speaks for. What the call
-  // makes is this client's.
+  // The client on whose behalf the call is made: the principal itself, or the client that it acts
+  // for. This client owns what the call creates.
   std::string client_id;
-  // As what, from which follows whose things it finds by their ids.
+  // The role in which it acts; it determines whose commands and sessions can be found by id.
   Role role = Role::kLocal;
   ClientScope scope;
-  // The other end, as gRPC writes it: `ipv4:127.0.0.1:4242`, `unix:`.
+  // The peer's address as gRPC writes it: `ipv4:127.0.0.1:4242`, `unix:`.
   std::string peer;
-  // When the caller gives up.
+  // The deadline of the caller.
   absl::Time deadline = absl::InfiniteFuture();
-  // The `traceparent` of W3C Trace Context that came with the call; may be empty, and malformed.
+  // The `traceparent` of W3C Trace Context sent with the call; may be empty or malformed.
   std::string trace;
-  // What came beside it, of a call that may begin a trace.
+  // The headers that accompany it, for a call that can begin a trace.
   TraceCompanions companions;
-  // Where the call belongs in a trace: its own span, if it is recorded. Empty where no spans are.
+  // The call's place in a trace: its own span, if it is recorded. Empty if no spans are recorded.
   TraceContext span;
-  // The same for the log, where no spans are recorded: what came with the call.
+  // The trace for the log: `span`, or the `traceparent` of the call if no spans are recorded.
   TraceContext Trace() const {
     return span.empty() ? TraceContext::Parse(trace).value_or(TraceContext()) : span;
   }
 
-  // Of a call that is answered at once: what is to be done once its answer, which is none of an
-  // error, has left. Null: nobody can tell, and it is done by WhenAnswered() itself.
+  // For a call that is answered at once: the action to run once its successful response has been
+  // sent. Null: sending cannot be observed, and WhenAnswered() runs the action itself.
   std::function<void()>* when_answered = nullptr;
 
-  // To be called once at most, before the handler returns.
+  // Call it at most once, before the handler returns.
   void WhenAnswered(std::function<void()> action) const {
     if (when_answered == nullptr) return action();
     *when_answered = std::move(action);
   }
 
-  // The same call for the client that a part of it names, as `client_id` of a request does:
-  // `NAME`, or `NAME@ROLE` from a gateway; empty is the caller itself. A runner, which is given
-  // sessions of all clients, names whose they are and stays what it is. PERMISSION_DENIED, reason
-  // `not_your_client`, where it may not speak for that one.
+  // The same call on behalf of the client that a part of it names, as `client_id` of a request
+  // does: `NAME`, or `NAME@ROLE` from a gateway; empty is the caller itself. A runner, which is
+  // assigned sessions of all clients, names their owners but keeps its own identity.
+  // PERMISSION_DENIED, reason `not_your_client`, if the caller may not act for that client.
   absl::StatusOr<CallContext> OnBehalfOf(absl::string_view named) const;
 
-  // Whose commands a worker, and whose sessions a runner is given: everybody's, but `local` its own
-  // alone.
+  // The clients whose commands a worker gets, and whose sessions a runner gets: all clients, but
+  // for `local` only itself.
   ClientScope Serves() const;
 
-  // Whose things are listed for an `owner` that a request names: empty is the client itself, `*`
-  // all. PERMISSION_DENIED, reason `not_your_client`, where it sees its own alone.
+  // The clients whose objects are listed for an `owner` that a request names: empty is the client
+  // itself, `*` all. PERMISSION_DENIED, reason `not_your_client`, if the caller sees only its own.
   absl::StatusOr<ClientScope> ScopeOf(absl::string_view owner) const;
 };
 
-// What `look(clients)` finds among the caller's own, and else among what it may see of others: a
-// result that it looks at there is not collected.
+// The result of `look(clients)` among the caller's own objects, else among the others that it can
+// see. Looking at a result there does not collect it.
 template <typename Look>
 auto FindOwnThenVisible(const CallContext& caller, Look look) {
-  // A viewer's look never collects, also where its name is a client's.
+  // A viewer's look never collects a result, even if a client has the same name.
   if (caller.role == Role::kViewer) return look(caller.scope);
   auto found = look(ClientScope(caller.client_id));
   if (!caller.scope.is_all() || !absl::IsNotFound(found.status())) return found;
   return look(caller.scope);
 }
 
-// Of whoever comes where nothing is asked for: `local`.
+// The context of an unauthenticated caller: `local`.
 CallContext LocalCall();
 
-// What a role finds by ids: everybody's, or its own.
+// The clients whose objects a role finds by id: all, or only its own.
 ClientScope ScopeOfRole(Role role, const std::string& client_id);
 
-// PERMISSION_DENIED, reason `not_your_client`, with what to do instead.
+// PERMISSION_DENIED, reason `not_your_client`, with the remedy.
 absl::Status NotYourClient(const Principal& principal, absl::string_view named);
 
 }  // namespace callslip::tracker

@@ -10,9 +10,9 @@
 
 namespace callslip::tracker {
 
-// Asks the standard health service (grpc.health.v1) of the tracker at `address`, which serves with
-// `tls` there. OK if it reports SERVING within `timeout`, UNAVAILABLE otherwise. What
-// `callslip-tracker healthcheck` does.
+// Queries the standard health service (grpc.health.v1) of the tracker at `address`, which serves
+// with `tls`. OK if it reports SERVING within `timeout`, UNAVAILABLE otherwise. Implements
+// `callslip-tracker healthcheck`.
 absl::Status CheckHealth(const Address& address, const std::optional<TlsFiles>& tls,
                          absl::Duration timeout);
 

@@ -73,7 +73,7 @@ void HealthService::Watch(const Request& request, const std::shared_ptr<WatchStr
     return;
   }
   stream->Wake();
-  // Adding comes first: this removes it at once where the caller has left.
+  // Adding comes first: this call removes it at once if the caller has left.
   stream->OnCallerLeft([this, id] { Remove(id); });
 }
 

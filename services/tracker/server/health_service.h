@@ -17,29 +17,29 @@
 
 namespace callslip::tracker {
 
-// gRPC's standard health service. All services that it knows have the status of the server: SERVING
-// from the start, NOT_SERVING while it drains.
+// gRPC's standard health service. All known services have the status of the server: SERVING from
+// the start, NOT_SERVING while it drains.
 //
-// Instead of the one that gRPC brings, which uses the callback API: its threads wake for every call
-// of the server, which costs a sixth of the throughput on one core and a third on two.
+// Replaces the one in gRPC, which uses the callback API: its threads wake for every call of the
+// server, which costs a sixth of the throughput on one core and a third on two.
 //
 // Thread-safe. Must outlive the server that it serves on.
 class HealthService {
  public:
   static constexpr char kName[] = "grpc.health.v1.Health";
 
-  // Knows `services` by their full names, and the server as a whole by the empty name.
+  // `services` are the full names of the known services; the empty name is the server as a whole.
   explicit HealthService(const std::vector<std::string>& services);
 
-  // Before the server is started.
+  // Call before the server is started.
   static void AddTo(AsyncServer& server) { server.AddService(kName); }
-  // After the server was started.
+  // Call after the server was started.
   void ServeOn(AsyncServer& server);
 
-  // What Check() answers and Watch() tells from now on.
+  // Sets the status that Check() and Watch() report from now on.
   void SetServing(bool serving);
 
-  // Ends all watches once they have sent the present status, so that they don't hold up a stop. New
+  // Ends all watches once they have sent the current status, so that they don't delay a stop. New
   // ones end likewise.
   void EndWatches();
 
@@ -48,7 +48,7 @@ class HealthService {
   using Response = grpc::health::v1::HealthCheckResponse;
   using WatchStream = ServerStream<Response>;
 
-  // A watch is 15 KB and a wake at every change.
+  // A watch costs 15 KB and a wake-up at every change.
   static constexpr size_t kMaxWatches = 1000;
 
   absl::Status Check(const Request& request, Response& response) const;
@@ -56,7 +56,7 @@ class HealthService {
   absl::Status Add(int64_t id, const std::shared_ptr<WatchStream>& stream);
   void Remove(int64_t id);
   Response::ServingStatus StatusOf(bool known) const;
-  // Copies, so that they can be told without the lock.
+  // Returns copies, so that the streams can be woken without the lock.
   std::vector<std::shared_ptr<WatchStream>> Watches();
 
   const absl::flat_hash_set<std::string> services_;

@@ -15,7 +15,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Whether the near end of `fd` is what a listener on `bound` accepts on.
+// Whether the local address of `fd` is that of the listener on `bound`.
 bool IsBoundTo(int fd, const Address& bound) {
   union {
     sockaddr any;
@@ -23,7 +23,7 @@ bool IsBoundTo(int fd, const Address& bound) {
     sockaddr_in v4;
     sockaddr_in6 v6;
   } name = {};
-  // Room for the zero that a longest path does not have.
+  // One byte less, for the terminating zero that a path of maximum length lacks.
   socklen_t size = sizeof(name) - 1;
   if (getsockname(fd, &name.any, &size) != 0) return false;
   switch (name.any.sa_family) {
@@ -47,7 +47,7 @@ UnixSocketMask::~UnixSocketMask() { umask(before_); }
 void OpenToGroups(const std::vector<Address>& bound) {
   for (const Address& address : bound) {
     if (!address.is_unix()) continue;
-    // Whoever the folder lets in may have put a link in the socket's place.
+    // A process with access to the folder may have replaced the socket with a link.
     fchmodat(AT_FDCWD, address.unix_path.c_str(), SocketMode(address.unix_path),
              AT_SYMLINK_NOFOLLOW);
   }

@@ -7,11 +7,11 @@
 
 #include "common/address.h"
 
-// What gRPC does not do with the sockets of a listener.
+// Operations on a listener's sockets that gRPC lacks.
 namespace callslip::tracker {
 
-// While it lives, unix sockets are made for their owner alone. It is the process's mask that says
-// so: files that others make meanwhile have fewer rights, too.
+// While it lives, new unix sockets are accessible only to their owner. It sets the process's umask,
+// so files that other threads create meanwhile also have fewer permissions.
 class UnixSocketMask {
  public:
   UnixSocketMask();
@@ -23,10 +23,10 @@ class UnixSocketMask {
   const mode_t before_;
 };
 
-// Opens each unix socket of `bound` to the group where its folder does; see SocketMode().
+// Opens each unix socket of `bound` to the group if its folder is; see SocketMode().
 void OpenToGroups(const std::vector<Address>& bound);
 
-// Ends all connections that this process has accepted on `bound`, whatever they have yet to send.
+// Cuts all connections that this process has accepted on `bound`, even with unsent data.
 void CutConnections(const Address& bound);
 
 }  // namespace callslip::tracker

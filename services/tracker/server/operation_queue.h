@@ -13,24 +13,22 @@
 
 namespace callslip::tracker::internal {
 
-// What a completion queue hands back when an operation is done.
+// A completion queue's tag for an operation.
 class CompletionTag {
  public:
   virtual ~CompletionTag() = default;
   virtual void OnCompletion(bool ok) = 0;
 };
 
-// A completion queue that is not shut down before the last operation on it was dealt with. gRPC
-// aborts the process where one is started later, and starts one itself, unasked, when a call that
-// it has accepted comes out of the queue.
-//
-// Thread-safe.
+// A completion queue that is shut down only after its last operation has been handled. gRPC aborts
+// the process if an operation is started later, and starts one itself when a call that it has
+// accepted comes out of the queue.
 class OperationQueue {
  public:
   explicit OperationQueue(std::unique_ptr<grpc::ServerCompletionQueue> queue)
       : queue_(std::move(queue)) {}
 
-  // Before each operation that is started on queue(): false where that must not happen any more.
+  // Call it before each operation on queue(). False: the operation must not be started any more.
   bool TryBegin() {
     uint64_t state = state_.load(std::memory_order_relaxed);
     do {
@@ -39,11 +37,11 @@ class OperationQueue {
     return true;
   }
 
-  // For a tag that comes out of the queue of itself, on account of one that is being dealt with.
+  // For a tag that gRPC adds by itself, because of the operation that is being handled.
   void BeginFollowing() { state_.fetch_add(1, std::memory_order_relaxed); }
 
-  // Deals with what comes out of the queue, until it is shut down. With a gate, what is there at
-  // the same time is dealt with together, while its outputs have to wait.
+  // Handles completed operations until the queue is shut down. With a gate, operations that
+  // complete together are handled as a batch while their outputs must wait.
   void Poll(OutputGate* gate = nullptr) {
     void* tag = nullptr;
     bool ok = false;
@@ -61,8 +59,8 @@ class OperationQueue {
     }
   }
 
-  // Lets no operation begin any more, waits for those under way, and shuts the queue down. They
-  // must be sure to end: the server was shut down. Once only.
+  // Lets no operation begin any more, waits for those in progress, and shuts the queue down. The
+  // server must have been shut down, so that they are sure to end. Call it once.
   void Close() {
     if (state_.fetch_or(kClosed, std::memory_order_acq_rel) != 0) idle_.Wait();
     queue_->Shutdown();
@@ -71,7 +69,7 @@ class OperationQueue {
   grpc::ServerCompletionQueue* queue() const { return queue_.get(); }
 
  private:
-  // As many as the calls that a client keeps under way; more would only delay the first ones.
+  // As many as a client's concurrent calls; more would only delay the first ones.
   static constexpr int kMaxBatch = 64;
 
   void DealWith(void* tag, bool ok) {
@@ -84,7 +82,7 @@ class OperationQueue {
            grpc::CompletionQueue::GOT_EVENT;
   }
 
-  // The other bits count the operations under way.
+  // The other bits count the operations in progress.
   static constexpr uint64_t kClosed = uint64_t{1} << 63;
 
   const std::unique_ptr<grpc::ServerCompletionQueue> queue_;

@@ -27,26 +27,26 @@ using google::protobuf::io::CodedInputStream;
 
 constexpr uint32_t kKiB = 1024;
 constexpr uint32_t kMiB = 1024 * kKiB;
-// Ids and names, of which none may have as much.
+// For ids and names, whose own limits are all lower.
 constexpr uint32_t kName = kKiB;
-// Texts for people and of pages, which are cut to less: as long as browsers make addresses, since
-// nothing is to be lost over a long one.
+// For texts for people and texts of pages, which are truncated later: the length that browsers
+// allow for addresses, because a long address must not make a request fail.
 constexpr uint32_t kText = 2 * kMiB;
-// The longest message that gRPC takes.
+// The longest message that gRPC accepts.
 constexpr uint32_t kWhole = 16 * kMiB;
 constexpr uint32_t kMany = 10'000;
 
-// Fields and messages. One may be kept as unknown though its number is known.
+// Counts fields and messages. A known number with a wrong type can be kept as an unknown field.
 constexpr int kMaxParts = 200'000;
 constexpr int kMaxUnknownFields = 1000;
 constexpr int kMaxDepth = 32;
 constexpr int kMaxJsonDepth = 100;
-// A time or a duration; and the longest number.
+// For a time or a duration; and the longest number.
 constexpr uint64_t kMaxPlainBytes = 64;
 constexpr uint64_t kMaxNumberBytes = 10;
 
 constexpr FieldLimit kLimits[] = {
-    // Who, and about what.
+    // Identities and objects.
     {"id", kName},
     {"client_id", kName},
     {"owner", kName},
@@ -107,7 +107,7 @@ constexpr FieldLimit kLimits[] = {
     {"problem", kText},
     {"value", kText},
     {"CommandError.message", 8 * kMiB},
-    // What it is all about.
+    // Payloads.
     {"params", 2 * kMiB},
     {"context", kText},
     {"result", kWhole},
@@ -119,7 +119,7 @@ constexpr FieldLimit kLimits[] = {
     {"usage", kMiB, 1, true},
     {"PutImageRequest.data", 12 * kMiB},
     {"tabs", 2 * kMiB},
-    // Several.
+    // Repeated fields.
     {"states", 0, 100},
     {"held", kName, kMany},
     {"instance", kName},
@@ -141,8 +141,8 @@ constexpr FieldLimit kLimits[] = {
     {"service", kName},
 };
 
-// Counts what a tree of some JSON would have, without making it; whether it is JSON at all is for
-// the parser to say.
+// Counts the values and depth of JSON without building a tree; the parser decides whether it is
+// valid.
 class JsonCounter {
  public:
   void Add(absl::string_view bytes) {
@@ -174,7 +174,7 @@ bool HasLength(const FieldDescriptor& field) {
 
 bool IsOurs(const Descriptor& type) { return type.file()->package() == "callslip.tracker.v1"; }
 
-// Of other packages, as tests have them.
+// For messages of other packages, as in tests.
 constexpr FieldLimit kForeign = {"", kWhole, kMany};
 
 }  // namespace
@@ -198,7 +198,7 @@ struct RequestShape::Look {
   int unknown = 0;
   absl::Status refused;
 
-  // Passes over so many bytes of JSON.
+  // Skips `bytes` of JSON and counts their content.
   bool CountJson(const FieldDescriptor& field, uint32_t bytes) {
     JsonCounter counter;
     while (bytes > 0) {
@@ -231,7 +231,7 @@ const RequestShape& RequestShape::OfLocked(const Descriptor& type) {
       *new absl::flat_hash_map<const Descriptor*, std::unique_ptr<RequestShape>>();
   std::unique_ptr<RequestShape>& known = shapes[&type];
   if (known != nullptr) return *known;
-  // A type that holds itself finds its shape.
+  // Inserted before its fields, so that a recursive type finds its own shape.
   known = std::make_unique<RequestShape>();
   RequestShape& shape = *known;
   for (int i = 0; i < type.field_count(); ++i) {
@@ -292,7 +292,7 @@ bool RequestShape::CheckMessage(Look& look, int depth) const {
         if (!CheckLength(field, bytes, look, depth)) return false;
         break;
       default:
-        // Groups: no field is one, and an unknown one would be kept with all that it holds.
+        // Groups: no field is one, and an unknown one would be kept with all its content.
         return look.Refuse("request", "has groups");
     }
   }
@@ -302,7 +302,7 @@ bool RequestShape::CheckMessage(Look& look, int depth) const {
 bool RequestShape::CheckLength(const Field& field, uint32_t bytes, Look& look, int depth) {
   if (field.descriptor == nullptr) return look.input.Skip(static_cast<int>(bytes));
   if (field.message == nullptr) {
-    // Numbers that stand together, or a time.
+    // Packed numbers, or a time.
     uint64_t most = kMaxPlainBytes;
     if (field.limit != nullptr) {
       most = HasLength(*field.descriptor) ? field.limit->bytes

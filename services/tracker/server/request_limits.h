@@ -12,46 +12,47 @@
 
 namespace callslip::tracker::internal {
 
-// How much a field of a request may hold for the request to be looked at at all. Wide: what a field
-// should hold is checked by whoever takes it, with an error of its own. This is what keeps a
-// message that means nothing from taking memory and time.
+// The maximum size of a request's field, checked before the request is parsed. Generous: handlers
+// check the exact limits, with their own errors. This keeps meaningless messages from taking memory
+// and time.
 struct FieldLimit {
-  absl::string_view field;  // `Message.field`, or `field` for all of that name that have no other.
-  uint32_t bytes;           // Of one; 0 where it has no length of its own.
-  uint32_t items = 1;       // Of a repeated one, in one message.
-  // It is JSON of which a tree is made: at most 200,000 values, 100 deep.
+  absl::string_view field;  // `Message.field`, or `field` for all fields of that name without a row
+                            // of their own.
+  uint32_t bytes;           // The maximum of one value; 0 if it has no length.
+  uint32_t items = 1;       // The maximum of a repeated field, in one message.
+  // The field is JSON that will be parsed into a tree: at most 200,000 values, 100 deep.
   bool is_json = false;
 };
 
-// Every field of every request that has a length or is repeated has its row.
+// Has a row for every field of every request that has a length or is repeated.
 absl::Span<const FieldLimit> FieldLimits();
 
-// Null where there is none.
+// Null if the field has no limit.
 const FieldLimit* FindFieldLimit(const google::protobuf::FieldDescriptor& field);
 
-// The limits of one type of request, made for looking at what comes in.
+// The limits of one request type, prepared for checking incoming requests.
 class RequestShape {
  public:
-  // That of a type, made once. Crashes where a field has no row and should have one.
+  // The shape of a type, made once. Crashes if a field lacks a required row.
   static const RequestShape& Of(const google::protobuf::Descriptor& type);
 
-  // Looks at a request as it came in, without making anything of it. INVALID_ARGUMENT, reason
-  // `invalid_argument`, which names the field, where one is beyond its limit; also where there are
-  // more than 200,000 fields in all, or more than 1,000 fields that the type does not have. What is
-  // no message at all is left to the parser.
+  // Checks a request in its wire format, without parsing it. INVALID_ARGUMENT, reason
+  // `invalid_argument`, which names the field, if a field exceeds its limit; also if there are more
+  // than 200,000 fields in total, or more than 1,000 fields that the type does not have. Leaves
+  // malformed messages to the parser.
   absl::Status Check(google::protobuf::io::ZeroCopyInputStream& bytes) const;
 
  private:
   struct Field {
-    const google::protobuf::FieldDescriptor* descriptor = nullptr;  // Null: there is none.
-    const FieldLimit* limit = nullptr;      // Null where it has no length and is not repeated.
-    const RequestShape* message = nullptr;  // Of a message of ours.
+    const google::protobuf::FieldDescriptor* descriptor = nullptr;  // Null: there is no such field.
+    const FieldLimit* limit = nullptr;      // Null if it has no length and is not repeated.
+    const RequestShape* message = nullptr;  // For a message of ours.
   };
   struct Look;
 
   static const RequestShape& OfLocked(const google::protobuf::Descriptor& type);
 
-  // False where there is no need to go on: something is refused, or the bytes are no message.
+  // False to stop: a field was refused, or the bytes are not a message.
   bool CheckMessage(Look& look, int depth) const;
   static bool CheckLength(const Field& field, uint32_t bytes, Look& look, int depth);
 

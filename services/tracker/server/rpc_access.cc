@@ -37,7 +37,7 @@ bool RpcAccess::Allows(Role role) const {
 
 std::optional<RpcAccess> AccessOf(const google::protobuf::MethodDescriptor& method) {
   RpcAccess access{.method = method.full_name(), .kind = RpcAccess::Kind::kOpen, .roles = {}};
-  // The standard health checks, whose proto is not ours.
+  // The standard health checks have a foreign proto without the option.
   if (method.file()->package() == "grpc.health.v1") return access;
   const v1::MethodAccess& option = method.options().GetExtension(v1::access);
   if (option.kind() == v1::MethodAccess::KIND_UNSPECIFIED) return std::nullopt;

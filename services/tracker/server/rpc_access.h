@@ -9,22 +9,22 @@
 
 namespace callslip::tracker {
 
-// Who may call a method, as its option `access` says (access.proto).
+// The access rule of a method, from its option `access` (access.proto).
 struct RpcAccess {
   enum class Kind {
-    kOpen,   // Everybody, without a token: health checks.
+    kOpen,   // All callers, without a token: health checks.
     kReads,  // Changes nothing.
     kActs,
   };
 
-  absl::string_view method;  // In full, as in `package.Service.Method`.
+  absl::string_view method;  // The full name, as in `package.Service.Method`.
   Kind kind;
-  RoleSet roles;  // In addition to gateway, admin and local, who may call all methods.
+  RoleSet roles;  // In addition to gateway, admin and local, which can call all methods.
 
   bool Allows(Role role) const;
 };
 
-// Nullopt for a method without the option.
+// Nullopt if the method lacks the option.
 std::optional<RpcAccess> AccessOf(const google::protobuf::MethodDescriptor& method);
 
 }  // namespace callslip::tracker

@@ -10,7 +10,7 @@ RpcStatistics RpcMetrics::Read() const {
     read.ended[code] = ended_[code].load(std::memory_order_relaxed);
     ended += read.ended[code];
   }
-  // One may have ended since its beginning was missed.
+  // With relaxed loads, the end of a call can be visible before its beginning.
   read.under_way = std::max<int64_t>(begun_.load(std::memory_order_relaxed) - ended, 0);
   return read;
 }

@@ -21,18 +21,18 @@
 
 namespace callslip::tracker {
 
-// Counts the calls of one method. Thread-safe; costs a few atomic additions and two looks at the
-// clock for each call.
+// Counts the calls of one method. Thread-safe; costs a few atomic additions and two clock readings
+// per call.
 class RpcMetrics {
  public:
   RpcMetrics(Clock* clock, std::string method) : clock_(clock), method_(std::move(method)) {}
 
-  // The beginning of a call, for End().
+  // Marks the beginning of a call; returns the value for End().
   int64_t Begin() {
     begun_.fetch_add(1, std::memory_order_relaxed);
     return Now();
   }
-  // `span` is that of the call; empty where it has none.
+  // `span` is the span of the call; empty if it has none.
   void End(int64_t begun, absl::StatusCode code, const TraceContext& span = {}) {
     const auto index = static_cast<size_t>(code);
     ended_[index < kRpcCodes ? index : static_cast<size_t>(absl::StatusCode::kUnknown)].fetch_add(
@@ -53,16 +53,16 @@ class RpcMetrics {
   SharedLatencyHistogram latency_;
 };
 
-// The calls of a server, by method. Thread-safe. Without a clock calls are counted, and take no
-// time.
+// The metrics of a server's calls, by method. Thread-safe. Without a clock, calls are only counted
+// and their latency is zero.
 class RpcMetricsByMethod {
  public:
   explicit RpcMetricsByMethod(Clock* clock) : clock_(clock) {}
 
-  // The metrics of a method, for as long as this lives.
+  // The metrics of a method; valid as long as this lives.
   RpcMetrics* Of(const std::string& method);
 
-  // In the order of the methods' names.
+  // Sorted by method name.
   std::vector<RpcStatistics> Read();
 
  private:

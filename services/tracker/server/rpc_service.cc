@@ -30,8 +30,8 @@ RpcService::RpcService(absl::string_view name) : descriptor_(FindService(name)) 
   for (int i = 0; i < descriptor_->method_count(); ++i) {
     const MethodDescriptor& method = *descriptor_->method(i);
     paths_.push_back(absl::StrCat("/", descriptor_->full_name(), "/", method.name()));
-    // To gRPC all of them stream: of others it would read the request before it hands over the
-    // call, of whomever it is.
+    // Registers all methods with gRPC as streaming: for others it would read the request before it
+    // passes on the call, from any caller.
     AddMethod(new grpc::internal::RpcServiceMethod(paths_.back().c_str(), RpcMethod::BIDI_STREAMING,
                                                    nullptr));
     MarkMethodAsync(i);

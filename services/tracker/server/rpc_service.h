@@ -16,38 +16,39 @@
 
 namespace callslip::tracker::internal {
 
-// A request that gRPC fills in: only where nothing of it is beyond its limits, else it stays empty
-// and `refused` says why.
+// A request that gRPC fills in if all its fields are within their limits; otherwise it stays empty
+// and `refused` states the reason.
 struct IncomingRequest {
   google::protobuf::Message* message = nullptr;
   const RequestShape* shape = nullptr;
   absl::Status refused;
 };
 
-// What is read and written of a call, of whatever kind.
+// Reads and writes the messages of a call of any kind.
 using CallStream = grpc::ServerAsyncReaderWriter<google::protobuf::Message, IncomingRequest>;
 
-// A service as its descriptor has it, whose calls are accepted from completion queues. In place of
-// the generated classes, which know the type of each message: the calls of all methods are then
-// served by the same code (async_server_calls.h), compiled once.
+// A service made from its descriptor, whose calls are accepted from completion queues. Replaces the
+// generated classes, which know the type of each message: this way the same code, compiled once,
+// serves the calls of all methods (async_server_calls.h).
 class RpcService final : public grpc::Service {
  public:
-  // `name` in full, as in `package.Service`. Crashes where no such service is linked in.
+  // `name` is the full name, as in `package.Service`. Crashes if no such service is linked in.
   explicit RpcService(absl::string_view name);
 
   const std::string& name() const { return descriptor_->full_name(); }
 
-  // Crashes where the service has no such method.
+  // Crashes if the service has no such method.
   const google::protobuf::MethodDescriptor& Method(absl::string_view name) const;
 
-  // Has gRPC fill in the next call of a method, and `tag` then come out of `queue`: its head is
-  // here then, and nothing more is read unasked. After the server was started.
+  // Makes gRPC fill in the next call of a method and then put `tag` into `queue`. The head of the
+  // call has then arrived, and nothing more is read until requested. Call after the server was
+  // started.
   void Accept(const google::protobuf::MethodDescriptor& method, grpc::ServerContext* context,
               CallStream* stream, grpc::ServerCompletionQueue* queue, void* tag);
 
  private:
   const google::protobuf::ServiceDescriptor* const descriptor_;
-  std::deque<std::string> paths_;  // Of the methods. gRPC keeps pointers to them.
+  std::deque<std::string> paths_;  // The paths of the methods. gRPC keeps pointers to them.
 };
 
 }  // namespace callslip::tracker::internal

@@ -10,7 +10,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Those that are a server's failures: all others are its caller's.
+// The codes that count as failures of the server; all others are the caller's.
 bool IsFailure(absl::StatusCode code) {
   switch (code) {
     case absl::StatusCode::kUnknown:

@@ -12,14 +12,15 @@ class MethodDescriptor;
 
 namespace callslip::tracker {
 
-// The span of a call, by OpenTelemetry's conventions for gRPC: a part of the trace that its request
-// names in `traceparent`, else that its metadata does. A request that may name one begins one; all
-// other calls are recorded only where they belong to a trace. Sets `call.span`.
+// Begins the span of a call, by OpenTelemetry's conventions for gRPC, in the trace named by its
+// request's `traceparent`, else by its metadata. A request type with a `traceparent` field begins a
+// trace if it names none; other calls are recorded only if they belong to a trace. Sets
+// `call.span`.
 ActiveSpan BeginRpcSpan(const google::protobuf::MethodDescriptor& method,
                         const google::protobuf::Message& request, CallContext& call);
 void EndRpcSpan(const absl::Status& status, ActiveSpan& span);
 
-// The same, for a branch where no spans are recorded.
+// As BeginRpcSpan(); costs one branch if no spans are recorded.
 inline ActiveSpan TraceRpc(const google::protobuf::MethodDescriptor& method,
                            const google::protobuf::Message& request, CallContext& call) {
   return Spans() == nullptr ? ActiveSpan() : BeginRpcSpan(method, request, call);

@@ -1,8 +1,8 @@
 #ifndef CALLSLIP_TRACKER_SERVER_TYPED_CALLS_H_
 #define CALLSLIP_TRACKER_SERVER_TYPED_CALLS_H_
 
-// The calls of services, whose messages have types, on top of AsyncServer's, whose have none. Thin,
-// since it is compiled for each method. Included by the server's own files only.
+// The typed calls that services use, on top of AsyncServer's untyped ones. Thin, because they are
+// compiled for each method. Included only by the server's own files.
 
 #include <functional>
 #include <memory>
@@ -19,13 +19,13 @@ namespace callslip::tracker::internal {
 using google::protobuf::Message;
 using AnyMessage = std::unique_ptr<Message>;
 
-// The messages of a method, each as the one that is empty.
+// The message types of a method, each as its empty message.
 struct MessageTypes {
   const Message* request;
   const Message* response;
 };
 
-// A call as the server has it, and with it what its service sees of it.
+// An untyped call of the server, together with its typed counterpart for the service.
 template <typename Base>
 class AnyCall : public Base {
  public:
@@ -35,7 +35,7 @@ using AnyReply = AnyCall<DeferredReply<AnyMessage>>;
 using AnyStream = AnyCall<ServerStream<AnyMessage>>;
 using AnyDuplex = AnyCall<DuplexStream<Message, AnyMessage>>;
 
-// What a service sees of `call`, which it holds by that.
+// The typed view of `call`, which also holds `call`.
 template <typename Typed, typename Call>
 std::shared_ptr<Typed> TypedOf(const std::shared_ptr<Call>& call) {
   const auto typed = std::make_shared<Typed>(call.get());
@@ -67,8 +67,8 @@ class TypedReply final : public DeferredReply<Response> {
   AnyReply* const call_;
 };
 
-// `Base` is ServerStream<Response> or derived from it, `Call` the same for any message. As the
-// others here it lives as long as its call.
+// `Base` is ServerStream<Response> or derived from it, `Call` its untyped counterpart. Like the
+// other typed calls it lives as long as its call.
 template <typename Response, typename Base, typename Call>
 class TypedSender : public Base {
  public:
