@@ -6,20 +6,23 @@ import { outlineChanges } from './outline_changes.js';
 import { toldAddress, toldTitle } from './told_page.js';
 import { pause } from './waiting.js';
 
-/** What the line takes that tells how many were left out, and the first may take, in UTF-16 units. */
+/** Reserved for the line with the number of omitted lines, and for the first line, in UTF-16 units. */
 const MORE_CHARS = 40;
 const DONE_CHARS = REPORT_CHARS / 2;
 
 export const REPORT_VIEWS = ['changes', 'page', 'none'];
 
 /**
- * Tells what came of an action: in the first line what was done, then what has changed in the tab
- * since its caller was last told how it is. Of a page that `isOff(url)` it tells the address alone.
+ * Reports the effects of an action: in the first line what was done, then the changes in the tab since the
+ * last report to its caller. Of a page for which `isOff(url)` is true it reports only the address.
  */
 export function createActionReports({
   browser, outline, settling, eventLines, now, isOff = () => false,
 }) {
-  /** By tab and caller, what it knows of the tab, `{lines, url}`; the one told longest ago first. */
+  /**
+   * By tab and caller, the last reported state of the tab, `{lines, url}`; the one reported longest ago is
+   * first.
+   */
   const known = new Map();
   const keyOf = (tabId, caller) => `${tabId} ${caller}`;
   browser.tabs.onRemoved.addListener((tabId) => {
@@ -32,32 +35,35 @@ export function createActionReports({
     if (known.size > OUTLINES_KNOWN) known.delete(known.keys().next().value);
   }
 
-  /** The address of the tab, where nothing else is told of its page. */
+  /** The address of the tab if nothing else of its page may be reported. */
   async function placeOff(tab) {
     const { url, pendingUrl } = await browser.tabs.get(tab.id).catch(() => ({}));
     for (const place of [url, pendingUrl]) if (place && await isOff(place)) return place;
     return undefined;
   }
 
-  /** How the tab is, `{off}` or `{pdf}` with its address alone, or undefined where its page is not told in time. */
+  /**
+   * The state of the tab, `{off}` or `{pdf}` with its address only, or undefined if its page does not
+   * answer in time.
+   */
   async function look(tab, patienceMs = LOOK_PATIENCE_MS) {
     const off = await placeOff(tab);
     if (off) return { off };
-    // It may have come there only while it was looked at.
+    // The tab may have reached that page only during the look.
     const failed = ({ code, url }) => ({ restricted_page: { off: url }, pdf_viewer: { pdf: url } })[code];
     return Promise.race([outline(tab).catch(failed), pause(patienceMs)]);
   }
 
   return {
-    /** Notes how a tab is of which a caller has just been told everything. */
+    /** Records the state of a tab of which a caller has just received a full report. */
     saw(tabId, caller, seen) {
       remember(keyOf(tabId, caller), seen);
     },
 
     /**
-     * To be called before an action. `watch` is what stand_ins.js gives, `view` one of REPORT_VIEWS,
-     * and `endsAt` the time of `now` at which the command is over; `isNew` tells that the tab was made
-     * for it. `caller` stands for who is told. Resolves to `{settle, finish}`.
+     * Must be called before an action. `watch` is from stand_ins.js, `view` one of REPORT_VIEWS, and
+     * `endsAt` the time of `now` at which the command is over; `isNew` is true if the tab was created for
+     * it. `caller` identifies the recipient of the report. Resolves to `{settle, finish}`.
      */
     async begin({ tab, caller = '', isNew, watch, view = 'changes', endsAt, signal, progress }) {
       const key = keyOf(tab.id, caller);
@@ -69,7 +75,7 @@ export function createActionReports({
         if (seen?.lines) remember(key, seen);
       }
 
-      /** Resolves once the page is quiet, so that the next step may begin. */
+      /** Resolves once the page is quiet, so that the next step can begin. */
       async function settle() {
         const ms = Math.max(0, endsAt - now() - REPORT_RESERVE_MS);
         const inTime = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
@@ -78,7 +84,7 @@ export function createActionReports({
         stepAt = settling.begin(tab.id);
       }
 
-      /** A look that leaves time to say that there is no answer to it. */
+      /** A look that leaves time to report a missing answer. */
       function lookInTime() {
         const leftMs = Math.max(0, endsAt - now() - REPORT_RESERVE_MS / 3);
         return look(tab, Math.min(LOOK_PATIENCE_MS, leftMs));
@@ -107,8 +113,8 @@ export function createActionReports({
         settle,
 
         /**
-         * The report on what was `done`, once the page is quiet, unless that `isUnfinished` and was
-         * waited for; `changed` tells whether there is anything in it but that.
+         * Returns the report on what was `done`, once the page is quiet, or at once if it `isUnfinished`,
+         * because that was already waited for; `changed` is false if the report contains nothing else.
          */
         async finish(done, { isUnfinished = false } = {}) {
           if (!isUnfinished) await settle();
@@ -132,7 +138,7 @@ export function createActionReports({
 
 const charsOf = (lines) => lines.reduce((sum, line) => sum + line.length + 1, 0);
 
-/** As many of the lines as have room, and how many there are `more`, with those `untold` before. */
+/** As many of the lines as fit, and how many `more` there are, including those `untold` before. */
 function fit(lines, room, more, untold = 0) {
   if (untold === 0 && charsOf(lines) <= room) return lines;
   let left = room - MORE_CHARS;

@@ -1,13 +1,13 @@
 import { FRAME_PATIENCE_MS, HUNG_FOR_MS } from './limits.js';
 import { pause } from './waiting.js';
 
-/** Stands for a document that has not answered yet at all. */
+/** Stands for a document that has not answered at all yet. */
 const UNKNOWN = 'unknown';
 
 /**
- * Runs scripts in all frames of a tab. The browser answers only when all frames have; where one of
- * them does not, as a script keeps it busy, the others are asked one by one, and it is left out for
- * HUNG_FOR_MS. The top frame is waited for in any case: without it there is no page.
+ * Runs scripts in all frames of a tab. The browser answers only when all frames have answered; if one does
+ * not, because a script keeps it busy, the others are asked one by one, and it is skipped for HUNG_FOR_MS.
+ * The top frame is waited for in any case: without it there is no page.
  */
 export function createAllFrames({ scripting, tabs, now }) {
   /** By tab id, `{documents: Map of documentId to frameId, hung: Map of documentId to when}`. */
@@ -43,7 +43,7 @@ export function createAllFrames({ scripting, tabs, now }) {
     return times.some((time) => now() - time < HUNG_FOR_MS);
   }
 
-  /** What `executeScript` answers of all frames that answer in time. */
+  /** Resolves to the `executeScript` results of all frames that answer in time. */
   return async function injectInAll(tabId, injection) {
     if (isHung(tabId)) return oneByOne(tabId, injection);
     let done = false;
@@ -55,7 +55,7 @@ export function createAllFrames({ scripting, tabs, now }) {
     if (results) return results;
     whole.catch(() => {});
     const some = await oneByOne(tabId, injection);
-    // It may be a frame that nobody knows yet.
+    // The hung frame may be one that is not known yet.
     if (!done && !isHung(tabId)) {
       const documents = known.get(tabId)?.documents ?? new Map();
       known.set(tabId, { documents, hung: new Map([[UNKNOWN, now()]]) });

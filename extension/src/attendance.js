@@ -9,17 +9,17 @@ import { pause } from './waiting.js';
 const DIALOG_CHARS = 2_000;
 
 /**
- * Is there while an action runs in its tab: sees to it that no dialog holds it up, finds out when its
- * page answers no more, and puts into its result what came of it. Of an action it reads
+ * Accompanies an action while it runs in its tab: keeps dialogs from blocking it, detects when its page no
+ * longer answers, and adds a report of its effects to its result. It reads these members of an action:
  *
- * - `reported`: what came of it is told, as `page` among the members of its data, in whose place
- *   `done` says what was done; or, for `beside`, whose data may be anything, beside the data, and
- *   only if there is something to tell;
- * - `leavesPage`: it works in a page that answers nothing, too;
- * - `mayBlock`: it may keep the page busy for as long as it likes.
+ * - `reported`: its effects are reported, as `page` among the members of its data, where `page` replaces `done`,
+ *   the description of what was done; or, for `beside`, whose data can be anything, next to the data, and only if
+ *   there is something to report;
+ * - `leavesPage`: it also works in a page that does not answer;
+ * - `mayBlock`: it may keep the page busy for any length of time.
  */
 export function createAttendance({ browser, standIns, reports, now }) {
-  /** True once the top frame of a tab has answered, or has said that it will not. */
+  /** Resolves to true once the top frame of a tab has answered, or has failed to. */
   async function answers(tabId) {
     const target = { tabId, frameIds: [0] };
     await browser.scripting.executeScript({ target, func: () => 0, injectImmediately: true })
@@ -27,12 +27,12 @@ export function createAttendance({ browser, standIns, reports, now }) {
     return true;
   }
 
-  /** Rejects where the page does not take notice of the command in time. */
+  /** Rejects if the page does not notice the command in time. */
   async function taken(tabId, noticed) {
     const done = noticed.then(() => true, () => true);
     const half = BLOCKED_AFTER_MS / 2;
     if (await Promise.race([done, pause(half)])) return;
-    // One frame that is busy keeps the others from nothing.
+    // One busy frame does not stop the others.
     if (await Promise.race([done, answers(tabId), pause(half)])) return;
     throw pageBlocked({ mayHaveExecuted: false });
   }
@@ -47,7 +47,7 @@ export function createAttendance({ browser, standIns, reports, now }) {
     }
   }
 
-  /** What the work resolves to, unless the page is blocked before that. */
+  /** Resolves to the result of the work, unless the page is blocked before that. */
   async function unlessBlocked(tabId, work) {
     const over = new AbortController();
     try {
@@ -85,7 +85,7 @@ export function createAttendance({ browser, standIns, reports, now }) {
       if (action.reported) optionalOneOf(params, 'view', REPORT_VIEWS);
     },
 
-    /** Attends a command; `end` is to be called in any case. */
+    /** Attends a command; the caller must call `end` in any case. */
     attend({ action, params, timeoutMs }) {
       const endsAt = now() + (timeoutMs > 0 ? timeoutMs : DEFAULT_TIMEOUT_MS);
       let watch;
@@ -94,12 +94,12 @@ export function createAttendance({ browser, standIns, reports, now }) {
         watch ??= await standIns.begin({ dialog, timeoutMs: Math.max(0, endsAt - now()) });
       }
       return {
-        /** From now on documents that begin have no dialogs. `run` does that by itself. */
+        /** From now on new documents have no dialogs. `run` does this itself. */
         begin,
 
-        /** Runs the action; `setting` is what its `run` is given, `run` the command's. */
+        /** Runs the action; `setting` is the argument of its `run`, `run` is that of the command. */
         async run(given, run) {
-          // What an action waits for it says better itself than the end of its time does.
+          // The action itself can report what it waits for better than a timeout can.
           const setting = { ...given, endsAt: endsAt - REPORT_RESERVE_MS };
           const { id } = setting.tab;
           await begin();

@@ -1,17 +1,17 @@
 import { SCREENSHOT_INTERVAL_MS } from './limits.js';
 import { pause } from './waiting.js';
 
-/** How often a capture is tried that came too soon after one that nobody here remembers. */
+/** How many times a capture is tried that comes too soon after one that is not known here. */
 const TRIES = 3;
 
-/** The browser counts captures, also those of this extension before it was started anew. */
+/** The browser counts captures, including those of this extension before it was restarted. */
 function isTooSoon(error) {
   return String(error?.message).includes('MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND');
 }
 
 /**
- * Lets pictures be taken one at a time, so that two do not bring each other's tabs to the front,
- * and their captures follow each other no faster than the browser allows.
+ * Takes pictures one at a time, so that two do not bring each other's tabs to the front, and spaces their
+ * captures as the browser requires.
  */
 export function createCaptureTurns({ now }) {
   let last = Promise.resolve();
@@ -33,9 +33,9 @@ export function createCaptureTurns({ now }) {
 
   return {
     /**
-     * Runs `work` when it is its turn and a capture is allowed. Further captures of the same
-     * picture are `inTime(capture, signal)`, which `work` is given; it resolves to undefined, having
-     * captured nothing, when the signal is aborted.
+     * Runs `work` when it is its turn and a capture is allowed. Further captures of the same picture use
+     * `inTime(capture, signal)`, the argument of `work`; it resolves to undefined, without a capture, when
+     * the signal is aborted.
      */
     next(work) {
       const turn = last.then(() => inTime(() => work(inTime)));

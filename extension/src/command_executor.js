@@ -4,32 +4,32 @@ import { RESULT_BYTES } from './limits.js';
 import { requireTabId } from './params.js';
 import { aborted } from './waiting.js';
 
-/** Commands that name no tab must not overtake each other while their tab is looked up. */
+/** Commands without a tab id must not overtake each other while their tab is looked up. */
 const ARRIVALS = 'arrivals';
 
-/** Lets actions run by themselves. */
+/** Runs actions without attendance. */
 const NOBODY = {
   check() {},
   attend: ({ action }) => ({ async begin() {}, run: (setting) => action.run(setting), end() {} }),
 };
 
 /**
- * Carries one command out in its tab: checks it, finds the tab, waits for its turn there, runs the
- * action. Every failure comes out as a CommandError.
+ * Executes one command in its tab: checks it, finds the tab, waits for its turn there, runs the action.
+ * Every failure becomes a CommandError.
  *
  * An action is `{check(params), run({tab, params, tools, caller, signal, progress})}`. `run` resolves to
- * `{data, url}`, where `url` is the page it acted on; `caller` stands for who is told;
- * `progress(message, fraction)` says how far it has come, `fraction` being between 0 and 1 or left out.
- * Few actions have more:
+ * `{data, url}`, where `url` is the page it acted on; `caller` identifies the recipient of the answer;
+ * `progress(message, fraction)` reports its progress, where `fraction` is between 0 and 1 or omitted. Few
+ * actions have more members:
  *
  * - `readsOnly`, or `readsOnly(params)`: it changes nothing, neither in the page nor in the browser;
  * - `tabless`: it acts on no tab and waits for no turn;
- * - `openTab({params, tools})`: it brings its own tab, `{id, url}`, which may have `explain(error)`, what to
- *   say in the place of an error, and `end()`, called when the command is over;
+ * - `openTab({params, tools})`: it opens its own tab, `{id, url}`, which may have `explain(error)`, which returns
+ *   a replacement for an error, and `end()`, called when the command is over;
  * - `closesTab`: the end of the tab is not the end of the action;
- * - what attendance.js reads of it, who is there while it runs.
+ * - the members that attendance.js reads.
  *
- * `isOff(url)` tells, or resolves to, whether a page is one where no action is carried out.
+ * `isOff(url)` returns, or resolves to, whether no action may run on a page.
  */
 export function createCommandExecutor({
   actions, tabs, lanes, tools, isOff = () => false, attendance = NOBODY,
@@ -47,7 +47,7 @@ export function createCommandExecutor({
 
   async function act(action, params, tab, run) {
     const watch = new AbortController();
-    // When nobody waits for the command any more, its tab is free for the next.
+    // When nothing waits for the command any more, its tab is free for the next.
     const ends = [perform(action, params, tab, run), aborted(run.signal)];
     if (tab && !action.closesTab) ends.push(tabs.closed(tab.id, watch.signal));
     try {
@@ -88,7 +88,7 @@ export function createCommandExecutor({
       const tab = await tabs.named(found.id);
       if (run.signal.aborted) return undefined;
       run.url = tab.url;
-      // A tab that is on its way there is there as soon as a script could be.
+      // A tab that is navigating to a page can be there as soon as a script runs.
       for (const url of [tab.url, tab.pendingUrl]) {
         if (!action.openTab && url && await isOff(url)) throw gatewayPage(url);
       }

@@ -10,16 +10,16 @@ import { toldAddress } from './told_page.js';
 import { aborted, pause } from './waiting.js';
 
 /**
- * Sees to it that each delivery is answered in time: `pending` when it takes long, then exactly
- * one final report, `timeout` at the latest when its running time is over. A cancelled one is
- * stopped and reported no more. It knows nothing of tabs or pages; `execute(command, run)` does the
- * work and resolves to the data of the result. In `run` it notes where it runs (`tabId`, `url`),
- * how far it has come (`progress`), and that it only looks and changes nothing (`readsOnly`); it
- * calls `run.begin()` before it touches anything, and goes on only if that resolves to true. When
- * `run.signal` is aborted, nobody waits for the work any more.
+ * Ensures that each delivery is answered in time: `pending` when it takes long, then exactly one final
+ * report, `timeout` at the latest when its running time is over. A cancelled delivery is stopped and no
+ * longer reported. It knows nothing of tabs or pages; `execute(command, run)` does the work and resolves to
+ * the data of the result. In `run` it records the page (`tabId`, `url`), its progress (`progress`), and
+ * that it only reads and changes nothing (`readsOnly`); it calls `run.begin()` before it touches anything,
+ * and continues only if that resolves to true. When `run.signal` is aborted, nothing waits for the work any
+ * more.
  *
- * `running` maps the ids of the deliveries under way to what cancels them; runners may share it.
- * `wallNow` tells the time in ms, the same to every service worker.
+ * `running` maps the ids of the deliveries under way to their AbortControllers; runners may share it.
+ * `wallNow` returns the time in ms, the same for every service worker.
  */
 export function createCommandRunner({ execute, outbox, journal, wallNow, log, running }) {
   function newRun(command, signal) {
@@ -36,7 +36,7 @@ export function createCommandRunner({ execute, outbox, journal, wallNow, log, ru
   async function work(command, run) {
     try {
       const data = await execute(command, run);
-      // What cannot stand in the data stands beside it.
+      // `page` is reported next to the data if it cannot be part of it.
       const page = run.page === undefined ? {} : { page: run.page };
       return { status: 'complete', result: { success: true, data, ...page } };
     } catch (error) {
@@ -50,7 +50,7 @@ export function createCommandRunner({ execute, outbox, journal, wallNow, log, ru
     return timeout(timeoutMs, run);
   }
 
-  /** Resolves only when the gateway wants no result any more. */
+  /** Resolves only when the gateway no longer wants a result. */
   async function heartbeat(command, run) {
     await pause(ACKNOWLEDGE_AFTER_MS, run.signal);
     while (!run.signal.aborted) {
@@ -61,14 +61,14 @@ export function createCommandRunner({ execute, outbox, journal, wallNow, log, ru
     return null;
   }
 
-  /** Brings a final report home, also if this service worker is ended on the way. */
+  /** Delivers a final report, even if this service worker is ended meanwhile. */
   async function deliver(report, signal) {
     journal.keep(report);
     await outbox.deliver(report, signal);
     await journal.finish(report.id);
   }
 
-  /** The same for what nobody waits for. */
+  /** The same without waiting for it. */
   function deliverAside(report) {
     deliver(report).catch((error) => log(`The report on ${report.id}: ${error.stack}`));
   }
@@ -99,7 +99,7 @@ export function createCommandRunner({ execute, outbox, journal, wallNow, log, ru
     deliverAside(address(command, {}, failure(cutShort({ begun }), {})));
   }
 
-  /** Nothing of the command has happened; whether it may still begin is the gateway's to say. */
+  /** The command has had no effect yet; the gateway decides whether it may still begin. */
   function stillWanted({ command }) {
     const pending = address(command, {}, { status: 'pending' });
     return outbox.announce(pending, new AbortController().signal);
@@ -112,7 +112,7 @@ export function createCommandRunner({ execute, outbox, journal, wallNow, log, ru
     resumed.catch((error) => log(`Delivery ${command.id} was not handled: ${error.stack}`));
   }
 
-  /** Deals with what is not to begin any more; true for what still waits. */
+  /** Handles an entry that must not begin any more; returns true for one that still waits. */
   function isWaiting(entry) {
     const { report, command, expiresAt, state } = entry;
     if (report) deliverAside(report);
@@ -123,7 +123,7 @@ export function createCommandRunner({ execute, outbox, journal, wallNow, log, ru
   }
 
   return {
-    /** Runs one delivery to its end. It never rejects, and ignores a delivery it has seen. */
+    /** Runs one delivery to its end. Never rejects, and ignores a delivery that was seen before. */
     async receive(command) {
       try {
         const expiresAt = wallNow() + runningTimeOf(command);
@@ -140,12 +140,12 @@ export function createCommandRunner({ execute, outbox, journal, wallNow, log, ru
     },
 
     /**
-     * Takes up what an earlier service worker left: delivers what it finished, reports what it had
-     * begun, begins what was waiting, and resolves once that is on its way.
+     * Resumes the work of an earlier service worker: delivers finished reports, reports commands that had
+     * begun, starts waiting ones. Resolves once all of that is on its way.
      */
     async recover() {
       const waiting = journal.takeUnfinished().filter(isWaiting);
-      // All at once, as a gateway that does not answer takes its time for each.
+      // All at once, because a gateway that does not answer costs a timeout for each.
       const answers = await Promise.all(waiting.map(stillWanted));
       for (const [index, entry] of waiting.entries()) {
         try {
@@ -162,7 +162,7 @@ function runningTimeOf({ timeout_ms: timeoutMs }) {
   return timeoutMs > 0 ? timeoutMs : DEFAULT_TIMEOUT_MS;
 }
 
-/** True for the answer to a heartbeat that ends the work; no answer at all ends nothing. */
+/** True for the answer to a heartbeat that ends the work; a missing answer ends nothing. */
 function isOver(answer) {
   return answer !== null && (answer.cancel_requested === true || answer.accepted === false);
 }
@@ -170,12 +170,12 @@ function isOver(answer) {
 function address(command, run, outcome) {
   const { id, correlation_id, traceparent, tracestate } = command;
   const url = run.url && toldAddress(run.url);
-  // The command's `baggage` is for whom its work calls, and not for its reports.
+  // The command's `baggage` is for the services that its work calls, not for its reports.
   const trace = traceparent ? { traceparent, ...(tracestate && { tracestate }) } : {};
   return { id, correlation_id, ...trace, ...outcome, tab_id: run.tabId, url };
 }
 
-/** When it was at the page, by this clock, which nobody else's is; nothing where it has not begun. */
+/** When the command was at work, by this machine's clock; empty if it has not begun. */
 function workOf({ started, beganAt }, endedAt) {
   return started ? { work: { beganAt, endedAt } } : {};
 }
@@ -184,7 +184,7 @@ function failure(error, run) {
   const known = error instanceof CommandError;
   if (known && error.url) run.url = error.url;
   return {
-    // An action that watches the time itself says how far it came.
+    // An action that watches the time itself reports its progress.
     status: known && error.code === 'execution_timeout' ? 'timeout' : 'error',
     error: {
       code: known ? error.code : 'execution_failed',

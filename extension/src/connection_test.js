@@ -1,7 +1,7 @@
 import { CONNECTION_TEST_MS } from './limits.js';
 import { createProvenFetch, GatewayImpostor } from './proven_fetch.js';
 
-/** What the gateway calls the reasons for which it does not serve someone. */
+/** The gateway's codes for rejecting a caller. */
 const REFUSALS = {
   token_missing: 'The gateway requires a token. Enter one.',
   token_unknown: 'The gateway does not know this token.',
@@ -10,7 +10,7 @@ const REFUSALS = {
   host_not_allowed: 'The gateway does not accept this address. Check its --allowed-hosts.',
 };
 
-/** What a refusal of the gateway means, as a sentence; undefined for any other text. */
+/** The meaning of the gateway's rejection, as a sentence; undefined for any other text. */
 export function refusalIn(text) {
   const code = Object.keys(REFUSALS).find((each) => text.includes(`"${each}"`));
   return REFUSALS[code];
@@ -20,8 +20,8 @@ export function refusalIn(text) {
 const LET_IN = 'missing_correlation_id';
 
 /**
- * Finds out whether a gateway would serve this browser; resolves to `{ok, sentence}`, with
- * `asksForToken` where it would with a token. It asks for no commands, because it could get some.
+ * Checks whether a gateway would serve this browser; resolves to `{ok, sentence}`, with `asksForToken` true
+ * if it would with a token. It does not poll for commands, because it could get some.
  */
 export async function testConnection({ serverUrl, token, fetch, wallNow }) {
   const root = serverUrl.replace(/\/+$/, '');

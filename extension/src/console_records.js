@@ -6,7 +6,7 @@ const RECORDER = 'src/page/record_console.js';
 
 const LEVELS = ['debug', 'log', 'info', 'warn', 'error'];
 
-/** What a frame has recorded, as far as it can be that: the page may have put anything there. */
+/** The record of a frame, validated: the page may have put anything there. */
 function recorded({ entries, dropped, since }) {
   const isText = (value) => typeof value === 'string';
   const timed = ({ time, level, text, source }) =>
@@ -19,29 +19,29 @@ function recorded({ entries, dropped, since }) {
   };
 }
 
-/** A time in ms as text; that of now where it can be none. */
+/** A time in ms as text; the current time if the value is not a valid one. */
 function timeOf(ms) {
   const time = new Date(Number.isFinite(ms) ? ms : Date.now());
   return (Number.isNaN(time.getTime()) ? new Date() : time).toISOString();
 }
 
 /**
- * Has pages record what they say to their console: those that somebody has asked about and no
- * others, since a page can see it.
+ * Makes pages record their console messages: only pages that a caller has asked about, because a page can
+ * detect it.
  */
 export function createConsoleRecords({ scripting, pageScripts, log }) {
-  /** Hosts that were tried already: a page may have many frames of one. */
+  /** Hosts that were tried already: a page may have many frames of one host. */
   const following = new Set();
 
   return {
-    /** The page of a tab and its frames record from now on; answers true unless the page already did. */
+    /** The page of a tab and its frames record from now on; resolves to true unless the page already did. */
     begin(tabId) {
       return pageScripts.install(tabId, RECORDER);
     },
 
     /**
-     * `{url, frames, data}`: the address of the page, those of its frames, and the last entries of all
-     * of them, oldest first; those of frames have the address of theirs as `frame`.
+     * `{url, frames, data}`: the address of the page, those of its frames, and the last entries of all of
+     * them, oldest first; an entry of a frame has the frame's address as `frame`.
      */
     async read(tabId, limit, level) {
       const answers = (await pageScripts.runInAll(tabId, readRecordedConsole, []))
@@ -59,8 +59,8 @@ export function createConsoleRecords({ scripting, pageScripts, log }) {
     },
 
     /**
-     * The pages of the site of `url` record from their start, until the browser is closed. Where
-     * that can't be, they begin when they are asked, as pages do that were there before.
+     * From now on all pages of the site of `url` record from their start, until the browser is closed. If
+     * that is impossible, they begin at the first request, like pages that were open before.
      */
     async follow(url) {
       const { protocol, hostname } = new URL(url);

@@ -9,15 +9,15 @@ const PREFIX = 'delivery:';
 const SINCE = 'deliveries-since';
 
 /**
- * Remembers what has become of each delivery, in storage that outlives the service worker and ends
- * with the browser. It is what keeps a delivery from running twice, and what lets a restarted
- * service worker go on where its predecessor was ended:
+ * Remembers the state of each delivery, in storage that outlives the service worker and ends with the
+ * browser. It keeps a delivery from running twice, and lets a restarted service worker resume the work of
+ * its predecessor:
  *
  *     claimed → begun → reported → finished
  *
- * `storage` is a chrome.storage area; it keeps its writes in order. Only `begin` waits for its
- * write, because only what follows it can do harm when it is repeated. `wallNow` tells the time in
- * ms, the same to every service worker.
+ * `storage` is a chrome.storage area; it keeps its writes in order. Only `begin` waits for its write,
+ * because only the work after it can do harm when repeated. `wallNow` returns the time in ms, the same for
+ * every service worker.
  */
 export async function openDeliveryJournal(storage, wallNow) {
   const since = await beginning(storage, wallNow);
@@ -31,7 +31,9 @@ export async function openDeliveryJournal(storage, wallNow) {
     return storage.set({ [PREFIX + entry.id]: entry });
   }
 
-  /** For writes that only serve a restart: without them it reports the command as cut short. */
+  /**
+   * For writes that matter only after a restart: without them the command is then reported as interrupted.
+   */
   function writeInPassing(entry) {
     write(entry).catch(() => {});
   }
@@ -48,16 +50,16 @@ export async function openDeliveryJournal(storage, wallNow) {
 
   return {
     /**
-     * Hands over, once, the deliveries that an earlier service worker did not finish, oldest first:
-     * `{id, correlation_id, state, command?, expiresAt?, report?}`.
+     * Returns, once, the deliveries that an earlier service worker did not finish, oldest first: `{id,
+     * correlation_id, state, command?, expiresAt?, report?}`.
      */
     takeUnfinished() {
       return unfinished.splice(0);
     },
 
     /**
-     * True for the caller that may run the delivery; false for everyone after it. `expiresAt` is
-     * when its time is over, in ms on the wall clock.
+     * Returns true for the caller that may run the delivery, false for every later one. `expiresAt` is when
+     * its time is over, in ms on the wall clock.
      */
     claim(command, expiresAt) {
       const { id, correlation_id } = command;
@@ -68,12 +70,12 @@ export async function openDeliveryJournal(storage, wallNow) {
       return true;
     },
 
-    /** The latest deliveries, whatever has become of them, and for how long all are remembered. */
+    /** The ids of the latest deliveries in any state, and for how long all have been remembered. */
     known() {
       return { ids: [...entries.keys()].slice(-NAMED_DELIVERIES), forMs: wallNow() - since };
     },
 
-    /** From here on the delivery is never begun again. Rejects where that cannot be written. */
+    /** From here on the delivery is never begun again. Rejects if that cannot be written. */
     async begin(id) {
       await write(bare(entries.get(id), 'begun'));
     },
@@ -90,7 +92,7 @@ export async function openDeliveryJournal(storage, wallNow) {
       writeInPassing({ ...bare(entries.get(id), 'reported'), report });
     },
 
-    /** Marks the delivery as dealt with, so that no later service worker looks at it again. */
+    /** Marks the delivery as finished, so that later service workers ignore it. */
     async finish(id) {
       kept.delete(id);
       if (!entries.has(id)) return;
@@ -107,7 +109,7 @@ function bytesOf(value) {
 async function beginning(storage, wallNow) {
   const { [SINCE]: stored } = await storage.get(SINCE);
   const since = stored ?? wallNow();
-  // Where that can't be written, the next service worker knows less, which does no harm.
+  // If that cannot be written, the next service worker knows less, which does no harm.
   if (stored === undefined) await storage.set({ [SINCE]: since }).catch(() => {});
   return since;
 }

@@ -2,12 +2,12 @@ import { cutText } from './text.js';
 
 const NAME_CHARS = 200;
 
-/** What no browser shows in a tab by itself. */
+/** Content types that no browser displays in a tab by itself. */
 const SAVED = /^application\/(octet-stream|zip|x-|vnd\.(ms-|openxml)|gzip|msword)/i;
 
 /**
- * The name of the file as which an answer for a tab is saved, or undefined where it is shown. By its
- * headers: the way that the browser goes, as far as they tell.
+ * The name of the file as which a response for a tab is saved, or undefined if it is displayed. Judged by
+ * the headers, as the browser does, as far as they determine it.
  */
 export function downloadName(url, headers) {
   const isAttachment = /^\s*attachment\b/i.test(valueOf(headers, 'content-disposition'));
@@ -15,7 +15,7 @@ export function downloadName(url, headers) {
   return savedName(url, headers);
 }
 
-/** The name that an answer has where it is saved as a file. */
+/** The file name of a response that is saved. */
 export function savedName(url, headers) {
   return plain(nameIn(valueOf(headers, 'content-disposition')) || lastPart(url) || 'download');
 }

@@ -1,8 +1,8 @@
 import { RESULT_BYTES } from './limits.js';
 
 /**
- * A failure that the gateway is told in these words. `mayHaveExecuted` is null where only the
- * caller knows whether the page had been touched when the error came up.
+ * A failure that is reported to the gateway in these words. `mayHaveExecuted` is null if only the caller
+ * knows whether the page had been touched when the error occurred.
  */
 export class CommandError extends Error {
   constructor({ code, message, hint, mayHaveExecuted = null, url }) {
@@ -85,7 +85,7 @@ export function frameGone() {
   });
 }
 
-/** `was` tells what the ref stood for, `candidates` are lines of what it could stand for now. */
+/** `was` describes the element of the ref, `candidates` are lines of elements that could replace it. */
 export function staleRef({ ref, was, candidates = [], url }) {
   const like = candidates.length > 0 ? `It could be: ${candidates.join('; ')}` : 'Nothing like it is there.';
   return new CommandError({
@@ -133,10 +133,10 @@ export function noHistory(direction, hint) {
   });
 }
 
-/** `request` is what network_log.js has of it; `where` tells what became of the tab. */
+/** `request` is from network_log.js; `where` states what happened to the tab. */
 export function notAPage({ status, error, name }, { url, where }) {
   const hasContent = status >= 200 && status < 300 && ![204, 205].includes(status);
-  // A browser that was sent none may call that an error, too.
+  // A browser that received no page may report that as an error too.
   const what = status && !hasContent ? `The server sent no page (status ${status})`
     : error || !status ? `The address led to no page${error ? ` (${error})` : ''}`
       : `The address is a download, which the browser saves${name ? ` as ${name}` : ''}`;
@@ -158,7 +158,7 @@ export function resultTooLarge(bytes) {
   });
 }
 
-/** For the next service worker to say of what its predecessor left. */
+/** For the next service worker, which reports the unfinished commands of its predecessor. */
 export function cutShort({ begun }) {
   return new CommandError({
     code: 'execution_failed',

@@ -3,13 +3,13 @@ import { cutText } from './text.js';
 import { toldAddress } from './told_page.js';
 
 /**
- * Puts into lines what happened beside the page while an action ran: dialogs, tabs that came, files
- * that were saved, errors. The first windows that the browser did not open are opened in a tab, where
- * they have an address, unless `isOff(url)` tells that no agent acts there. Whoever looks at the page
- * goes on looking at it.
+ * Formats as lines the events outside the page content while an action ran: dialogs, new tabs, saved files,
+ * errors. The first windows that the browser blocked are opened as tabs if they have an address, unless
+ * `isOff(url)` is true because agents must not act there. They open in the background, so the visible tab
+ * stays the same.
  */
 export function createEventLines({ browser, network, isOff = () => false }) {
-  /** Nothing of a tab that has gone again. */
+  /** Empty for a tab that is already closed. */
   async function openedLine(tabId) {
     try {
       const { pendingUrl, url } = await browser.tabs.get(tabId);
@@ -66,7 +66,7 @@ export function createEventLines({ browser, network, isOff = () => false }) {
     return saved.map(({ name }) => `download ${oneLine(name, URL_TOLD_CHARS)}`);
   }
 
-  /** `{lines, more}`: `more` is at least how many there were besides. */
+  /** `{lines, more}`: `more` is the minimum number of further events. */
   return async function eventLines({ tab, watch, beganAt }) {
     const heard = watch.heard();
     const countOf = (wanted) => heard.filter(({ kind }) => kind === wanted)
@@ -82,7 +82,7 @@ export function createEventLines({ browser, network, isOff = () => false }) {
   };
 }
 
-/** What a page has to say cannot look like another line of the report. */
+/** The text of a page cannot imitate another line of the report. */
 function dialogLine({ dialog, text, accepted, value }) {
   const asked = `dialog ${/^\w+$/.test(dialog) ? dialog : 'unknown'} ${quoted(text)}`;
   if (dialog === 'alert') return asked;
@@ -102,7 +102,7 @@ function lastPart(url) {
   return /^https?:/.test(url) ? new URL(url).pathname.split('/').at(-1) || 'download' : 'download';
 }
 
-/** Without what would begin another line, or turn it around. */
+/** Removes characters that would begin another line, or reverse its direction. */
 export function oneLine(text, chars) {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
   return line.length > chars ? `${cutText(line, chars)}…` : line;

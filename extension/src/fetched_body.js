@@ -3,9 +3,9 @@ import { BODY_BYTES, FETCH_AGAIN_MS } from './limits.js';
 const TEXT = /^(text\/|application\/([\w.+-]*\+)?(json|xml|javascript|x-www-form-urlencoded|graphql)|image\/svg)/i;
 
 /**
- * What an address answers now, asked with the cookies of the browser: `{status, type, body,
- * truncated, fetched_again: true}`, without `body` where it is no text. Without an answer in time it
- * is `{fetched_again: false, reason}`. It is followed nowhere else.
+ * The current response of an address, requested with the cookies of the browser: `{status, type, body,
+ * truncated, fetched_again: true}`, without `body` if it is not text. Without a response in time it is
+ * `{fetched_again: false, reason}`. Redirects are not followed.
  */
 export async function fetchedBody(url, { fetch, signal }) {
   const ended = new AbortController();

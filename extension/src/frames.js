@@ -1,14 +1,13 @@
 /**
- * The frames of a tab as a tree. The browser tells no extension of ours which frame is in which, so
- * the frames are asked for their own place (page/eyes/frame_path.js).
+ * The frames of a tab as a tree. The browser does not report to the extension which frame contains which,
+ * so the frames are asked for their own place (page/eyes/frame_path.js).
  */
 export function createFrames({ pageParts }) {
   /**
-   * A list, parents first, the top frame at its head: `{frameId, documentId, url, parent, owner}`.
-   * `parent` is the frameId of the frame around it and `owner` the element that holds it there:
-   * `{key, x, y, width, height, scaleX, scaleY}`, the box in pixels of the parent's window and the
-   * `key` for `callslip.frame_path.element(key)`. A frame whose place can't be found out has no
-   * parent, `null`.
+   * A list, parents first, the top frame at its head: `{frameId, documentId, url, parent, owner}`. `parent`
+   * is the frameId of the frame around it and `owner` the element that holds it there: `{key, x, y, width,
+   * height, scaleX, scaleY}`, the box in pixels of the parent's window and the `key` for
+   * `callslip.frame_path.element(key)`. A frame whose place is unknown has the parent `null`.
    */
   async function tree(tabId) {
     return arrange(await pageParts.callAll(tabId, 'frame_path.look'));
@@ -17,7 +16,7 @@ export function createFrames({ pageParts }) {
   return {
     tree,
 
-    /** From the top frame down to the frame: entries of `tree`. Empty where it has gone. */
+    /** The entries of `tree` from the top frame down to the frame. Empty if the frame is gone. */
     async path(tabId, frameId) {
       return pathIn(await tree(tabId), frameId);
     },
@@ -31,7 +30,7 @@ export function pathIn(list, frameId) {
   return path;
 }
 
-/** Puts the answers of `frame_path.look` of all frames into a tree, as `tree` describes it. */
+/** Combines the `frame_path.look` answers of all frames into a tree, as described at `tree`. */
 export function arrange(looks) {
   const frames = looks.filter(({ result }) => result);
   const depth = ({ result }) => result.path.length;
@@ -51,7 +50,7 @@ export function arrange(looks) {
   return placed.map(({ entry }) => entry);
 }
 
-/** `{parent, owner}` of a frame among those placed before it, the likeliest where several can be. */
+/** `{parent, owner}` of a frame among those placed before it: the likeliest of several candidates. */
 function ownerOf({ url, result }, placed, taken) {
   const place = result.path.at(-1);
   const around = result.path.slice(0, -1).join();
@@ -73,7 +72,7 @@ function ownerOf({ url, result }, placed, taken) {
   return { parent, owner: { key, x, y, width, height, scaleX, scaleY } };
 }
 
-/** How well an element and the frame that may be in it go together; for those in shadow trees. */
+/** How well an element matches a frame that may be in it; for elements in shadow trees. */
 function fit(child, url, { left, top, width, height }) {
   let points = child.src && child.src === url ? 4 : 0;
   if (left !== undefined) points += child.left === left && child.top === top ? 8 : -8;

@@ -10,13 +10,13 @@ import {
 import { createProvenFetch, GatewayImpostor } from './proven_fetch.js';
 import { cutText, jsonText } from './text.js';
 
-/** The one refusal that passes with time. */
+/** The only rejection that passes with time. */
 const TOO_MANY_REQUESTS = 429;
 
-/** The gateway did not answer, or answered that it cannot serve now: asking again makes sense. */
+/** The gateway did not answer, or answered that it cannot serve now: retrying makes sense. */
 export class GatewayUnavailable extends Error {}
 
-/** The gateway has answered and will not change its mind: asking again is pointless. */
+/** The gateway has rejected the request for good: retrying is pointless. */
 export class GatewayRefused extends Error {
   constructor(message, status) {
     super(message);
@@ -25,10 +25,9 @@ export class GatewayRefused extends Error {
 }
 
 /**
- * Sees to it that nothing is told to an impostor: `greeted()` resolves while the gateway is known
- * to be the one that answers, and `lost()` says that this is not so any more. Then, as at the
- * beginning, it is greeted first, by a request that tells nothing. An impostor is asked again after
- * a pause only, whoever wants to know.
+ * Ensures that a spoofed gateway learns nothing: `greeted()` resolves once the program at the address is
+ * known to be the gateway, and `lost()` resets that. Then, as at the beginning, a greeting is sent first: a
+ * request that reveals nothing. A spoofed gateway is asked again only after a pause, whichever caller asks.
  */
 function createGreeting({ ask, now }) {
   let known = false;
@@ -63,7 +62,7 @@ function createGreeting({ ask, now }) {
   };
 }
 
-/** Never negative, as the clock may be set back meanwhile. */
+/** Never negative, because the clock may be set back meanwhile. */
 function toldOf({ beganAt, endedAt }, now) {
   return {
     duration_ms: Math.max(0, endedAt - beganAt),
@@ -72,8 +71,8 @@ function toldOf({ beganAt, endedAt }, now) {
 }
 
 /**
- * The HTTP calls that the extension makes. It retries nothing; all calls throw GatewayUnavailable,
- * GatewayRefused or, where what answers does not know the token, GatewayImpostor.
+ * The HTTP calls of the extension. It retries nothing; all calls throw GatewayUnavailable, GatewayRefused
+ * or, if the program that answers does not know the token, GatewayImpostor.
  */
 export function createGatewayClient(settings) {
   const { workerId, target, token } = settings;
@@ -100,7 +99,7 @@ export function createGatewayClient(settings) {
   async function request(path, options, timeoutMs, signal) {
     await greeting?.greeted();
     const { status, text } = await fetchWithin(path, options, timeoutMs, signal);
-    // One that is about to stop says so first, and somebody else may be there next.
+    // A gateway that is about to stop reports this first, and another program may listen there next.
     if (status >= 500) greeting?.lost();
     if (status >= 500 || status === TOO_MANY_REQUESTS) {
       throw new GatewayUnavailable(`${path} answered ${status}`);
@@ -123,9 +122,9 @@ export function createGatewayClient(settings) {
 
   return {
     /**
-     * Waits for commands, and for cancels of commands: `{type: "cancel", correlation_id, id}`; up
-     * to the hold time of the gateway, or not at all. Resolves to an array of both. `known` is what
-     * the journal says of the deliveries so far.
+     * Waits for commands, and for cancels of commands: `{type: "cancel", correlation_id, id}`; up to the
+     * hold time of the gateway, or not at all. Resolves to an array of both. `known` is what the journal
+     * reports about the deliveries so far.
      */
     async pendingQueries({ known: { ids, forMs }, hold }, signal) {
       const query = new URLSearchParams({
@@ -138,7 +137,7 @@ export function createGatewayClient(settings) {
         known_for: Math.min(Math.max(0, Math.floor(forMs / 1_000)), NAMED_FOR_SECONDS),
       });
       const path = `/pending-queries?${query}`;
-      // It tells the poll from a page's request, where the gateway is open and far away.
+      // This header distinguishes the poll from a page's request if the gateway is open and remote.
       const options = { method: 'GET', headers: { 'Content-Type': 'application/json' } };
       const commands = await request(path, options, POLL_TIMEOUT_MS, signal);
       if (!Array.isArray(commands)) throw new GatewayUnavailable(`${path} answered no array`);
@@ -146,9 +145,9 @@ export function createGatewayClient(settings) {
     },
 
     /**
-     * Posts one report about one command, with its `traceparent` and `tracestate`, if it has them,
-     * as headers; resolves to the answer of the gateway. When it was at work is told by how long ago
-     * that was, since no other clock is this one.
+     * Posts one report about one command, with its `traceparent` and `tracestate`, if any, as headers;
+     * resolves to the answer of the gateway. The time of the work is sent as how long ago it was, because
+     * clocks differ.
      */
     postResult({ traceparent, tracestate, work, ...report }, signal) {
       const trace = { ...(traceparent && { traceparent }), ...(tracestate && { tracestate }) };
@@ -167,7 +166,7 @@ export function createGatewayClient(settings) {
       return post('/draw-mode/complete', drawing, signal, DRAWING_POST_TIMEOUT_MS);
     },
 
-    /** Posts what this browser is and has open, see worker_status.js. */
+    /** Posts the description and the open tabs of this browser, see worker_status.js. */
     postStatus(status, signal) {
       return post('/worker-status', { worker: workerId, target, ...status }, signal);
     },

@@ -2,8 +2,8 @@ import { fileUnavailable } from './errors.js';
 import { GatewayRefused } from './gateway_client.js';
 
 /**
- * The files that agents have left at the gateway for an upload. `readFrom(gateway)` says which one
- * that is, each time another one is served.
+ * The files that agents have stored at the gateway for an upload. `readFrom(gateway)` sets the gateway,
+ * each time another one is served.
  */
 export function createGatewayFiles() {
   let from;
@@ -13,7 +13,7 @@ export function createGatewayFiles() {
       from = gateway;
     },
 
-    /** A part of a file from `offset` on: `{base64, size}`, `size` being that of the file. */
+    /** A part of a file from `offset` on: `{base64, size}`, where `size` is that of the whole file. */
     async read(id, offset, signal) {
       try {
         return await from.file(id, offset, signal);

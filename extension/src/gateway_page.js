@@ -1,12 +1,13 @@
 import { restrictedPage } from './errors.js';
 
-/** Names of this machine. */
+/** Host names of this machine. */
 export const LOOPBACK = new RegExp('^(localhost|.+\\.localhost|127\\.\\d+\\.\\d+\\.\\d+|0\\.0\\.0\\.0|\\[::1?\\]'
   + '|\\[::ffff:(7f[\\da-f]{2}:[\\da-f]+|0:0)\\])$', 'i');
 
 /**
- * Whether `url` is a page of the gateway at `serverUrl`, by any of its names on this machine: there
- * people answer what agents ask for, and an agent that drives this browser is not to do so for them.
+ * Whether `url` is a page of the gateway at `serverUrl`, under any of its names on this machine. There a
+ * person answers requests of agents, and an agent that controls this browser must not answer in the
+ * person's place.
  */
 export function isGatewayPage(url, serverUrl) {
   let page;
@@ -17,7 +18,7 @@ export function isGatewayPage(url, serverUrl) {
   } catch {
     return false;
   }
-  // What a page has made of itself is of its origin.
+  // A blob: URL has the origin of the page that created it.
   if (page.protocol === 'blob:') return isGatewayPage(page.pathname, serverUrl);
   if (!/^https?:$/.test(page.protocol)) return false;
   const portOf = ({ protocol, port }) => port || (protocol === 'https:' ? '443' : '80');

@@ -5,9 +5,10 @@ import { travel } from './travel.js';
 import { pause } from './waiting.js';
 
 /**
- * An action that goes a step through the history of the tab: `back`, by -1, or `forward`, by 1. The
- * page goes itself: the browser's own step passes over pages that no person has touched, as are those
- * to which an agent went. Pages that no script reaches have only that.
+ * An action that takes one step through the history of the tab: `back`, by -1, or `forward`, by 1. The page
+ * makes the step itself, because the browser's own step skips pages that no person has interacted with,
+ * such as those that an agent opened. For pages that no script reaches, only the browser's step is
+ * available.
  */
 export function historyAction(direction, step) {
   return {
@@ -32,18 +33,18 @@ export function historyAction(direction, step) {
   };
 }
 
-/** What `stepInHistory` says; undefined where no script can run, or none answers in time. */
+/** The result of `stepInHistory`; undefined if no script can run, or none answers in time. */
 async function goInPage({ tab, tools: { pageScripts } }, step) {
-  // A step whose answer came too late would be followed by the browser's own.
+  // If a step answered too late, the browser's own step would follow it.
   const args = [step, Date.now() + BLOCKED_AFTER_MS - HISTORY_RESERVE_MS];
   const gone = pageScripts.run(tab.id, stepInHistory, args, { early: true })
-    // A page that has gone at once has no time for an answer.
+    // A page that leaves at once has no time to answer.
     .catch(({ code }) => (code === 'page_navigated' ? { data: { isThere: true } } : {}));
   const { data } = await Promise.race([gone, pause(BLOCKED_AFTER_MS).then(() => ({}))]);
   return data?.isThere;
 }
 
-/** What the browser passes over may be all there is. */
+/** A hint, because the skipped pages may be all there are. */
 const PASSED_OVER = 'From a page that extensions cannot script, such as an error page, the browser skips pages that '
   + 'the user has not interacted with: use navigate with the address.';
 
@@ -55,7 +56,10 @@ async function goInBrowser({ tab, tools: { browser } }, direction, step) {
   }
 }
 
-/** Sees whether a tab begins to load; where there is nothing to go to it does not, and nobody says so. */
+/**
+ * Detects whether a tab begins to load; if there is no page to go to, it does not, and the browser reports
+ * nothing.
+ */
 function watchBegin({ tab: { id }, tools: { browser, now }, signal }) {
   let hasBegun = false;
   const listener = (changedId, { status }) => {

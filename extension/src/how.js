@@ -3,7 +3,10 @@ import { isGiven, requireNonEmptyText } from './params.js';
 
 const WORDS = ['double', 'right', 'middle', 'force', 'Control', 'Shift', 'Alt', 'Meta'];
 
-/** How a mouse is used, as a list of words: text such as `double`, `right` or `Control+Shift`. */
+/**
+ * The modifiers of a mouse action as a list of words, from text such as `double`, `right` or
+ * `Control+Shift`.
+ */
 export function howWords({ how }) {
   if (!isGiven({ how }, 'how')) return [];
   requireNonEmptyText({ how }, 'how');

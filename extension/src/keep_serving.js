@@ -2,8 +2,8 @@ import { BACKOFF_FIRST_MS, BACKOFF_LONGEST_MS } from './limits.js';
 import { createBackoff, pause } from './waiting.js';
 
 /**
- * Has `serve(signal)` done until it ends by itself or the signal is aborted. Where it throws, what
- * it began is ended by the signal that it was given, and after a pause it is called again.
+ * Runs `serve(signal)` until it ends by itself or the signal is aborted. If it throws, its signal ends what
+ * it began, and after a pause it is called again.
  */
 export async function keepServing(serve, { signal, log, random }) {
   const backoff = createBackoff({
@@ -23,7 +23,7 @@ export async function keepServing(serve, { signal, log, random }) {
   }
 }
 
-/** A function that opens something for the first who calls it, and after a failure for the next. */
+/** Returns a function that opens something on the first call, and again on the next call after a failure. */
 export function openedOnce(open) {
   let opened = null;
   return () => {

@@ -5,10 +5,9 @@ import { KEY_STROKES } from './limits.js';
 const HELD = new RegExp(`^((?:(?:${Object.keys(MODIFIERS).join('|')})\\+)*)(.+)$`, 'su');
 
 /**
- * What the members of a KeyboardEvent are for text such as `Enter`, `a` or `Control+Shift+A`, as
- * they are on a US keyboard. `held` names the keys that are held meanwhile, those that the text
- * names and no others: a capital letter has `shiftKey` without them.
- * Throws invalid_params for a key that no keyboard has.
+ * The members of a KeyboardEvent for text such as `Enter`, `a` or `Control+Shift+A`, as on a US keyboard.
+ * `held` lists the modifier keys that are held, only those in the text: a capital letter has `shiftKey`
+ * without them. Throws invalid_params for a key that no keyboard has.
  */
 export function keyStroke(text) {
   const [, prefix, name] = text.match(HELD);
@@ -31,7 +30,7 @@ function named(name) {
   return { key: name, code, keyCode };
 }
 
-/** With Control, Alt or Meta a letter is the key and not a capital: people write Control+A. */
+/** With Control, Alt or Meta a letter means the key and not a capital: people write Control+A. */
 function character(name, { ctrlKey, shiftKey, altKey, metaKey }) {
   const written = name === 'Space' ? ' ' : name;
   if ([...written].length !== 1) throw noSuchKey();
@@ -47,7 +46,7 @@ function noSuchKey() {
     + 'several are set apart by spaces');
 }
 
-/** The strokes of text such as `ArrowDown*3 Tab Enter`, in their order. */
+/** The strokes of text such as `ArrowDown*3 Tab Enter`, in order. */
 export function keyStrokes(text) {
   if ([...text].length === 1) return [keyStroke(text)];
   const strokes = [];

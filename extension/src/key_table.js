@@ -1,6 +1,6 @@
 /**
- * The keys of a US keyboard: what `key`, `code` and `keyCode` of a KeyboardEvent are for each. The
- * numbers are those of Chromium, which took them from Windows.
+ * The keys of a US keyboard: `key`, `code` and `keyCode` of a KeyboardEvent for each. The numbers are those
+ * of Chromium, which took them from Windows.
  */
 
 /** The keys that write a character: `code`, `keyCode`, the character without and with Shift. */
@@ -26,7 +26,7 @@ for (let keyCode = 65; keyCode <= 90; keyCode += 1) {
   PRINTING.push([`Key${letter}`, keyCode, letter.toLowerCase(), letter]);
 }
 
-/** The keys that have a name, with the number that old scripts know each by. */
+/** The keys with a name, with the `keyCode` that old scripts use for each. */
 export const NAMED_KEYS = {
   Enter: 13,
   Tab: 9,
@@ -46,7 +46,7 @@ export const NAMED_KEYS = {
 };
 for (let number = 1; number <= 12; number += 1) NAMED_KEYS[`F${number}`] = 111 + number;
 
-/** The keys that are held while another is pressed; of each the one on the left. */
+/** The modifier keys; of each the one on the left. */
 export const MODIFIERS = {
   Control: { code: 'ControlLeft', keyCode: 17, flag: 'ctrlKey' },
   Shift: { code: 'ShiftLeft', keyCode: 16, flag: 'shiftKey' },
@@ -62,12 +62,15 @@ for (const [code, keyCode, plain, shifted] of PRINTING) {
   SHIFTED.set(plain, shifted);
 }
 
-/** The key that writes a character. One that is on no US keyboard has neither place nor number. */
+/**
+ * The key that writes a character. One that is not on a US keyboard has an empty `code` and the `keyCode`
+ * 0.
+ */
 export function keyOf(character) {
   return CHARACTERS.get(character) ?? { key: character, code: '', keyCode: 0, shiftKey: false };
 }
 
-/** What the key of a character writes while Shift is held. */
+/** The character that the key writes while Shift is held. */
 export function shiftedKey(character) {
   return SHIFTED.get(character) ?? character;
 }

@@ -3,8 +3,8 @@ import { firstPageLoaded, pageLoaded } from './page_loaded.js';
 import { aborted, pause } from './waiting.js';
 
 /**
- * Watches a load of a tab: the next one, or in a tab that `isNew` its first. `network` is what
- * network_log.js gives; `endsAt` is the time of `now` at which the command is over.
+ * Watches a load of a tab: the next one or, in a tab that `isNew`, the first. `network` is from
+ * network_log.js; `endsAt` is the time of `now` at which the command is over.
  */
 export function watchLoad({ browser, network, now, tabId, isNew, signal, endsAt = Infinity }) {
   const lastRequest = network.pageRequest(tabId);
@@ -14,16 +14,16 @@ export function watchLoad({ browser, network, now, tabId, isNew, signal, endsAt 
   let isThere = false;
   const wait = isNew ? firstPageLoaded : pageLoaded;
   const loaded = wait(browser, tabId, stop, () => { isThere = true; });
-  // Half of a short time is for the page, too.
+  // Of a short time, half is left for the page.
   const lateAt = Math.max(endsAt - LOAD_RESERVE_MS, (now() + endsAt) / 2);
 
-  /** The request from which no page has come, though it was answered or has failed. */
+  /** The request that produced no page although it was answered or has failed. */
   function fruitless() {
     const request = lastRequest();
     return !isThere && request !== before && request?.answered ? request : undefined;
   }
 
-  /** The tab shows that it loads until a page is there, or none is to come. */
+  /** The tab shows that it is loading until a page is there, or none will come. */
   async function endsWithoutPage() {
     let seen;
     while (!stop.aborted) {
@@ -31,7 +31,7 @@ export function watchLoad({ browser, network, now, tabId, isNew, signal, endsAt 
       const request = fruitless();
       const { status, pendingUrl } = request ? await browser.tabs.get(tabId) : {};
       const isOver = status === 'complete' && !pendingUrl && fruitless() === request;
-      // What the browser says of a page that has just come may be on its way.
+      // The browser's event for a page that has just arrived may still be on its way.
       if (isOver && seen === request) return { request };
       seen = isOver ? request : undefined;
     }
@@ -49,13 +49,13 @@ export function watchLoad({ browser, network, now, tabId, isNew, signal, endsAt 
   }
 
   return {
-    /** For a load that does not come about. */
+    /** For a load that does not take place. */
     forget: () => over.abort(),
 
     /**
-     * Resolves to `{}` once the page has loaded, and when the signal is aborted; to `{request}`, as
-     * network_log.js has it, where no page came of it; shortly before the command is over, where the
-     * page is there and can be used, to `{unfinished}`, a list of `{type, url}` that it still loads.
+     * Resolves to `{}` once the page has loaded, and when the signal is aborted; to `{request}`, as in
+     * network_log.js, if the request produced no page; and shortly before the command is over, if the page
+     * is there and can be used, to `{unfinished}`, a list of `{type, url}` that it is still loading.
      */
     async end() {
       try {
@@ -68,14 +68,13 @@ export function watchLoad({ browser, network, now, tabId, isNew, signal, endsAt 
 }
 
 /**
- * Watches, from its beginning, what comes of a tab that was just opened, which may be gone at any time.
- * `fruitless()` is the request, as network_log.js has it, that was answered or has failed, and from
- * which no page has come.
+ * Watches a newly opened tab, which may be closed at any time, from its beginning. `fruitless()` returns
+ * the request, as in network_log.js, that produced no page although it was answered or has failed.
  */
 export function watchNewTab({ browser, network, tabId }) {
   const lastRequest = network.pageRequest(tabId);
   let isThere = false;
-  // It has no address while no page is there.
+  // The tab has no address until a page is there.
   const listener = (changedId, change, tab) => {
     if (changedId === tabId && tab?.url) isThere = true;
   };

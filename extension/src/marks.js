@@ -1,6 +1,6 @@
 import { pathIn } from './frames.js';
 
-/** How far a frame's window is from that of the tab, and how its pixels compare. */
+/** The offset of a frame's window from that of the tab, and the scale of its pixels. */
 export function placeOfFrame(tree, frameId) {
   const place = { x: 0, y: 0, scaleX: 1, scaleY: 1 };
   for (const { owner } of pathIn(tree, frameId).slice(1)) {
@@ -12,7 +12,7 @@ export function placeOfFrame(tree, frameId) {
   return place;
 }
 
-/** A box in the window of a frame as it is in the window of the tab. */
+/** Converts a box in the window of a frame to the window of the tab. */
 export function inWindow({ x, y, width, height }, place) {
   return {
     x: place.x + x * place.scaleX,
@@ -22,7 +22,7 @@ export function inWindow({ x, y, width, height }, place) {
   };
 }
 
-/** Where in the window all is that has a ref: `{ref, x, y, width, height}`, in CSS pixels. */
+/** The boxes in the window of all elements that have a ref: `{ref, x, y, width, height}`, in CSS pixels. */
 export async function findMarks(tabId, { pageParts, frames }) {
   const tree = await frames.tree(tabId);
   const answers = await pageParts.callAll(tabId, 'boxes.ofRefs');
@@ -38,7 +38,10 @@ export async function findMarks(tabId, { pageParts, frames }) {
 const COLOURS = ['#b3005e', '#00539c', '#2f6b00', '#8a3c00', '#5b2a9d'];
 const FONT_PIXELS = 11;
 
-/** Draws refs around what they stand for. `x` and `y` are where the picture begins among the boxes. */
+/**
+ * Draws boxes with refs around the elements. `x` and `y` are the origin of the picture in the coordinates
+ * of the boxes.
+ */
 export function drawMarks(canvas, marks, { x, y, scale }) {
   const context = canvas.getContext('2d');
   context.font = `bold ${FONT_PIXELS}px sans-serif`;
@@ -53,7 +56,7 @@ export function drawMarks(canvas, marks, { x, y, scale }) {
     context.lineWidth = 1.5;
     context.strokeRect(left, top, width, height);
     const wide = context.measureText(mark.ref).width + 4;
-    // Above its box, so that what is in it stays readable; within it at the edge of the picture.
+    // Above its box, so that its content stays readable; within it at the edge of the picture.
     const labelTop = Math.max(0, top - FONT_PIXELS - 2);
     const labelLeft = Math.min(Math.max(0, left), canvas.width - wide);
     context.fillStyle = COLOURS[index % COLOURS.length];

@@ -1,10 +1,10 @@
 /**
- * Answers what the pages of the extension and the boards of draw mode ask the service worker.
- * Every answer is an object; one with `error` says in a sentence what went wrong.
+ * Answers messages of the extension's pages, of draw mode boards and of page/relay.js to the service
+ * worker. Every answer is an object; one with `error` describes the problem in a sentence.
  *
- * From the popup: `{about: 'popup', what}` with `waiting` (answers `{drawings}`), `draw`, and, with
- * the `id` of a drawing, `send` and `discard`. From a board: `{about: 'drawing', …}`. From
- * page/relay.js: `{about: 'page', …}`.
+ * From the popup: `{about: 'popup', what}` with `waiting` (answers `{drawings}`), `draw`, and, with the
+ * `id` of a drawing, `send` and `discard`. From a board: `{about: 'drawing', …}`. From page/relay.js:
+ * `{about: 'page', …}`.
  */
 export function createMessages({ drawMode, standIns, tabs }) {
   async function draw() {

@@ -3,24 +3,24 @@ import { NETWORK_ENTRIES, NETWORK_TABS, REQUEST_URL_CHARS } from './limits.js';
 import { createRequestDetails, shownBody, shownHeaders } from './request_details.js';
 import { toldAddress } from './told_page.js';
 
-/** What is shown in the tab, or else saved as a file. */
+/** Displayed in the tab, or else saved as a file. */
 const DOCUMENTS = ['main_frame', 'sub_frame'];
 
-/** What may be saved as a file: those, and what links with `download` ask for. */
+/** May be saved as a file: those, and requests of links with `download`. */
 const SAVED = [...DOCUMENTS, 'other'];
 
 /** Requests after which the page may change: documents, fetch and XMLHttpRequest. */
 const LEADS_ON = [...DOCUMENTS, 'xmlhttprequest'];
 
 /**
- * Remembers the last requests of each tab, with what became of them. It watches from when the
- * service worker was started, and forgets with it. Of headers and bodies it keeps what is no secret.
+ * Remembers the last requests of each tab and their results. It watches from the start of the service
+ * worker, and its memory ends with it. Of headers and bodies it keeps only what is not secret.
  *
- * `requests` is chrome.webRequest, `tabs` chrome.tabs, `wallNow` tells the time in ms.
+ * `requests` is chrome.webRequest, `tabs` chrome.tabs, `wallNow` returns the time in ms.
  */
 export function watchNetwork({ requests, tabs, wallNow }) {
   const since = wallNow();
-  /** By tab id, the one that was asked for longest ago first: `{entries, dropped}`. */
+  /** By tab id, the least recently used first: `{entries, dropped, endedAt}`. */
   const logs = new Map();
   /** The entries of requests under way, by the browser's id of the request. */
   const underWay = new Map();
@@ -42,7 +42,7 @@ export function watchNetwork({ requests, tabs, wallNow }) {
     logs.delete(tabId);
   }
 
-  /** A request that is redirected is another entry, with a number of its own. */
+  /** A redirected request becomes another entry, with its own number. */
   function idOf(requestId, { entries }) {
     const before = entries.filter((entry) => entry.requestId === requestId).length;
     return before === 0 ? requestId : `${requestId}.${before + 1}`;
@@ -55,7 +55,7 @@ export function watchNetwork({ requests, tabs, wallNow }) {
     const body = shownBody(requestBody);
     if (body !== undefined) details.add(id, { request_body: body });
     const shown = { id, time: iso(timeStamp), method, type, url: toldAddress(url) };
-    // A part of an address would be another one.
+    // A truncated address would be a different one.
     const whole = url.length > REQUEST_URL_CHARS ? '' : url;
     const entry = { requestId, tabId, url: whole, beganAt: timeStamp, shown, outcome: { answered: false } };
     log.entries.push(entry);
@@ -88,7 +88,7 @@ export function watchNetwork({ requests, tabs, wallNow }) {
     (details) => end(details, { status: details.statusCode, redirected_to: toldAddress(details.redirectUrl) }),
     everything,
   );
-  // An event stream is open for as long as the page is: nobody waits for its end.
+  // An event stream stays open as long as the page: nothing waits for its end.
   requests.onResponseStarted.addListener(({ requestId, statusCode, responseHeaders = [] }) => {
     const entry = underWay.get(requestId);
     if (entry) Object.assign(entry.outcome, { answered: true, status: statusCode });
@@ -114,10 +114,11 @@ export function watchNetwork({ requests, tabs, wallNow }) {
 
   return {
     /**
-     * `{open, page, endedAt}`: how many requests of documents, fetch and XMLHttpRequest that a tab
-     * began at a time or after it are under way; whether one of them, or of those that ended, was for
-     * the page itself; and when the last one ended. Times are in ms since 1970. One for the page that
-     * is answered is not open: the tab itself shows how far its page is, and what is saved may be long.
+     * `{open, page, endedAt}`: how many requests for documents, fetch and XMLHttpRequest that a tab began
+     * at or after a time are under way; whether one of them, including those that have ended, was for the
+     * page itself; and when the last one ended. Times are in ms since 1970. An answered request for the
+     * page does not count as open: the tab itself shows the progress of its page, and a download may be
+     * long.
      */
     since(tabId, time) {
       const { entries, endedAt } = logs.get(tabId) ?? { entries: [], endedAt: 0 };
@@ -130,9 +131,9 @@ export function watchNetwork({ requests, tabs, wallNow }) {
     },
 
     /**
-     * Answers a function that tells of the last request for the page of a tab, also once the tab has
-     * gone: always the same `{answered, status, error, name}` of one request. `answered` is true once
-     * it has led to a page, to a file, or to nothing; `name` is that of a file.
+     * Returns a function that returns the last request for the page of a tab, even after the tab is closed:
+     * always the same object `{answered, status, error, name}` for one request. `answered` is true once it
+     * has led to a page, to a file, or to nothing; `name` is that of a file.
      */
     pageRequest(tabId) {
       const log = logOf(tabId);
@@ -145,7 +146,7 @@ export function watchNetwork({ requests, tabs, wallNow }) {
       return entries.filter(isOpen).map(({ shown: { type, url } }) => ({ type, url }));
     },
 
-    /** `{name, url}` of each file that a tab began to download at a time or after it. */
+    /** `{name, url}` of each file that a tab began to download at or after a time. */
     downloads(tabId, time) {
       const { entries } = logs.get(tabId) ?? { entries: [] };
       return entries.filter(({ beganAt, file }) => beganAt >= time && file)
@@ -153,8 +154,8 @@ export function watchNetwork({ requests, tabs, wallNow }) {
     },
 
     /**
-     * `{entry, url}` of one request of a tab by its `id`, or undefined: its whole address, and the entry
-     * as in `recent` with `request_headers`, `request_body` and `response_headers` where known.
+     * `{entry, url}` of one request of a tab by its `id`, or undefined: its full address, and the entry as
+     * in `recent` with `request_headers`, `request_body` and `response_headers` if known.
      */
     entry(tabId, id) {
       const found = logs.get(tabId)?.entries.find(({ shown }) => shown.id === id);
@@ -162,8 +163,8 @@ export function watchNetwork({ requests, tabs, wallNow }) {
     },
 
     /**
-     * `{entries, truncated, observed_since}`: the last requests of a tab whose address contains
-     * the text, oldest first. One without `status` and `error` is under way.
+     * `{entries, truncated, observed_since}`: the last requests of a tab whose address contains the text,
+     * oldest first. One without `status` and `error` is under way.
      */
     recent(tabId, limit, part) {
       const { entries, dropped } = logs.get(tabId) ?? { entries: [], dropped: false };

@@ -7,23 +7,23 @@ import { refNumber } from './ref_book.js';
 import { cutText } from './text.js';
 import { toldAddress } from './told_page.js';
 
-/** Tabs of which is known what refs were said to be. */
+/** How many tabs have their last outline remembered, for the descriptions of refs. */
 const TOLD_TABS = 5;
 
-/** What follows role and name in a line. */
+/** The text that can follow role and name in a line. */
 const BEHIND_NAME = / \[| = | placeholder | of | \| |\]| e\d+ [a-z]/;
 
-/** An address of a link, in the view that has them; only the number of a host has brackets. */
+/** The address of a link, in the view that has them; only the IP address of a host has brackets. */
 const ADDRESS = / → ((?:https?:\/\/\[[^\s\]]*\])?[^\s\]]+)/g;
 
 const WAITING = /\u0001(\d+)\u0002/g;
 
 /**
- * The outline of a tab: what is in its frames, a line for each thing, with refs for what can be
- * acted on. `isOff(url)` tells, or resolves to, whether nothing is told of a page.
+ * The outline of a tab: the content of its frames, a line for each item, with refs for those that can be
+ * acted on. `isOff(url)` returns, or resolves to, whether the content of a page must not be reported.
  */
 export function createOutline({ pageParts, refBook, isOff = () => false }) {
-  /** The lines of the tabs that were looked at last, of which `told` knows what they said. */
+  /** The lines of the tabs that were looked at last, used by `told`. */
   const latest = new Map();
 
   function remember(tabId, lines) {
@@ -32,7 +32,7 @@ export function createOutline({ pageParts, refBook, isOff = () => false }) {
     if (latest.size > TOLD_TABS) latest.delete(latest.keys().next().value);
   }
 
-  /** Gives those elements of a frame numbers that have none, and puts all refs into its lines. */
+  /** Assigns numbers to the elements of a frame that have none, and puts all refs into its lines. */
   async function numbered(tabId, { frameId, documentId, result }, view) {
     const { needs, mark } = result;
     let first = 0;
@@ -40,7 +40,7 @@ export function createOutline({ pageParts, refBook, isOff = () => false }) {
       first = await refBook.take(tabId, needs, { frameId, documentId });
       const place = { frameId, documentId };
       const { data } = await pageParts.call(tabId, place, 'refs.settle', [mark, first]);
-      // Somebody else has looked at the frame in between; its elements may have numbers by now.
+      // Another look at the frame has come in between; its elements may have numbers now.
       if (!data) return null;
     }
     const fill = (text) => text.replace(WAITING, (_, place) => `e${first + Number(place)}`);
@@ -69,7 +69,7 @@ export function createOutline({ pageParts, refBook, isOff = () => false }) {
     if (top?.error && top.frameId === 0) throw new CommandError({ ...top.error, url: top.url });
     const frames = looks.filter(({ result }) => result);
     const tree = arrange(frames.map((each) => ({ ...each, result: each.result.frame })));
-    // Frames without a place are in elements that nobody sees.
+    // Frames without a place are in elements that are not visible.
     const placed = new Set(tree.filter(({ parent, frameId }) => parent !== null || frameId === 0)
       .map(({ frameId }) => frameId));
     const written = new Map();
@@ -84,7 +84,7 @@ export function createOutline({ pageParts, refBook, isOff = () => false }) {
     return { frames, tree, written };
   }
 
-  /** The lines of all frames, those of each where the line of its element is. */
+  /** The lines of all frames, each frame's below the line of its element. */
   function joined({ frames, tree, written }) {
     const within = new Map();
     for (const { frameId, parent, owner, url } of tree) {
@@ -114,12 +114,10 @@ export function createOutline({ pageParts, refBook, isOff = () => false }) {
   }
 
   /**
-   * `{title, url, lines, text}`. `lines` are all there are, `{depth, text, refs, kind, where, frameId,
-   * documentId}`;
-   * `text` is what fits into `limit`, under a line with address, title and, where it is not all, how
-   * many lines there are.
-   * `view` is all, interactive, text or urls; with `after` it begins behind the line of that ref;
-   * with `selector`, a ref or CSS, it is only what is in there.
+   * `{title, url, lines, text}`. `lines` are all lines, `{depth, text, refs, kind, where, frameId,
+   * documentId}`; `text` is what fits into `limit`, below a line with address, title and, if lines are
+   * omitted, their total number. `view` is all, interactive, text or urls; with `after` it begins after the
+   * line of that ref; with `selector`, a ref or CSS, it contains only what is in there.
    */
   async function outline(tab, { view, after, limit = PAGE_LINES_CHARS, selector } = {}) {
     const options = { view: view ?? 'all' };
@@ -147,7 +145,7 @@ export function createOutline({ pageParts, refBook, isOff = () => false }) {
     return { title, url: top.url, lines, text: [head, ...shown.map(asText(view))].join('\n') };
   }
 
-  /** What a ref was said to be, `button Save`, as far as this service worker knows. */
+  /** The last reported description of a ref, such as `button Save`, if this service worker has one. */
   outline.told = (tabId, ref) => {
     const line = latest.get(tabId)?.find(({ refs }) => refs.includes(ref));
     const [, rest] = line ? new RegExp(`${ref} (.*)`).exec(line.text) : [];
@@ -161,7 +159,7 @@ export function asText(view) {
   return ({ depth, text }) => (view === 'text' ? text : ' '.repeat(depth) + text);
 }
 
-/** Where a frame's document is from, as far as the frame around it does not tell. */
+/** The origin of a frame's document, if it differs from that of the frame around it. */
 function placeOf(url, around) {
   try {
     const { host, protocol } = new URL(url);
@@ -172,14 +170,14 @@ function placeOf(url, around) {
   }
 }
 
-/** What is inside of the selection, moved to the left. */
+/** The lines inside the selection, moved to the left. */
 function narrowed(all) {
   const inside = all.filter((line) => line.inside);
   const least = inside.reduce((depth, line) => Math.min(depth, line.depth), Infinity);
   return inside.map((line) => ({ ...line, depth: line.depth - least }));
 }
 
-/** What comes behind the line of a ref, below the lines that hold it. */
+/** The lines after that of a ref, below the lines that contain it. */
 function following(lines, after) {
   const place = lines.findIndex(({ refs }) => refs.includes(after));
   if (place < 0) {

@@ -1,12 +1,12 @@
 import { LIST_ITEMS } from './limits.js';
 
 /**
- * Which lines of an outline are said where not all can be, in the order of what is missed least:
- * items of long lists, text below the window, landmarks out of the window, then whatever is furthest
- * below the window, and above it. What can be acted on within the window goes last of all.
+ * Chooses the lines of an outline to show when not all fit, and omits the least important first: items of
+ * long lists, text below the window, landmarks out of the window, then the lines furthest below the window,
+ * and above it. Elements in the window that can be acted on are omitted last of all.
  *
- * `lines` are those of outline.js. Answers lines in which each run that was left out is one line. With
- * `inOrder` only the end is left out, for who reads on from there.
+ * `lines` are those of outline.js. Returns lines in which each run of omitted lines is one line. With
+ * `inOrder` only the end is omitted, for a caller that continues reading from there.
  */
 export function fit(lines, limit, { inOrder = false } = {}) {
   const cut = new Cut(lines, limit);
@@ -21,7 +21,7 @@ export function fit(lines, limit, { inOrder = false } = {}) {
   return cut.rest();
 }
 
-/** What a line takes of the limit: characters, and those beyond Latin as often as they have bytes. */
+/** The cost of a line: its characters, where non-Latin ones count as their number of bytes. */
 export function costOf({ depth, text }) {
   let beyond = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -32,10 +32,10 @@ export function costOf({ depth, text }) {
   return depth + text.length + beyond + 1;
 }
 
-/** What the line takes that says of a run that it is left out. */
+/** The cost of the line that stands for a run of omitted lines. */
 const MARK_COST = 40;
 
-/** Lines that are there for what is in them. */
+/** Kinds of lines that exist only for their content. */
 const HOLDERS = new Set(['landmark', 'main', 'group', 'note']);
 
 class Cut {
@@ -53,7 +53,7 @@ class Cut {
     this.over += (follows ? 0 : MARK_COST) - this.costs[index];
   }
 
-  /** What is in a list of more than so many items, beyond them and out of the window, from its end. */
+  /** The items of lists beyond the first LIST_ITEMS and out of the window, from the end. */
   longLists() {
     const firsts = new Map();
     for (const { list, item } of this.lines) {
@@ -74,7 +74,7 @@ class Cut {
     }
   }
 
-  /** Landmarks of which nothing is in the window become one line, the last first. */
+  /** Landmarks without content in the window become one line, the last first. */
   landmarks() {
     for (let index = this.lines.length - 1; index >= 0 && this.over > 0; index -= 1) {
       if (this.lines[index].kind !== 'landmark' || this.gone[index]) continue;
@@ -110,7 +110,7 @@ class Cut {
     return this.gone[index + 1]?.landmark === index;
   }
 
-  /** Whatever is too much, from the end on. */
+  /** All excess lines, from the end. */
   end() {
     for (let index = this.lines.length - 1; index > 0 && this.over > 0; index -= 1) {
       this.drop(index, 'lines');
@@ -124,7 +124,7 @@ class Cut {
     return end;
   }
 
-  /** The lines that are left, without holders of nothing. */
+  /** The remaining lines, without empty holders. */
   rest() {
     const shown = [];
     let run = [];
@@ -155,7 +155,7 @@ class Cut {
   }
 }
 
-/** The line that tells of a run that was left out; none where its landmark tells of it. */
+/** The line that stands for a run of omitted lines; null if its landmark already indicates them. */
 function markOf(run, lastRef) {
   const told = run.filter(({ what }) => !what.startsWith('… '));
   if (told.length === 0) return null;
@@ -167,7 +167,7 @@ function markOf(run, lastRef) {
   return { depth, text: `… ${what}: ${how}`, refs: [], kind: 'more' };
 }
 
-/** Takes away landmarks and groups that hold nothing any more. */
+/** Removes landmarks and groups that have become empty. */
 function withoutEmpty(lines) {
   const kept = [];
   for (let index = lines.length - 1; index >= 0; index -= 1) {
@@ -179,7 +179,7 @@ function withoutEmpty(lines) {
   return kept.reverse();
 }
 
-/** The lines around the line of that place, the outermost first, each with its own `place`. */
+/** The lines that contain the line at that place, the outermost first, each with its own `place`. */
 export function holdersOf(lines, place) {
   const holders = [];
   let depth = lines[place]?.depth ?? 0;

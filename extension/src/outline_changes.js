@@ -1,18 +1,18 @@
-/** So many elements that are there again, drawn anew, are told with their new refs. */
+/** How many elements that were rendered again are reported individually with their new refs. */
 const ANEW = 10;
 
 const REFS = /\be[1-9]\d*\b/g;
 
 /**
- * The lines that differ between two outlines, in the order of the page: `+` for what is new, `-` for
- * what has gone, `~` for what is in another state. Lines with a ref are the same line as long as its
- * first ref is; others as long as they say the same. `before` and `after` are the `lines` of outline.js.
+ * The lines that differ between two outlines, in page order: `+` for new ones, `-` for removed ones, `~`
+ * for changed ones. Lines with a ref are the same line as long as the first ref is the same; others as long
+ * as the text is the same. `before` and `after` are the `lines` of outline.js.
  */
 export function outlineChanges(before, after) {
   return told(compared(before, after));
 }
 
-/** `{sign, line}` in the order of the page; `anew` where only the refs of a line are others. */
+/** `{sign, line}` in page order; `anew` if only the refs of a line differ. */
 function compared(before, after) {
   const taken = new Set();
   const byKey = new Map();
@@ -29,7 +29,7 @@ function compared(before, after) {
   const matches = after.map((line) => ({ line, index: take(line) }));
   matchDrawnAnew(before, matches, taken);
 
-  // What has gone from between two lines that are still there comes before what is new there.
+  // Lines removed between two remaining lines come before new ones at that place.
   const ends = [];
   for (let at = matches.length - 1, end = before.length; at >= 0; at -= 1) {
     end = matches[at].index ?? end;
@@ -55,7 +55,7 @@ function keyOf({ refs, text }) {
   return refs.length > 0 ? `ref ${refs[0]}` : `text ${text}`;
 }
 
-/** Lines that say the same but for their refs are what was there, in new elements. */
+/** Lines that differ only in their refs are the earlier lines in new elements. */
 function matchDrawnAnew(before, matches, taken) {
   const same = ({ text }) => text.replace(REFS, 'e');
   const left = new Map();
@@ -94,14 +94,14 @@ function told(changes) {
   return lines;
 }
 
-/** A text that stands where another one was is that one with other words. */
+/** A text that replaces another at the same place is the same line with other words. */
 function isRewording(line, { sign, line: other }) {
   const isText = ({ refs, kind, depth }) =>
     refs.length === 0 && kind === line.kind && depth === line.depth;
   return sign === '+' && isText(line) && isText(other);
 }
 
-/** Within a run of what came or went together, its lines stand below each other as in the page. */
+/** The lines of a run of added or removed lines keep their relative indentation. */
 function indent(shown, index) {
   const { sign, line: { depth } } = shown[index];
   let least = depth;

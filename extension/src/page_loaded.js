@@ -1,7 +1,7 @@
 /**
- * Resolves at the end of the next load that begins in the tab. An end without a beginning belongs
- * to the page that was there before, and is passed over. Also resolves when the signal is aborted.
- * `committed` is called once the page is there, so far without its end.
+ * Resolves at the end of the next load that begins in the tab. An end without a beginning belongs to the
+ * previous page and is ignored. Also resolves when the signal is aborted. `committed` is called once the
+ * page is there, before it has finished loading.
  */
 export function pageLoaded(browser, tabId, signal, committed = () => {}) {
   return new Promise((resolve) => {
@@ -24,8 +24,8 @@ export function pageLoaded(browser, tabId, signal, committed = () => {}) {
 }
 
 /**
- * The same for a tab that was just opened: its load may have begun, or be over, already. It has no
- * address while no page is there.
+ * The same for a newly opened tab: its load may already have begun, or be over. The tab has no address
+ * until a page is there.
  */
 export async function firstPageLoaded(browser, tabId, signal, committed = () => {}) {
   let finish;
@@ -35,7 +35,7 @@ export async function firstPageLoaded(browser, tabId, signal, committed = () => 
     if (url) committed();
     if (url && status === 'complete' && !pendingUrl) finish();
   };
-  // A tab that is gone meanwhile is for whoever watches the tab to notice.
+  // The watcher of the tab notices if it is closed meanwhile.
   const listener = (changedId) => {
     if (changedId === tabId) look().catch(() => {});
   };

@@ -3,8 +3,8 @@ import { CommandError, frameGone, frameUnreachable, pageNavigated } from './erro
 import { HANDS_FILES } from './hands_files.js';
 
 /**
- * What is installed in each document, in this order: later files use earlier ones. They are plain
- * scripts that add their part to `callslip`, the object that page/parts.js makes.
+ * The scripts that are installed in each document, in this order: later files use earlier ones. They are
+ * plain scripts that add their part to `callslip`, the object that page/parts.js creates.
  */
 export const PARTS = [
   'src/page/parts.js',
@@ -34,9 +34,9 @@ const GONE = /frame with id \d+ (was removed|is not ready)|no (frame|document) w
 const UNREACHABLE = /cannot access|cannot be scripted|missing host permission|blocked|error page/i;
 
 /**
- * Calls the parts in the frames of a tab, in the extension's own world, and installs them where they
- * are not yet. `session()` resolves to a text that stays the same for as long as refs are valid;
- * documents that were prepared under another one are prepared anew.
+ * Calls the parts in the frames of a tab, in the extension's own world, and installs them where they are
+ * missing. `session()` resolves to a text that stays the same as long as refs are valid; documents that
+ * were prepared under another one are prepared again.
  */
 export function createPageParts(browser, session) {
   const injectInAll = createAllFrames({
@@ -48,7 +48,7 @@ export function createPageParts(browser, session) {
     return browser.scripting.executeScript({ target, injectImmediately: true, ...injection });
   }
 
-  /** Documents in which the parts are being installed: a second time would lose what they know. */
+  /** Documents in which the parts are being installed: a second installation would lose their state. */
   const installing = new Map();
 
   function installOnce(target, version) {
@@ -66,7 +66,7 @@ export function createPageParts(browser, session) {
     return inject(target, { func: callPart, args: [version, path, args, fresh] });
   }
 
-  /** What each frame of the target answers, once all of them have the parts. */
+  /** The answers of all frames of the target, once all of them have the parts. */
   async function answers(target, path, args) {
     const version = await session();
     const results = await run(target, version, path, args, false);
@@ -98,15 +98,15 @@ export function createPageParts(browser, session) {
   }
 
   return {
-    /** Installs the parts in the named frames of a tab, or in all. */
+    /** Installs the parts in the given frames of a tab, or in all. */
     async install(tabId, { frameIds } = {}) {
       const target = frameIds ? { tabId, frameIds } : { tabId, allFrames: true };
       await answers(target, null, []);
     },
 
     /**
-     * Calls `callslip[part][method](...args)`, named `part.method`, in one document: the named one,
-     * or that of a frame, or the top frame's. Resolves to `{url, data}`. Where the frame has gone it
+     * Calls `callslip[part][method](...args)`, written `part.method`, in one document: the given one, or
+     * that of a frame, or that of the top frame. Resolves to `{url, data}`. If the frame is gone, it
      * rejects with frame_gone, or page_navigated for the top frame.
      */
     async call(tabId, { frameId = 0, documentId } = {}, path, args = []) {
@@ -124,8 +124,8 @@ export function createPageParts(browser, session) {
     },
 
     /**
-     * The same in all frames of a tab. Resolves to a list of `{frameId, documentId, url, result}`, in
-     * which those that refused have `error` in the place of `result`; the top frame comes first.
+     * The same in all frames of a tab. Resolves to a list of `{frameId, documentId, url, result}`, with
+     * `error` instead of `result` for frames that failed; the top frame comes first.
      */
     async callAll(tabId, path, args = []) {
       let results;
@@ -143,16 +143,16 @@ export function createPageParts(browser, session) {
   };
 }
 
-/** Runs in the frame. It answers, and never throws, because the browser drops what it throws. */
+/** Runs in the frame. It never throws, because the browser drops what it throws. */
 async function callPart(version, path, args, fresh) {
   const url = location.href;
-  // An element of the page may have the name, too.
+  // An element of the page may have the same name.
   if (!Object.hasOwn(globalThis, 'callslip')) return { missing: true };
   if (fresh) globalThis.callslip.version = version;
   const { callslip } = globalThis;
   if (callslip.version !== version) return { missing: true };
   if (path === null) return { url };
-  // A frame says where it is, whatever it shows.
+  // A frame reports its position whatever it shows.
   const isPlace = window !== window.top && ['outline.look', 'frame_path.look'].includes(path);
   const refusal = isPlace ? undefined : callslipPdfViewer.refusal();
   if (refusal) return { url, error: refusal };

@@ -2,19 +2,18 @@ import { CommandError, pageNavigated } from './errors.js';
 import { PARSE_PATIENCE_MS } from './limits.js';
 import { stillParsed } from './page/still_parsed.js';
 
-/** What the browser says when the page went away under the script. */
+/** Errors of the browser when the page was replaced while the script ran. */
 const REPLACED = /frame with id \d+ (was removed|is not ready)|no (frame|document) with id/i;
 
-/** Install what the functions that ask for `elements` share: see the files. */
+/** Shared code of the functions that set `elements`: see the files. */
 const ELEMENTS = ['cut_text', 'pdf_viewer', 'secret_fields', 'selectors', 'elements'].map((name) => `src/page/${name}.js`);
 
 /**
- * Runs one of the functions of `page/` in the top frame of a tab, once its document is complete, or
- * has been waited for: some never come to their end.
- * Such a function is sent to the page as text, so it may use nothing from outside itself, other
- * than `callslipElements` where it asks for that. It answers `{url, data}` or `{url, error}`, never
- * by throwing, because the browser drops what a page function throws; it drops members of its
- * arguments that are null, too.
+ * Runs one of the functions of `page/` in the top frame of a tab, once its document is complete, or after a
+ * wait, because some never are. Such a function is sent to the page as text, so it may use nothing from
+ * outside itself, except `callslipElements` if it sets `elements`. It returns `{url, data}` or `{url,
+ * error}`, and never throws, because the browser drops what a page function throws; the browser also drops
+ * members of its arguments that are null.
  */
 export function createPageScripts(browser, now = () => performance.now()) {
   async function injectInAll(injection) {
@@ -33,9 +32,9 @@ export function createPageScripts(browser, now = () => performance.now()) {
 
   return {
     /**
-     * `world` is MAIN for what runs among the page's own scripts; with `early` it does not wait for
-     * the document to be complete. `endsAt` is the time of `now` at which the command is over: half of
-     * what is left is for the function itself.
+     * `world` is MAIN for functions that run among the page's own scripts; with `early` it does not wait
+     * for the document to be complete. `endsAt` is the time of `now` at which the command is over: half of
+     * the remaining time is for the function itself.
      */
     async run(tabId, pageFunction, args, { world = 'ISOLATED', elements, early, endsAt = Infinity } = {}) {
       const target = { tabId };
@@ -52,8 +51,8 @@ export function createPageScripts(browser, now = () => performance.now()) {
     },
 
     /**
-     * Runs a file of ours among the page's own scripts in all frames of a tab, and answers its value
-     * in the top frame. Where a frame may run no scripts, none is run.
+     * Runs a file of the extension among the page's own scripts in all frames of a tab, and returns its
+     * value in the top frame. In a frame that can run no scripts, it does not run.
      */
     async install(tabId, file) {
       const [top] = await injectInAll({ target: { tabId, allFrames: true }, world: 'MAIN', files: [file] });
@@ -61,7 +60,7 @@ export function createPageScripts(browser, now = () => performance.now()) {
     },
 
     /**
-     * Runs a function among the page's own scripts in all frames. Answers a list of `{frameId, url,
+     * Runs a function among the page's own scripts in all frames. Resolves to a list of `{frameId, url,
      * data}`, the top frame first.
      */
     async runInAll(tabId, pageFunction, args) {

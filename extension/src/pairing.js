@@ -2,11 +2,11 @@ import { LOOPBACK } from './gateway_page.js';
 import { SETTING_CHARS, TOKEN_CHARS } from './limits.js';
 
 /**
- * What a person enters to pair this browser with a gateway. Each check answers what is wrong with
- * a text, as a sentence, or null; an empty text stands for the default.
+ * What a person enters to pair this browser with a gateway. Each check returns the problem of a text as a
+ * sentence, or null; an empty text stands for the default.
  */
 
-/** URL.canParse is younger than the oldest browser that we run in. */
+/** URL.canParse is newer than the oldest supported browser. */
 function parsed(text) {
   try {
     return new URL(text);
@@ -28,9 +28,9 @@ export function serverUrlProblem(text) {
 }
 
 /**
- * The address of the gateway of this machine whose own page is at `url`, as pages of gateways are by
- * their paths; null for any other page. Whether it is one is still to be found out. Those of other
- * machines are not offered: any of them could have such a page, and would then use this browser.
+ * Returns the address of the gateway on this machine whose page `url` seems to be, judging by its path;
+ * null for any other page. The caller must still verify that it is a gateway. Gateways of other machines
+ * are not offered: any site could have such a page, and would then control this browser.
  */
 export function gatewayOfPage(url) {
   const page = parsed(url);
@@ -39,8 +39,8 @@ export function gatewayOfPage(url) {
 }
 
 /**
- * What to think of before an address is used, as a sentence, or null: on the way to another
- * machine everybody reads along.
+ * Returns a warning about an address as a sentence, or null: on the way to another machine, everyone on the
+ * network can read the traffic.
  */
 export function serverUrlWarning(text) {
   if (serverUrlProblem(text) || !text) return null;
@@ -70,16 +70,13 @@ export function nameProblem(text) {
   return text.length > SETTING_CHARS ? `The name is longer than ${SETTING_CHARS} characters.` : null;
 }
 
-/** Whose word counts as the gateway's has to be said, one way or the other. */
+/** The person must choose explicitly how the gateway is trusted: by token or without one. */
 function pairingProblem({ token, openGateway }) {
   if (token || openGateway) return null;
   return 'Enter the token, or select “This gateway requires no token”.';
 }
 
-/**
- * The first problem of `{serverUrl, token, openGateway, target, name}` as `{field, problem}`, or
- * null.
- */
+/** The first problem of `{serverUrl, token, openGateway, target, name}` as `{field, problem}`, or null. */
 export function settingsProblem(settings) {
   const checks = {
     serverUrl: serverUrlProblem,
@@ -96,8 +93,9 @@ export function settingsProblem(settings) {
 }
 
 /**
- * Reads a pairing text, `callslip:http://127.0.0.1:7890#TOKEN`, into `{serverUrl, token}`; null
- * for any other text. One without a token is that of a gateway that asks for none. It is pasted, never opened: a token must not get into a history.
+ * Parses a pairing text, `callslip:http://127.0.0.1:7890#TOKEN`, into `{serverUrl, token}`; null for any
+ * other text. A text without a token belongs to a gateway that requires none. It is pasted, never opened: a
+ * token must not get into the browser history.
  */
 export function parsePairing(text) {
   const [, serverUrl, token = ''] = text.trim().match(/^callslip:([^#\s]+)(?:#(\S*))?$/i) ?? [];

@@ -16,7 +16,7 @@ export function optionalNonEmptyText(params, field) {
   if (isGiven(params, field)) requireNonEmptyText(params, field);
 }
 
-/** Of several fields at least one must be there. */
+/** At least one of the fields must be given. */
 export function requireAnyOf(params, fields) {
   if (fields.some((field) => isGiven(params, field))) return;
   throw invalidParams(fields[0], `must be there, or ${fields.slice(1).join(' or ')} instead`);
@@ -82,7 +82,7 @@ export function requirePageUrl(params, field) {
   requireNoGap(params, field, 'use the tab or the link that has all of it');
 }
 
-/** Refuses the address as agents were told it where that isn't the whole one; `instead` says what to do. */
+/** Rejects an address as reported to agents if secrets were omitted from it; `instead` states what to do. */
 export function requireNoGap(params, field, instead) {
   if (isGiven(params, field) && hasGap(params[field])) {
     throw invalidParams(field, `has a secret left out; ${instead}`);

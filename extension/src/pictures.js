@@ -1,28 +1,28 @@
 import { resultTooLarge } from './errors.js';
 import { JPEG_QUALITIES, PICTURE_WIDTH, PNG_BYTES, RESULT_BYTES } from './limits.js';
 
-/** Base64 takes four characters for three bytes; some are left for the rest of the result. */
+/** Base64 takes four characters for three bytes; some are reserved for the rest of the result. */
 const PICTURE_BYTES = Math.floor(((RESULT_BYTES - 1024) * 3) / 4);
 
-/** Where the header of a PNG has its width and height, in bytes. */
+/** Offsets of the width and the end of the header of a PNG, in bytes. */
 const PNG_WIDTH_AT = 16;
 const PNG_HEADER_BYTES = 24;
 
-/** Turns a capture of the browser, a PNG as a data: address, into a picture that can be drawn. */
+/** Decodes a capture of the browser, a PNG as a data: URL, into a picture that can be drawn. */
 export async function decodePicture(dataUrl) {
   const response = await fetch(dataUrl);
   return createImageBitmap(await response.blob());
 }
 
-/** How much smaller than CSS pixels a picture is drawn, so that it is not wider than it may be. */
+/** The scale of a picture relative to CSS pixels, so that it does not exceed the maximum width. */
 export function scaleFor(width) {
   return Math.min(1, PICTURE_WIDTH / width);
 }
 
 /**
- * `{mime_type, base64, width, height}` of a capture of a window that is so many CSS pixels wide, in
- * CSS pixels, so that places in the picture are places in the window. Where it is smaller than that
- * it has a `scale`. `draw(canvas, scale)` may add to it.
+ * `{mime_type, base64, width, height}` of a capture of a window of the given width, in CSS pixels, so that
+ * positions in the picture are positions in the window. If it is scaled down it has a `scale`.
+ * `draw(canvas, scale)` can add to it.
  */
 export async function packCapture(dataUrl, viewWidth, draw) {
   const base64 = dataUrl.slice(dataUrl.indexOf(',') + 1);
@@ -43,7 +43,7 @@ export async function packCapture(dataUrl, viewWidth, draw) {
   return data;
 }
 
-/** The same of what was drawn: a PNG, or where that is too large a JPEG that is not. */
+/** The same for a canvas: a PNG, or a JPEG if the PNG is too large. */
 export async function packCanvas(canvas) {
   const formats = [
     { type: 'image/png', most: PNG_BYTES },

@@ -2,14 +2,14 @@ import { createBackoff, pause } from './waiting.js';
 import { BACKOFF_FIRST_MS, BACKOFF_LONGEST_MS, POLL_INTERVAL_MS } from './limits.js';
 
 /**
- * Keeps one poll open at the gateway until the signal is aborted, whatever happens to a poll.
- * Commands and cancels are handed over and not waited for, so that polling goes on while they run.
- * The first poll, and the one after a failure, is not held: whether there is a gateway is known at
- * once. `known` tells which deliveries have arrived, so that one that was lost on its way comes again.
- * `reconnected` is called when the gateway answers again after it did not.
+ * Keeps one poll open at the gateway until the signal is aborted, even if polls fail. Commands and cancels
+ * are dispatched without waiting for them, so that polling continues while they run. The first poll, and
+ * the one after a failure, is not held, so that the state of the gateway is known at once. `known` returns
+ * the deliveries that have arrived, so that a lost one is delivered again. `reconnected` is called when the
+ * gateway answers again after a failure.
  *
- * `keepAwake` is called once a round: the browser suspends a service worker that calls no
- * extension API for 30 s, and a held poll alone does not count as such a call.
+ * `keepAwake` is called once a round: the browser suspends a service worker that calls no extension API for
+ * 30 s, and a held poll alone does not count as such a call.
  */
 export async function runPollLoop({
   gateway,

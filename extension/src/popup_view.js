@@ -2,8 +2,8 @@ import { refusalIn } from './connection_test.js';
 import { CONNECTED_WITHIN_MS } from './limits.js';
 
 /**
- * What the popup says, in words. All of it is reckoned from the status that the service worker
- * publishes (see status.js) and from `now`, in ms since 1970.
+ * The texts of the popup, derived from the status that the service worker publishes (see status.js) and
+ * from `now`, in ms since 1970.
  */
 
 const WORDS = {
@@ -16,8 +16,8 @@ const WORDS = {
 };
 
 /**
- * How the connection stands, as `{text, look, since, error}`. Connected is who was answered within
- * the last 10 s, whatever was published: the service worker may have been ended since.
+ * The state of the connection, as `{text, look, since, error}`. It is connected if the gateway answered
+ * within the last 10 s, whatever was published: the service worker may have been ended since.
  */
 export function describeConnection(status, now) {
   if (!status) return { ...WORDS.connecting, since: '' };
@@ -35,7 +35,7 @@ const IMPOSTOR = 'The program at this address does not know your token. It canno
   + 'browser, and no data is sent to it. If it is your gateway, enter a current token from its '
   + 'token file.';
 
-/** The error of a poll, for a person: the address is shown beside it. */
+/** The error of a poll, for a person: the address is shown next to it. */
 function describeProblem(connection, error) {
   if (connection === 'impostor') return IMPOSTOR;
   const silent = error.includes('got no answer');
@@ -46,7 +46,7 @@ export function describeTarget({ target, name }) {
   return name ? `${target}, as “${name}”` : target;
 }
 
-/** A length of time as people say it, in its largest unit. */
+/** A duration for people, in its largest unit. */
 export function age(ms) {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -71,7 +71,7 @@ export function describeEnd({ action, tabId, url, outcome, at }, now) {
   };
 }
 
-/** The page as people know it: without the protocol, and without what follows the path. */
+/** The page as people know it: without the protocol, the query and the fragment. */
 function onPage(url) {
   return url ? ` on ${url.replace(/^https?:\/\//, '').replace(/\/?([?#].*)?$/, '')}` : '';
 }

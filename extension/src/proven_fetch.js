@@ -1,18 +1,15 @@
 import { createSigner } from './signature.js';
 
-/**
- * Something answers at the address of the gateway that does not know the token: nothing of what it
- * said is believed.
- */
+/** The program at the address of the gateway does not know the token: nothing in its answer is trusted. */
 export class GatewayImpostor extends Error {}
 
 const encoder = new TextEncoder();
 
 /**
- * Requests to one gateway: `(path, {method, headers, body, signal})`, with text as the body,
- * resolves to `{status, text}`. It rejects as fetch does where nothing answers. Where there is a
- * token, it signs each request instead of showing it, and rejects with GatewayImpostor unless the
- * answer is proven; without a token whoever answers is believed.
+ * Requests to one gateway: `(path, {method, headers, body, signal})`, with text as the body, resolves to
+ * `{status, text}`. Rejects as fetch does if nothing answers. With a token, it signs each request instead
+ * of sending the token, and rejects with GatewayImpostor unless the answer is proven; without a token,
+ * every answer is trusted.
  */
 export function createProvenFetch({ serverUrl, token, fetch, wallNow }) {
   const root = serverUrl.replace(/\/+$/, '');
@@ -43,13 +40,13 @@ export function createProvenFetch({ serverUrl, token, fetch, wallNow }) {
     const answer = await once(path, options);
     const time = signer && answer.status === 401 ? serverTimeIn(answer.text) : null;
     if (time === null) return answer;
-    // The gateway has done nothing but tell that our clock is off.
+    // The gateway has done nothing except report that our clock is off.
     signer.correctClock(time);
     return once(path, options);
   };
 }
 
-/** The gateway's time in ms since 1970, where it has refused a request for its time; else null. */
+/** The gateway's time in ms since 1970 if it rejected a request because of its time, else null. */
 function serverTimeIn(text) {
   try {
     const { error, server_time_ms: time } = JSON.parse(text);

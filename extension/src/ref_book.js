@@ -1,13 +1,13 @@
 import { REF_RANGES, REFS_ASIDE, TABS_ASIDE } from './limits.js';
 
 /**
- * The counters of refs, one for each tab, and which document has which numbers. It is in session
- * storage, so that no number is given twice in a tab, not by the next service worker either. That is
- * cleared when the extension is loaded anew, while its tabs stay: from where they go on then is in
+ * The counters of refs, one for each tab, and the numbers of each document. They are in session storage, so
+ * that no number is used twice in a tab, even by the next service worker. Session storage is cleared when
+ * the extension is reloaded, while its tabs stay; the numbers from which they then continue are in
  * `lasting`, local storage.
  */
 export function createRefBook({ storage, lasting, newId }) {
-  /** By tab id, a promise of what is stored: changes of one tab come one after the other. */
+  /** By tab id, a promise of the stored book: changes of one tab are made one after the other. */
   const books = new Map();
   let opened;
 
@@ -21,7 +21,7 @@ export function createRefBook({ storage, lasting, newId }) {
     return { next, aside: next, ranges: [] };
   }
 
-  /** A list of `[tabId, next]`: from where tabs go on, those last that were changed last. */
+  /** A list of `[tabId, next]`: the number from which each tab continues, the most recently changed last. */
   async function aside() {
     const { 'refs:aside': kept = [] } = await lasting.get('refs:aside');
     return kept;
@@ -29,7 +29,7 @@ export function createRefBook({ storage, lasting, newId }) {
 
   let putAside = Promise.resolve();
 
-  /** One change after the other; `next` undefined: the tab is closed. */
+  /** Makes one change after the other; `next` is undefined if the tab is closed. */
   function setAside(tabId, next) {
     putAside = putAside.catch(() => {}).then(async () => {
       const others = (await aside()).filter(([id]) => id !== tabId);
@@ -55,7 +55,7 @@ export function createRefBook({ storage, lasting, newId }) {
   }
 
   return {
-    /** A text that stays the same for as long as this book is kept. */
+    /** A text that stays the same as long as this book is kept. */
     session() {
       opened ??= begin().catch((error) => {
         opened = undefined;
@@ -64,13 +64,13 @@ export function createRefBook({ storage, lasting, newId }) {
       return opened;
     },
 
-    /** Sets `count` numbers aside for a document; resolves to the first of them. */
+    /** Reserves `count` numbers for a document; resolves to the first of them. */
     take(tabId, count, { frameId, documentId }) {
       return change(tabId, async ({ next, aside: until, ranges }) => {
         const book = { next: next + count, aside: until, ranges: ranges.slice() };
         if (!(book.next <= until)) {
           book.aside = book.next + REFS_ASIDE;
-          // A look is worth more than what is good only once the extension is loaded anew.
+          // The look must not fail for a reserve that matters only when the extension is reloaded.
           await setAside(tabId, book.aside).catch(() => {});
         }
         const last = book.ranges.at(-1);
@@ -85,7 +85,7 @@ export function createRefBook({ storage, lasting, newId }) {
       });
     },
 
-    /** `{frameId, documentId}` of the document that got this number; undefined: none that is known. */
+    /** `{frameId, documentId}` of the document that got this number, or undefined if none is known. */
     frameOf(tabId, number) {
       return change(tabId, (book) => {
         const range = book.ranges.find(({ first, end }) => number >= first && number < end);
@@ -94,12 +94,12 @@ export function createRefBook({ storage, lasting, newId }) {
       });
     },
 
-    /** True where the tab has given this number to anything at all. */
+    /** Resolves to true if the tab has ever used this number. */
     wasGiven(tabId, number) {
       return change(tabId, (book) => ({ book, answer: number > 0 && number < book.next }));
     },
 
-    /** To be called when a tab is closed: the browser does not use its id again. */
+    /** Must be called when a tab is closed: the browser does not reuse its id. */
     async forget(tabId) {
       books.delete(tabId);
       await Promise.all([storage.remove(keyOf(tabId)), setAside(tabId)]);
@@ -107,7 +107,7 @@ export function createRefBook({ storage, lasting, newId }) {
   };
 }
 
-/** The number in `e12`, or undefined where the text is no ref. */
+/** The number in `e12`, or undefined if the text is not a ref. */
 export function refNumber(text) {
   const [, digits] = /^e([1-9]\d{0,8})$/.exec(text) ?? [];
   return digits && Number(digits);

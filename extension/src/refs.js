@@ -1,7 +1,7 @@
 import { invalidParams, staleRef } from './errors.js';
 import { refNumber } from './ref_book.js';
 
-/** Finds what a ref stands for, and never anything else. */
+/** Finds the element of a ref, and never another one. */
 export function createRefs({ pageParts, refBook, outline }) {
   async function inPlace(tab, ref, place) {
     const number = refNumber(ref);
@@ -14,7 +14,10 @@ export function createRefs({ pageParts, refBook, outline }) {
     }
   }
 
-  /** Its document is gone, and with it what was known of it; but what it said may be there again. */
+  /**
+   * Its document is gone, and with it the record of the element; but an element with the same description
+   * may be there again.
+   */
   async function gone(tab, ref) {
     const was = outline.told(tab.id, ref);
     if (!was) return staleRef({ ref });
@@ -27,9 +30,9 @@ export function createRefs({ pageParts, refBook, outline }) {
 
   return {
     /**
-     * `{frameId, documentId, number}` of the element of a ref, for `callslip.refs.element(number)` in
-     * that document. Where the element has gone, but exactly one is there that is the same in all,
-     * it is that one's, and `instead` its ref. Else it rejects with stale_ref; nothing was done.
+     * `{frameId, documentId, number}` of the element of a ref, for `callslip.refs.element(number)` in that
+     * document. If the element is gone, but there is exactly one that is the same in every respect, these
+     * are of that one, and `instead` is its ref. Else it rejects with stale_ref; nothing was done.
      */
     async resolve(tab, ref) {
       const number = refNumber(ref);

@@ -9,9 +9,9 @@ import { drawMarks } from './marks.js';
 import { decodePicture, packCanvas, scaleFor } from './pictures.js';
 
 /**
- * Takes a picture of a whole page, or of the element of a key, by scrolling through it.
- * `captureTab()` resolves to what the tab shows, as a data: address, or to undefined when nobody
- * waits for the picture any more. `marks` are drawn over it.
+ * Takes a picture of a whole page, or of the element of a key, by scrolling through it. `captureTab()`
+ * resolves to the visible content of the tab as a data: URL, or to undefined when nothing waits for the
+ * picture any more. `marks` are drawn over it.
  */
 export async function captureRegion({ tabId, key, pageScripts, captureTab, progress, marks }) {
   const beginArgs = [key, FIXED_CANDIDATES, CAPTURE_PATIENCE_MS];
@@ -54,8 +54,8 @@ export async function captureRegion({ tabId, key, pageScripts, captureTab, progr
 }
 
 /**
- * Where to scroll to for a picture of the region, and whether it had to be cut: to how tall a
- * picture can be, and to how wide the window is.
+ * The scroll positions for a picture of the region, and whether it had to be cropped to the maximum height
+ * of a picture or to the width of the window.
  */
 export function planTiles({ region, viewWidth, viewHeight, pixelRatio }) {
   const tallest = Math.floor(PICTURE_HEIGHT / pixelRatio);

@@ -2,15 +2,15 @@ import { BODY_BYTES, BODY_READ_BYTES, DETAILS_CHARS, HEADER_CHARS } from './limi
 import { isSecretName, LEFT_OUT, shownAddress, shownText, shownValue } from './secrets.js';
 import { cutText } from './text.js';
 
-/** A form as a text; what is nothing but a name could be anything. */
+/** A form as text; a name without a value could be anything. */
 const FORM = /^[^=&\s]+=[^=&\s]+(&[^=&\s]+=[^=&\s]*)*$/;
 
 /**
- * Remembers headers and bodies of requests, without the secrets in them. All together it keeps
- * DETAILS_CHARS at the most, and forgets the oldest first.
+ * Remembers headers and bodies of requests, without the secrets in them. It keeps at most DETAILS_CHARS in
+ * total, and drops the oldest first.
  */
 export function createRequestDetails() {
-  /** By a key of the caller's, the oldest first. */
+  /** By a key of the caller, the oldest first. */
   const kept = new Map();
   let chars = 0;
 
@@ -23,7 +23,7 @@ export function createRequestDetails() {
   }
 
   return {
-    /** Adds members to what is remembered of a request. */
+    /** Adds members to the details of a request. */
     add(key, members) {
       const details = { ...kept.get(key)?.details, ...members };
       forget(key);
@@ -39,7 +39,7 @@ export function createRequestDetails() {
   };
 }
 
-/** Headers as an object, by their names in lower case; `list` is as webRequest gives it. */
+/** Headers as an object, by their names in lower case; `list` is as webRequest provides it. */
 export function shownHeaders(list = []) {
   const headers = {};
   for (const { name, value } of list) {
@@ -51,8 +51,8 @@ export function shownHeaders(list = []) {
 }
 
 /**
- * The body of a request as text, or undefined where it has none; `body` is as webRequest gives it. Of
- * what is neither a form nor JSON nothing can be known, so it is told by its length.
+ * The body of a request as text, or undefined if it has none; `body` is as webRequest provides it. Secrets
+ * cannot be found in a body that is neither a form nor JSON, so only its length is reported.
  */
 export function shownBody(body) {
   if (body?.formData) {

@@ -2,18 +2,17 @@ import { GatewayRefused } from './gateway_client.js';
 import { createBackoff, pause } from './waiting.js';
 import { BACKOFF_FIRST_MS, BACKOFF_LONGEST_MS, RESULT_RETRY_MS } from './limits.js';
 
-/** Refusals of the sender, or of the command: whatever the report says, they stay the same. */
+/** Rejections of the sender or of the command: the content of the report does not matter. */
 const NOT_OF_THE_RESULT = [401, 403, 404];
 
 /**
- * Brings reports to the gateway. A final report is offered again and again while the gateway is
- * away, because losing it would lose work that was done. One that the gateway refuses is replaced by
- * an error that says so, because whoever waits is to hear of it. A heartbeat is sent once, because the
- * next one says the same.
+ * Delivers reports to the gateway. A final report is retried while the gateway is unreachable, because
+ * losing it would lose finished work. A report that the gateway rejects is replaced by an error that states
+ * this, so that the waiting caller is informed. A heartbeat is sent once, because the next one replaces it.
  */
 export function createResultOutbox({ gateway, now, random, log }) {
   return {
-    /** Sends one heartbeat; resolves to the answer, or to null when none came. */
+    /** Sends one heartbeat; resolves to the answer, or to null if there was none. */
     async announce(report, signal) {
       try {
         return await gateway.postResult(report, signal);
@@ -24,8 +23,8 @@ export function createResultOutbox({ gateway, now, random, log }) {
     },
 
     /**
-     * Sends one final report; resolves to the answer, or to null once it has been given up or the
-     * signal, if there is one, is aborted.
+     * Sends one final report; resolves to the answer, or to null once it has been given up or the signal,
+     * if there is one, is aborted.
      */
     async deliver(report, signal) {
       const backoff = createBackoff({
@@ -62,7 +61,7 @@ function refusesResult(error) {
   return error instanceof GatewayRefused && !NOT_OF_THE_RESULT.includes(error.status);
 }
 
-/** What is reported in the place of a refused report: nothing of it that may have been the reason. */
+/** Replaces a rejected report, without the content that may have caused the rejection. */
 function refusedReport({ id, correlation_id, traceparent, tracestate, tab_id, status, error }, refusal) {
   const said = error ? `the error ${error.code} of the command` : 'the result of the command';
   return {

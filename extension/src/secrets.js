@@ -1,10 +1,10 @@
 /**
- * What of requests is nobody's business: known by the name that it has, and by how it looks. Too much
- * is left out rather than too little.
+ * Removes secrets from requests, detected by their names and by their format. When in doubt, a value is
+ * omitted.
  */
 export const LEFT_OUT = '(left out)';
 
-/** Names in lower case, their words with `_` between them. */
+/** Names in lower case, with `_` between their words. */
 const SECRET = new RegExp([
   'auth(?!ors?(_|$))', 'cookie', 'token', 'secret', 'credential', 'session', 'csrf', 'xsrf', 'signature', 'saml',
   'pass(?!enger|ive|age)', 'kennwort', 'contrase', 'motdepasse', 'wachtwoord', '(^|_)(mdp|senha|parola)(_|$)',
@@ -15,10 +15,10 @@ const SECRET = new RegExp([
   '^code$', 'cvc', 'cvv', '(^|_)csc(_|$)', 'card_?(num|no(_|$)|exp|code|holder|id)', '(^|_)cc_?(num|name|exp|month|year|type)',
 ].join('|'));
 
-/** Members of a query whose name is a secret's only there. */
+/** Names of query members that are secret only there. */
 const SECRET_IN_QUERY = /^(key|ticket|sig|hash)$/;
 
-/** Members of an object that tell what another member of it holds. */
+/** Members of an object that describe the content of another member. */
 const NAMING = new Set(['name', 'field', 'key', 'id', 'type', 'label', 'path', 'attribute', 'param', 'fieldname']);
 const NAME_CHARS = 64;
 
@@ -29,13 +29,13 @@ const GRAPHQL_TEXT = /"""[^]*?"""|"(?:[^"\\\n]|\\.)*"/g;
 const NAMED = /([\p{L}\p{N}_.[\]-]{2,64})(["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s,;&)}\]]+)/gu;
 const DEEPEST = 50;
 
-/** Whether a header, field or member of this name holds what is nobody's business. */
+/** Whether a header, field or member of this name holds a secret. */
 export function isSecretName(name) {
   const words = name.slice(0, 1_000).replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1_$2').toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '_');
   return SECRET.test(words.replace(/^_|_$/g, ''));
 }
 
-/** An address without the secrets in its query and its fragment, and without a user's name and password. */
+/** An address without the secrets in its query and its fragment, and without user name and password. */
 export function shownAddress(url) {
   return url.replace(/^([a-z][\w+.-]*:\/\/)[^/?#@]*@/i, '$1')
     .replace(/([?&#])([^=&#?]*)=([^&#]*)/g, (whole, sign, name, value) => {
@@ -48,10 +48,10 @@ export function shownAddress(url) {
     .replace(JWT, LEFT_OUT);
 }
 
-/** Where `shownAddress` has left something out: all of a value, or a token between the signs around it. */
+/** Where `shownAddress` has omitted something: a whole value, or a token between the signs around it. */
 const GAP = /[/=?&#;]\(left(?: |%20)out\)(?=[/?&#;.*]|$)/;
 
-/** True for an address with a secret left out, as agents are told it or as a browser writes that. */
+/** True for an address with an omitted secret, as reported to agents or as a browser writes it. */
 export function hasGap(url) {
   return GAP.test(url);
 }
@@ -64,7 +64,7 @@ function decoded(text) {
   }
 }
 
-/** A text without what stands behind secret names in it, or looks like a token or a card. */
+/** A text without the values of secret names, and without tokens and card numbers. */
 export function shownText(text) {
   return text
     .replace(JWT, LEFT_OUT)
@@ -72,14 +72,14 @@ export function shownText(text) {
     .replace(NAMED, (whole, name, sign) => (isSecretName(name) ? `${name}${sign}${LEFT_OUT}` : whole));
 }
 
-/** Numbers of cards have a check digit, which few others have by chance. */
+/** Card numbers have a check digit, which few other numbers have by chance. */
 function isCard(text) {
   const digits = [...text.replace(/\D/g, '')].reverse().map(Number);
   const sum = digits.reduce((all, digit, at) => all + (at % 2 === 0 ? digit : (digit * 2) % 10 + Math.floor(digit / 5)), 0);
   return sum % 10 === 0;
 }
 
-/** What JSON holds, without the secrets in it; `within` is the name of what it stands in. */
+/** A JSON value without the secrets in it; `within` is the name of its container. */
 export function shownValue(value, within = '', depth = 0) {
   if (depth > DEEPEST) return LEFT_OUT;
   if (typeof value === 'string') return shownString(value, depth);
@@ -103,13 +103,13 @@ export function shownValue(value, within = '', depth = 0) {
 const isSecretString = (value) =>
   typeof value === 'string' && value.length <= NAME_CHARS && isSecretName(value);
 
-/** A text may be JSON or GraphQL itself. */
+/** A text may itself be JSON or GraphQL. */
 function shownString(text, depth) {
   if (/^\s*[[{]/.test(text)) {
     try {
       return JSON.stringify(shownValue(JSON.parse(text), '', depth + 1));
     } catch {
-      // It only begins like that.
+      // It only begins like JSON.
     }
   }
   return shownText(GRAPHQL.test(text) ? text.replace(GRAPHQL_TEXT, `"${LEFT_OUT}"`) : text);

@@ -1,21 +1,22 @@
 import { SETTING_CHARS } from './limits.js';
 import { cutText } from './text.js';
 
-/** Where the gateway listens unless the user says otherwise. */
+/** The default address of the gateway. */
 export const DEFAULT_SERVER_URL = 'http://127.0.0.1:7890';
 
-/** The queue that this browser serves unless the user says otherwise. */
+/** The default queue that this browser serves. */
 export const DEFAULT_TARGET = 'browser';
 
-/** The settings that are the user's. A change of any takes effect at once. */
+/** The settings of the user. A change of any takes effect at once. */
 export const USER_SETTINGS = ['serverUrl', 'token', 'openGateway', 'target', 'name', 'paused'];
 
 /**
- * The settings, kept in a chrome.storage area. The user's are `serverUrl`; `token`; `openGateway`,
- * true where the user has said that the gateway asks for no token; `target`, which
- * queue this browser serves; `name`, what people call it; `paused`, true while it is to take no
- * commands. `paired` tells that one of the two was given: until then nobody is to be asked for
- * commands, since anybody may listen at the default address. `workerId` is made up once so that the gateway knows this browser after a restart.
+ * The settings, kept in a chrome.storage area. The user's are `serverUrl`; `token`; `openGateway`, true if
+ * the user has selected that the gateway requires no token; `target`, the queue that this browser serves;
+ * `name`, this browser's name for people; `paused`, true while it must take no commands. `paired` is true
+ * if a token or `openGateway` is set: until then the extension must not poll, because any program may
+ * listen at the default address. `workerId` is generated once so that the gateway recognizes this browser
+ * after a restart.
  */
 export async function loadSettings({ storage, newId, log }) {
   const stored = await storage.get([...USER_SETTINGS, 'workerId']);
@@ -43,7 +44,7 @@ function usableUrl(text, log) {
   return DEFAULT_SERVER_URL;
 }
 
-/** True for text that can stand as the address of a gateway. */
+/** True for text that can be the address of a gateway. */
 export function isServerUrl(text) {
   try {
     return ['http:', 'https:'].includes(new URL(text).protocol);

@@ -1,16 +1,16 @@
 import { LOAD_PATIENCE_MS, QUIET_MS, QUIET_PATIENCE_MS } from './limits.js';
 import { pause } from './waiting.js';
 
-/** How often it is looked whether a page has loaded, or a request has ended, in ms. */
+/** Interval of checks whether a page has loaded, or a request has ended, in ms. */
 const LOOK_MS = 20;
 
 /**
- * Waits until what an action has set off in a page is over: until no request of a document, a fetch
- * or an XMLHttpRequest that it began is open, and nothing has changed in any frame for QUIET_MS. It
- * waits QUIET_PATIENCE_MS at the most, and before that LOAD_PATIENCE_MS for a page that loads.
+ * Waits until the effects of an action in a page are over: until no request for a document, fetch or
+ * XMLHttpRequest that it began is open, and nothing has changed in any frame for QUIET_MS. It waits at most
+ * QUIET_PATIENCE_MS, preceded by at most LOAD_PATIENCE_MS for a page that is loading.
  */
 export function createSettling({ browser, pageParts, network, now, wallNow }) {
-  /** For how long nothing has changed in any frame; frames that do not answer in time are passed over. */
+  /** For how long nothing has changed in any frame, in ms; frames that do not answer in time are skipped. */
   async function idle(tabId, patienceMs, signal) {
     const asked = pageParts.callAll(tabId, 'quiet.idle').then(
       (answers) => answers.map(({ result }) => result ?? Infinity), () => []);
@@ -25,14 +25,14 @@ export function createSettling({ browser, pageParts, network, now, wallNow }) {
   }
 
   return {
-    /** To be called before an action; answers the time to give to `settled`, in ms since 1970. */
+    /** Must be called before an action; returns the time to pass to `settled`, in ms since 1970. */
     begin(tabId) {
-      // From now on changes are seen. Where nothing answers there are none to be seen.
+      // Installs the observers of changes. Where nothing answers, no changes can be observed.
       pageParts.callAll(tabId, 'quiet.idle').catch(() => {});
       return wallNow();
     },
 
-    /** Resolves once all is quiet, or has had its time; `loading` is called when a page loads. */
+    /** Resolves once the page is quiet, or the time is over; `loading` is called when a page is loading. */
     async settled(tabId, beganAt, { signal, loading = () => {} } = {}) {
       const loadedBy = now() + LOAD_PATIENCE_MS;
       let from = now();

@@ -8,7 +8,7 @@ async function digestOf(bytes) {
   return hexOf(await crypto.subtle.digest('SHA-256', bytes));
 }
 
-/** What the gateway knows a token by, without the token being told: 12 digits of its SHA-256. */
+/** The identifier of a token at the gateway, which does not reveal it: 12 digits of its SHA-256. */
 async function fingerprintOf(token) {
   return (await digestOf(encoder.encode(token))).slice(0, 12);
 }
@@ -18,9 +18,9 @@ function newNonce() {
 }
 
 /**
- * Signs requests with a token, which itself is never sent, and checks that their answers come from
- * one who knows it, too: see "Signed requests" in docs/http.md. `wallNow` tells the time in ms
- * since 1970. Never rejects for what the gateway has sent.
+ * Signs requests with a token, which itself is never sent, and verifies that their answers come from a
+ * sender that knows it too: see "Signed requests" in docs/http.md. `wallNow` returns the time in ms since
+ * 1970. Never rejects because of data from the gateway.
  */
 export function createSigner({ token, wallNow = Date.now, nonce = newNonce }) {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
@@ -32,8 +32,8 @@ export function createSigner({ token, wallNow = Date.now, nonce = newNonce }) {
 
   return {
     /**
-     * The Authorization header of a request, and `proves({status, proof, body})`, which tells
-     * whether an answer to it is proven. Both bodies are bytes.
+     * The Authorization header of a request, and `proves({status, proof, body})`, which resolves to whether
+     * an answer to it is proven. Both bodies are bytes.
      */
     async sign({ method, url, body = new Uint8Array() }) {
       const [key, fingerprint] = await ready;
@@ -55,7 +55,7 @@ export function createSigner({ token, wallNow = Date.now, nonce = newNonce }) {
       };
     },
 
-    /** From now on signs with the gateway's time, which a proven answer has told. */
+    /** From now on signs with the gateway's time, which a proven answer has reported. */
     correctClock(serverTimeMs) {
       aheadMs = serverTimeMs - wallNow();
     },

@@ -3,17 +3,20 @@ const STAND_INS = 'src/page/main/stand_ins.js';
 const ACCEPT = 'src/page/accept.js';
 const IDS = ['relay', 'stand-ins'];
 
-/** How many documents are remembered in which no script of a page can run. */
+/** How many documents are remembered in which no script can run. */
 const MUTE_DOCUMENTS = 1_000;
 
 /**
- * Brings page/relay.js and page/main/stand_ins.js into documents: into those that begin, while that
- * is wanted, and into those that are there. The former the browser can do for all tabs only.
+ * Installs page/relay.js and page/main/stand_ins.js in documents: in new ones while that is wanted, and in
+ * existing ones. For new documents the browser can do this only for all tabs.
  */
 export function createStandInScripts({ scripting, log }) {
-  /** What documents begin with: `accept`, `dismiss`, or null for nothing. */
+  /** What new documents begin with: `accept`, `dismiss`, or null for nothing. */
   let beginning = null;
-  /** The last change of that; the next one waits for it. An earlier service worker may have left some. */
+  /**
+   * The last change of that; the next one waits for it. An earlier service worker may have left some
+   * scripts.
+   */
   let changed = unregister();
   const mute = new Set();
 
@@ -36,7 +39,7 @@ export function createStandInScripts({ scripting, log }) {
     try {
       await scripting.registerContentScripts(scripts);
     } catch {
-      // Before version 119 the browser has no name for frames without an address of their own.
+      // Before version 119 the browser has no option for frames without an address of their own.
       for (const script of scripts) delete script.matchOriginAsFallback;
       await scripting.registerContentScripts(scripts);
     }
@@ -54,7 +57,10 @@ export function createStandInScripts({ scripting, log }) {
   }
 
   return {
-    /** Documents begin with stand-ins that answer so from now on: `accept`, `dismiss`, or null. */
+    /**
+     * From now on new documents have stand-ins with this answer: `accept`, `dismiss`, or null for no
+     * stand-ins.
+     */
     begin(dialog) {
       if (dialog === beginning) return changed;
       beginning = dialog;
@@ -65,7 +71,10 @@ export function createStandInScripts({ scripting, log }) {
       return changed;
     },
 
-    /** Gives an order `{ms, dialog}` to all documents of a tab, and the files to those without. */
+    /**
+     * Sends an order `{ms, dialog}` to all documents of a tab, and installs the files in those that lack
+     * them.
+     */
     async order(tabId, order) {
       const all = { tabId, allFrames: true };
       const results = await inject(all, { func: orderFrame, args: [order] });
@@ -73,7 +82,7 @@ export function createStandInScripts({ scripting, log }) {
       const lacking = results.filter(({ result, documentId }) =>
         !result?.page && !mute.has(documentId));
       await Promise.all(lacking.map(async ({ documentId }) => {
-        // The document may have gone, or be one that the browser keeps for itself.
+        // The document may be gone, or be one that the browser protects.
         const result = await install({ tabId, documentIds: [documentId] }, order).catch(() => ({}));
         if (mute.size > MUTE_DOCUMENTS) mute.clear();
         if (!result?.page) mute.add(documentId);
@@ -82,7 +91,7 @@ export function createStandInScripts({ scripting, log }) {
   };
 }
 
-/** Runs in each frame: gives the order, and says whether there is anybody to take it. */
+/** Runs in each frame: passes on the order, and returns whether a relay and stand-ins exist to take it. */
 function orderFrame(order) {
   return Object.hasOwn(globalThis, 'callslipRelay') ? globalThis.callslipRelay.order(order) : {};
 }

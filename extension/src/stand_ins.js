@@ -4,31 +4,31 @@ import {
 import { cutText } from './text.js';
 
 /**
- * Has pages go on where they would wait for a person, and hears what they did: while a command runs
- * in a tab, and LINGER_MS longer, its documents have page/main/stand_ins.js in the place of alert,
- * confirm, prompt and open. So have tabs that it opens. Everywhere else the page has the browser's
- * own, but for the moment in which a document begins and does not know yet in which tab it is.
+ * Keeps pages running where they would wait for a person, and records their events: while a command runs in
+ * a tab, and LINGER_MS longer, its documents have page/main/stand_ins.js in place of alert, confirm, prompt
+ * and open. So do tabs that it opens. Everywhere else the page has the browser's own functions, except for
+ * the moment in which a new document does not know yet in which tab it is.
  *
- * What is heard is a list of `{kind: 'dialog', dialog, text, accepted, value}`, `{kind: 'tab',
- * tabId, url}`, `{kind: 'not_opened', url}`, which window.open has not, or does not say to have; `{kind:
- * 'link', url}`, a click on what opens a tab; `{kind: 'file', name, url}`, one on what saves a file;
- * `{kind: 'error', count}`; and last of all, where there was more of a kind than EVENTS_TOLD, `{kind: 'more',
- * count}`, at least how much. A page can make up all of them but the tabs.
+ * The events are a list of `{kind: 'dialog', dialog, text, accepted, value}`; `{kind: 'tab', tabId, url}`;
+ * `{kind: 'not_opened', url}`, which window.open did not open, or does not report as opened; `{kind:
+ * 'link', url}`, a click on a link that opens a tab; `{kind: 'file', name, url}`, a click on a link that
+ * saves a file; `{kind: 'error', count}`; and, last, if there were more than EVENTS_TOLD of a kind, `{kind:
+ * 'more', count}`, the minimum number of further events. A page can forge all of them except the tabs.
  */
 export function createStandIns({ browser, scripts, now }) {
-  /** By tab id, where a command runs or has just run; tabs that it opened have that of its own. */
+  /** By tab id, where a command runs or has just run; tabs opened by such a tab share its entry. */
   const armed = new Map();
-  /** Commands that want documents to begin with stand-ins. */
+  /** Commands that require stand-ins in new documents. */
   const wanting = new Set();
-  /** The last tabs of which the browser has not said who opened them, as of tabs in the background. */
+  /** The latest tabs without a known opener, such as tabs opened in the background. */
   const created = [];
-  /** What ends when a command has the tab that it is opening. */
+  /** Promises that end when a command has the tab that it is opening. */
   const opening = new Set();
 
   function beginAsWanted() {
     if (wanting.size === 0) return scripts.begin(null);
     const dialogs = [...wanting].filter(({ over }) => !over).map(({ dialog }) => dialog);
-    // Where commands of several tabs differ nobody's question is answered with a yes by mistake.
+    // If commands of several tabs differ, no question is accepted by mistake.
     const accept = dialogs.length > 0 && dialogs.every((dialog) => dialog !== 'dismiss');
     return scripts.begin(accept ? 'accept' : 'dismiss');
   }
@@ -100,10 +100,10 @@ export function createStandIns({ browser, scripts, now }) {
 
   return {
     /**
-     * For a command that begins and runs for `timeoutMs` at the most. Documents begin with stand-ins
-     * as soon as this resolves, to `{enter, heard, end}`: `enter(tabId)` arms those of its tab that
-     * are there, `heard()` takes what was heard so far, `created(url)` a tab at that address of which
-     * nobody knows who opened it, and `end()` is called when the command is over.
+     * For a command that begins and runs for at most `timeoutMs`. New documents have stand-ins as soon as
+     * this resolves, to `{enter, heard, created, end}`: `enter(tabId)` arms the existing documents of its
+     * tab, `heard()` takes the events so far, `created(url)` finds a tab at that address without a known
+     * opener, and `end()` must be called when the command is over.
      */
     async begin({ dialog = 'dismiss', timeoutMs }) {
       const watch = { dialog };
@@ -117,7 +117,7 @@ export function createStandIns({ browser, scripts, now }) {
         enter(tabId) {
           entry = entryOf(tabId);
           entry.watches += 1;
-          // Should this service worker not be there to end it, it ends by itself.
+          // It ends by itself if this service worker no longer exists to end it.
           Object.assign(entry, { dialog, until: now() + timeoutMs + LINGER_MS });
           opening.delete(place);
           entered();
@@ -153,7 +153,10 @@ export function createStandIns({ browser, scripts, now }) {
       };
     },
 
-    /** Takes what page/relay.js says of a document in the tab, and answers what it is to know. */
+    /**
+     * Handles a message of page/relay.js about a document in the tab, and returns the answer for the
+     * document.
+     */
     async heard({ kind, ...what }, tabId) {
       if (kind === 'begun') {
         if (!armed.has(tabId)) await Promise.all(opening);

@@ -7,16 +7,16 @@ import { pause } from './waiting.js';
 export const STATUS = 'status';
 
 /**
- * Tells the popup how things stand, by an object in a chrome.storage area:
+ * Publishes the state for the popup, as an object in a chrome.storage area:
  *
  *   {serverUrl, target, name,
  *    connection: 'unpaired' | 'connecting' | 'connected' | 'disconnected' | 'impostor' | 'paused',
  *    since, polledAt, error,
  *    running: [{action, tabId, url, since}], recent: [{action, tabId, url, outcome, at}]}
  *
- * `outcome` is `complete`, the code of an error, or `stopped` for a command that ran out of time
- * or was cancelled. Times are in ms since 1970, from `now`. `changed(connection)` is called when
- * that changes. It only watches: the poll loop and the runner work without it.
+ * `outcome` is `complete`, the code of an error, or `stopped` for a command that ran out of time or was
+ * cancelled. Times are in ms since 1970, from `now`. `changed(connection)` is called when the connection
+ * changes. It only observes: the poll loop and the runner work without it.
  */
 export function createStatus({ storage, now, changed = () => {} }) {
   const status = { connection: 'connecting', since: now(), recent: [] };
@@ -53,8 +53,8 @@ export function createStatus({ storage, now, changed = () => {} }) {
 
   return {
     /**
-     * A gateway is served from now on, unless the settings say that the browser is paused, or is
-     * not paired yet.
+     * A gateway is served from now on, unless the settings say that the browser is paused, or is not paired
+     * yet.
      */
     serving({ serverUrl, target, name, paired, paused }) {
       Object.assign(status, { serverUrl, target, name, polledAt: undefined });
@@ -63,7 +63,7 @@ export function createStatus({ storage, now, changed = () => {} }) {
       become(paused ? 'paused' : 'connecting');
     },
 
-    /** The gateway client as it is, watched for how its polls end. */
+    /** Returns the gateway client, with the results of its polls observed. */
     watchPolls(gateway, signal) {
       return {
         ...gateway,
@@ -84,7 +84,7 @@ export function createStatus({ storage, now, changed = () => {} }) {
       };
     },
 
-    /** The executor as it is, watched for what it runs. */
+    /** Returns the executor, with its commands observed. */
     watchRuns(execute) {
       return async (command, run) => {
         const action = String(command.params?.action ?? command.type);
@@ -111,7 +111,7 @@ export function createStatus({ storage, now, changed = () => {} }) {
   };
 }
 
-/** Where a command runs; the executor notes it once it has found the tab. */
+/** The page of a command; the executor records it once it has found the tab. */
 function whereOf({ tabId, url }) {
   return { tabId, url: url && cutText(url, URL_CHARS) };
 }

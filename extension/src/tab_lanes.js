@@ -1,11 +1,11 @@
 /**
- * Keeps the commands of one tab in order while different tabs run side by side. A lane exists for
- * as long as something is in it.
+ * Keeps the commands of one tab in order while different tabs run in parallel. A lane exists as long as it
+ * contains a task.
  */
 export function createTabLanes() {
   const tails = new Map();
   return {
-    /** Runs `task` once everything that entered the lane before it has settled. */
+    /** Runs `task` once every earlier task of the lane has settled. */
     enter(lane, task) {
       const turn = (tails.get(lane) ?? Promise.resolve()).then(task);
       const tail = turn

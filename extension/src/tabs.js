@@ -2,13 +2,13 @@ import { CommandError, executionFailed, noActiveTab, restrictedPage, tabGone } f
 import { pageLoaded } from './page_loaded.js';
 import { toldAddress, toldTitle } from './told_page.js';
 
-/** What the browser says when the page, not the script, is the reason for a refusal. */
+/** Errors of the browser that mean that the page, not the script, is the reason for a failure. */
 const RESTRICTION = /cannot access|cannot be scripted|missing host permission|blocked|error page/i;
 
-/** What the browser says about a tab that is not there. */
+/** The error of the browser for a tab that does not exist. */
 const GONE = /no tab with id/i;
 
-/** What the gateway and its clients are told of a tab. */
+/** The description of a tab for the gateway and its clients. */
 export function describeTab({ id, windowId, active, title, url, pendingUrl }) {
   return {
     tab_id: id,
@@ -34,7 +34,7 @@ export function tabRemoved(browser, tabId, signal) {
   });
 }
 
-/** Finds tabs and puts what the browser says about them into the words of the gateway. */
+/** Finds tabs and translates the browser's errors about them into those of the gateway. */
 export function createTabs(browser) {
   async function named(tabId) {
     try {
@@ -54,27 +54,27 @@ export function createTabs(browser) {
       const [tab] = await browser.tabs.query({ active: true, windowId: await lastWindowId() });
       if (tab) return tab;
     } catch {
-      // A browser without any window rejects; that is the same answer as a window without tabs.
+      // A browser without any window rejects; that means the same as a window without tabs.
     }
     throw noActiveTab();
   }
 
   return {
-    /** The tab of that id and no other one, or the active tab when no id is given. */
+    /** The tab with that id and no other, or the active tab if no id is given. */
     find(tabId) {
       return tabId === undefined || tabId === null ? active() : named(tabId);
     },
 
     named,
 
-    /** The window that was focused last; undefined when the browser has no window. */
+    /** The window that was focused last; undefined if the browser has no window. */
     lastWindowId() {
       return lastWindowId().catch(() => undefined);
     },
 
     /**
-     * Loads the page again that the browser has put aside to save memory, or has not yet loaded
-     * after its own restart. No script reaches such a tab before.
+     * Reloads a page that the browser has discarded to save memory, or has not loaded yet after its own
+     * restart. No script reaches such a tab before.
      */
     async wake(tab, signal) {
       if (!tab.discarded && tab.status !== 'unloaded') return;
@@ -90,8 +90,8 @@ export function createTabs(browser) {
     },
 
     /**
-     * Turns whatever an action threw into a CommandError. When its tab is gone, that is the cause,
-     * whatever the browser said; `tabId` is undefined where there was none.
+     * Turns any error of an action into a CommandError. If its tab is gone, that is the cause, whatever the
+     * browser reported; `tabId` is undefined if there was no tab.
      */
     async explain(error, tabId) {
       const navigated = error.code === 'page_navigated';

@@ -5,10 +5,9 @@ import { refNumber } from './ref_book.js';
 import { pause } from './waiting.js';
 
 /**
- * Finds the element that an action is about, by its ref or by CSS, in whichever frame and shadow
- * tree, and waits until the action can be carried out on it: that it is there, is seen, stands
- * still, is enabled, and that nothing is before it. `guard(url)` rejects for pages, also in frames,
- * where nothing may be done.
+ * Finds the element of an action, by its ref or by CSS, in any frame and shadow tree, and waits until the
+ * action can be carried out on it: until it exists, is visible, stands still, is enabled, and is not
+ * covered. `guard(url)` rejects for pages, also in frames, in which no action is allowed.
  */
 export function createTargets({ pageParts, frames, refs, outline, guard, now }) {
   /** The one element of a tab that matches CSS: `{frameId, documentId, key}`, or `{problem}`. */
@@ -32,7 +31,7 @@ export function createTargets({ pageParts, frames, refs, outline, guard, now }) 
     const hidden = holding.reduce((sum, { result }) => sum + result.found, 0);
     if (seen.length > 0 || hidden === 1) return place;
     const lines = holding.flatMap(({ result }) => result.lines).slice(0, 5);
-    // Most actions need one that is seen, and say why none is; some can do without.
+    // Most actions need a visible element, and report why none is; some work without.
     return { ...place, unclear: severalMatch(selector, hidden, lines, { areSeen: false }) };
   }
 
@@ -42,7 +41,7 @@ export function createTargets({ pageParts, frames, refs, outline, guard, now }) 
     return { ...place, key, instead };
   }
 
-  /** What is in the way of a point in a frame, outside of it; or where the point is in the window. */
+  /** What covers a point of a frame from outside the frame: `{cover}`, or `{gone}`; else `{}`. */
   async function throughFrames(tab, frameId, point) {
     if (frameId === 0) return {};
     const path = pathIn(await frames.tree(tab.id), frameId);
@@ -71,7 +70,7 @@ export function createTargets({ pageParts, frames, refs, outline, guard, now }) 
     return { problem };
   }
 
-  /** Problems that name elements name their refs, which are given by looking at the page. */
+  /** Problems that name elements use refs, which are assigned when the page is looked at. */
   async function withRefs(tab, problem, again) {
     if (!['several_match', 'element_covered'].includes(problem.code)) return problem;
     await outline(tab).catch(() => {});
@@ -80,9 +79,9 @@ export function createTargets({ pageParts, frames, refs, outline, guard, now }) 
   }
 
   /**
-   * `{frameId, documentId, key, x, y, said, instead}` of the element, once it is ready. `need` is what
-   * page/hands/target.js says. `x` and `y` are in the window of its frame. Else it rejects with what
-   * was in the way when the patience was over, 3 s or the time that the command has; nothing was done then.
+   * `{frameId, documentId, key, x, y, said, instead}` of the element, once it is ready. `need` is described
+   * in page/hands/target.js. `x` and `y` are in the window of its frame. Else it rejects with the obstacle
+   * at the end of the wait, 3 s or the time of the command; nothing was done then.
    */
   async function find({ tab, selector, need = {}, signal, endsAt = Infinity }) {
     const number = refNumber(selector);
@@ -109,7 +108,7 @@ export function createTargets({ pageParts, frames, refs, outline, guard, now }) 
     }
   }
 
-  /** A page that is replaced while it is looked at is looked at again. */
+  /** A page that is replaced during the look is looked at again. */
   async function patiently(attempt) {
     try {
       return await attempt();
@@ -138,7 +137,7 @@ export function createTargets({ pageParts, frames, refs, outline, guard, now }) 
     }
   }
 
-  /** Where the window of a target's frame is in the window of the tab: `{left, top}`. */
+  /** The position of the window of a target's frame in the window of the tab: `{left, top}`. */
   async function offset({ tab, target }) {
     if (target.frameId === 0) return { left: 0, top: 0 };
     let [left, top] = [0, 0];
@@ -169,7 +168,7 @@ export function createTargets({ pageParts, frames, refs, outline, guard, now }) 
     focused,
     offset,
 
-    /** Runs a method of a part on the element, `(key, …args)`; its page may go away by that. */
+    /** Calls a method of a part with the element, `(key, …args)`; its page may be replaced by that. */
     async act(tab, target, path, args = [], { leaves = true } = {}) {
       try {
         const { data, url } = await pageParts.call(tab.id, target, path, [target.key, ...args]);

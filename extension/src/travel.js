@@ -4,8 +4,8 @@ import { watchLoad } from './load.js';
 import { toldAddress, toldTitle } from './told_page.js';
 
 /**
- * Does what takes a tab to another page (`depart`), and answers `{url, title}` once that page has
- * loaded, or as much of it as the time of the command allows.
+ * Runs `depart`, which takes a tab to another page, and returns `{url, title}` once that page has loaded,
+ * or as much of it as the time of the command permits.
  */
 export async function travel({ tab, tools, signal, progress, endsAt }, depart) {
   const { browser } = tools;
@@ -24,8 +24,8 @@ export async function travel({ tab, tools, signal, progress, endsAt }, depart) {
 }
 
 /**
- * What is there once a tab has loaded: the answer to an action that went there. Of a page that is off
- * it is the address alone.
+ * The answer to an action that opened a page, once the tab has loaded. Of a page that is off limits it has
+ * only the address.
  */
 export async function arrival(tabId, { browser, isOff }, { unfinished } = {}) {
   const { url, title } = await browser.tabs.get(tabId);
@@ -38,13 +38,13 @@ export async function arrival(tabId, { browser, isOff }, { unfinished } = {}) {
 
 /** Lines such as `image http://page.test/large.png`. */
 function stillLoading(requests) {
-  // A page that is written by a script loads nothing, and may have no end.
+  // A page that a script writes loads nothing, and may never end.
   if (requests.length === 0) return ['the page itself'];
   const lines = requests.slice(0, LOADING_TOLD).map(({ type, url }) => `${type} ${url}`);
   return requests.length > LOADING_TOLD ? [...lines, `${requests.length - LOADING_TOLD} more`] : lines;
 }
 
-/** A tab in which loading failed shows the wanted address; only scripting tells it apart. */
+/** A tab whose load failed shows the requested address; only scripting reveals the error page. */
 async function refuseErrorPage(browser, tabId, url) {
   try {
     await browser.scripting.executeScript({

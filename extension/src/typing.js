@@ -1,23 +1,23 @@
 import { KEPT_LOOK_MS, KEPT_PATIENCE_ALL_MS, KEPT_PATIENCE_MS } from './limits.js';
 import { pause } from './waiting.js';
 
-/** Where the page goes on by what was written into it, nobody asks what the field holds. */
+/** If the page navigates because of the written text, the value of the field does not matter. */
 const GONE = ['page_navigated', 'frame_gone'];
 
-/** How long a command that types may take, in ms. */
+/** The time left for a command that types, in ms. */
 export function leftOf({ tools, endsAt = Infinity }) {
   return { leftMs: Math.max(0, endsAt - tools.now()) };
 }
 
-/** How long the calls of one command may wait together for what fields make of a text. */
+/** The total time for which the calls of one command may wait for the effect of a text on its fields. */
 export function newPatience() {
   return { leftMs: KEPT_PATIENCE_ALL_MS };
 }
 
 /**
- * Calls a method of the page that types, presses or fills in, and ends that where nobody waits for the
- * command any more. Where its answer `isOpen`, waits for what the field has made of the text; rejects where it has
- * not kept it. Calls that share a `patience` wait for so long together.
+ * Calls a method of the page that types, presses or fills in, and ends it when nothing waits for the
+ * command any more. If its answer `isOpen`, waits for the effect of the text on the field, and rejects if
+ * the field has not kept the text. Calls that share a `patience` share its time.
  */
 export async function typed(setting, target, path, args, patience = newPatience()) {
   const { tab, tools: { targets }, signal } = setting;
@@ -31,7 +31,7 @@ export async function typed(setting, target, path, args, patience = newPatience(
     if (!isOpen) return { url, data: rest };
     const holds = await outcome(setting, target, patience);
     const all = { ...rest, ...holds };
-    // The page may have made a secret of it meanwhile, or shows what was one.
+    // The page may have turned it into a secret meanwhile, or reveal one.
     if (all.value_left_out) delete all.value;
     return { url, data: all };
   } finally {

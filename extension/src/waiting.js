@@ -1,4 +1,4 @@
-/** Resolves after `ms` milliseconds, or at once when the signal is aborted. It never rejects. */
+/** Resolves after `ms` milliseconds, or at once when the signal is aborted. Never rejects. */
 export function pause(ms, signal) {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -12,7 +12,7 @@ export function pause(ms, signal) {
   });
 }
 
-/** Resolves to nothing once the signal is aborted. */
+/** Resolves to undefined when the signal is aborted. */
 export function aborted(signal) {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
@@ -21,8 +21,8 @@ export function aborted(signal) {
 }
 
 /**
- * Growing waits between attempts. Half of each wait is random, so that many browsers do not come
- * back to a restarted gateway in step.
+ * Returns growing waits between attempts. Half of each wait is random, so that many browsers do not
+ * reconnect to a restarted gateway at the same moment.
  */
 export function createBackoff({ firstMs, maxMs, random = Math.random }) {
   let ceilingMs = firstMs;

@@ -3,14 +3,14 @@ import { describeTab } from './tabs.js';
 import { pause } from './waiting.js';
 
 /**
- * Tells the gateway what this browser is and has open: at the start, when something has changed,
- * and now and then. A report that is lost is not repeated; the next one says all of it again.
+ * Reports the description and the open tabs of this browser to the gateway: at the start, when something
+ * has changed, and periodically. A lost report is not repeated; the next one contains everything again.
  */
 export function createWorkerStatus({ gateway, browser, description, log }) {
   let changed;
   let complaint;
 
-  /** An older gateway refuses every report in the same words; once is enough to say it. */
+  /** An older gateway rejects every report with the same words; one log entry is enough. */
   function complain(message) {
     if (message !== complaint) log(`The status was not taken: ${message}`);
     complaint = message;
@@ -27,7 +27,7 @@ export function createWorkerStatus({ gateway, browser, description, log }) {
   }
 
   return {
-    /** Something about the tabs has changed, or the gateway has come back. */
+    /** Must be called when the tabs have changed, or the gateway is back. */
     touch() {
       changed?.abort();
     },
@@ -44,7 +44,7 @@ export function createWorkerStatus({ gateway, browser, description, log }) {
   };
 }
 
-/** The name and version of the browser, such as `Chrome/131.0`, from how it calls itself. */
+/** The name and version of the browser, such as `Chrome/131.0`, from its user agent. */
 export function browserVersion(userAgent) {
   return userAgent.match(/(?:Edg|OPR|Chrome)\/\d+\.\d+(?!.*(?:Edg|OPR)\/)/)?.[0] ?? 'unknown';
 }

@@ -2,9 +2,9 @@ import { CommandError, invalidParams } from '../errors.js';
 import { BATCH_STEPS, STEP_PAUSE_MS } from '../limits.js';
 import { pause } from '../waiting.js';
 
-/** An action that carries out others, one after the other, up to the first that fails. */
+/** Creates an action that runs other actions, one after the other, until the first failure. */
 export function createBatch(actions) {
-  /** The action of a step; what is wrong with it is told with the number of the step. */
+  /** The action of a step; errors include the number of the step. */
   function checked(step, number) {
     const name = step?.action ?? '';
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
@@ -62,7 +62,7 @@ export function createBatch(actions) {
   };
 }
 
-/** Says which step failed, and what was done before it. */
+/** The error of a failed step, with its number and the steps done before it. */
 function atStep({ code, message, hint, mayHaveExecuted, url }, number, action, done) {
   const before = done.length > 0 ? ` Done before it: ${done.join('; ')}.` : '';
   return new CommandError({

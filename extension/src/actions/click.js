@@ -2,7 +2,7 @@ import { invalidParams } from '../errors.js';
 import { howWords } from '../how.js';
 import { isGiven, optionalNonEmptyText, optionalNumber, requireAnyOf } from '../params.js';
 
-/** Checks that there is an element, or a point: in the window, or from the corner of the element. */
+/** Checks that an element or a point is given: in the window, or relative to the corner of the element. */
 export function checkPlace(params) {
   requireAnyOf(params, ['selector', 'x']);
   optionalNonEmptyText(params, 'selector');
@@ -12,7 +12,7 @@ export function checkPlace(params) {
   }
 }
 
-/** What is at the place that `checkPlace` let through, once a mouse can reach it. */
+/** The element at the place that `checkPlace` accepted, once a mouse can reach it. */
 export function findPlace({ tab, params: { selector, x, y }, tools, signal, endsAt }, force = false) {
   const point = isGiven({ x }, 'x') ? { x, y } : null;
   if (!isGiven({ selector }, 'selector')) return tools.targets.at({ tab, ...point });
@@ -20,14 +20,17 @@ export function findPlace({ tab, params: { selector, x, y }, tools, signal, ends
   return tools.targets.find({ tab, selector, need, signal, endsAt });
 }
 
-/** Says what was done to an element, and that another took the place of one that has gone. */
+/** Describes what was done to an element, and names the element that replaced a missing one, if any. */
 export function doneTo(verb, said, { instead }, selector) {
   return `${verb} ${said}${instead ? ` (${instead} instead of ${selector})` : ''}`;
 }
 
 const VERBS = { double: 'double-clicked', right: 'right-clicked', middle: 'middle-clicked' };
 
-/** The verb for what was done, and what was not, as the page took the element away in between. */
+/**
+ * The verb for the clicks that were made, and a note on those that were not because the page replaced the
+ * element.
+ */
 function outcome(how, clicks) {
   if (clicks === 0) return ['pressed on', ', which the page then replaced: no click'];
   if (clicks === 1 && how.includes('double')) return ['clicked', ', which the page then replaced: no second click'];

@@ -2,7 +2,7 @@ import { invalidParams } from '../errors.js';
 import { isGiven } from '../params.js';
 import { tabRemoved } from '../tabs.js';
 
-/** Closes a tab, which has to be named: no tab is closed because it happens to be in front. */
+/** Closes a tab, which must be named: no tab is closed merely because it is in front. */
 export const closeTab = {
   closesTab: true,
 
@@ -11,7 +11,7 @@ export const closeTab = {
   },
 
   async run({ tab, tools: { browser }, signal }) {
-    // A page may ask its user whether to leave, so the call alone does not close the tab.
+    // A page may ask the user whether to leave, so the call alone does not close the tab.
     const removed = tabRemoved(browser, tab.id, signal);
     await browser.tabs.remove(tab.id);
     await removed;

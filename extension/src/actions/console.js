@@ -5,8 +5,8 @@ const BEGINS_NOW = 'The record of this site begins with this call. Reload the pa
   'from its start.';
 
 /**
- * Answers what the page and its frames wrote to their consoles lately, and the errors that nothing caught: since it
- * was first asked, and from the start of each page that the site loads after that.
+ * Returns the latest console messages of the page and its frames, and their uncaught errors: since the
+ * first call, and from the start of each page that the site loads after that.
  */
 export const readConsole = {
   readsOnly: true,

@@ -8,8 +8,8 @@ import { checkPlace, doneTo, findPlace } from './click.js';
 const POINT = /^\s*([+-]?)(\d+(?:\.\d+)?)\s*,\s*([+-]?\d+(?:\.\d+)?)\s*$/;
 
 /**
- * Where a drag ends: `{selector}`, `{x, y}` in the window, or `{dx, dy}` from where it begins; text
- * such as `e12`, `300,120`, `+0,-40`. A distance is known by its sign.
+ * Parses the end of a drag, text such as `e12`, `300,120`, `+0,-40`: `{selector}`, `{x, y}` in the window,
+ * or `{dx, dy}` from its start. A distance is recognized by its sign.
  */
 export function placeOf(text) {
   const [, sign, first, second] = POINT.exec(text) ?? [];
@@ -18,7 +18,7 @@ export function placeOf(text) {
   return sign || /^[+-]/.test(second) ? { dx: one, dy: other } : { x: one, y: other };
 }
 
-/** Drags an element, or what is at a point, to another place. */
+/** Drags an element, or the element at a point, to another place. */
 export const drag = {
   reported: true,
 
@@ -63,19 +63,19 @@ export const drag = {
       const refused = data.accepted === false ? '; nothing there took it' : '';
       return { url, data: { done: `${doneTo('dragged', said, source, params.selector)} to ${end.said}${refused}` } };
     } finally {
-      // The button must not stay down, nor the page without a pointer capture of its own.
+      // The button must not stay pressed, and the page must get its own pointer capture back.
       if (!isOver) await call('cancel', capture).catch(() => {});
     }
   },
 };
 
-/** The points of the way; its end comes twice, as what is below may have made room. */
+/** The points along the path; the end point comes twice, because the elements below may have moved. */
 function pointsTo(end, { x, y }) {
   const parts = Array.from({ length: DRAG_STEPS }, (_, number) => (number + 1) / DRAG_STEPS);
   return [...parts, 1].map((part) => ({ x: x + (end.x - x) * part, y: y + (end.y - y) * part }));
 }
 
-/** The end of the way, in pixels of the window of the frame in which it begins. */
+/** The end of the path, in pixels of the window of the frame in which it begins. */
 async function endOf({ to, goal, source, tab, targets }) {
   const { x, y } = source;
   if (goal) return (await targets.act(tab, goal, 'drag.goal', [{ x, y }])).data;
@@ -84,7 +84,7 @@ async function endOf({ to, goal, source, tab, targets }) {
   return { x: to.x - left, y: to.y - top, said: `${to.x},${to.y}` };
 }
 
-/** Where no script may run among the page's, nobody captures a pointer. */
+/** If no script can run among the page's own, the page cannot capture the pointer either. */
 async function arm(browser, tabId, { documentId, frameId }, capture) {
   const target = documentId ? { tabId, documentIds: [documentId] } : { tabId, frameIds: [frameId] };
   const injection = { target, world: 'MAIN', func: armCapture, args: [capture], injectImmediately: true };

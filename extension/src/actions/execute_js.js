@@ -2,7 +2,7 @@ import { RESULT_BYTES } from '../limits.js';
 import { evaluateScript } from '../page/evaluate_script.js';
 import { requireNonEmptyText } from '../params.js';
 
-/** Evaluates a script among the page's own scripts and answers its value as JSON. */
+/** Evaluates a script among the page's own scripts and returns its value as JSON. */
 export const executeJs = {
   reported: 'beside',
   mayBlock: true,

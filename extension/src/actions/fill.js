@@ -6,7 +6,7 @@ import { newPatience, typed } from '../typing.js';
 const KINDS = ['string', 'number', 'boolean'];
 const isText = (value) => typeof value === 'string';
 
-/** Fills in fields of every kind, all or, where one of them cannot be, none. */
+/** Fills in fields of every kind. All are checked before the first is written. */
 export const fill = {
   reported: true,
 
@@ -60,14 +60,14 @@ export const fill = {
 
 const told = (refused) => refused.map(({ selector, error }) => `${selector}: ${error.message}`);
 
-/** What was filled in, for an error: it leaves room for what was not. */
+/** The filled fields, for an error: truncated to leave room for the other fields. */
 function filledIn(written, what) {
   if (written.length === 0) return [];
   const names = written.join(', ');
   return [`${what}: ${names.length > FILLED_CHARS ? `${cutText(names, FILLED_CHARS)}…` : names}.`];
 }
 
-/** The page took a field away while others were filled in. */
+/** The error for a field that the page removed while others were filled in. */
 function begun(error, written, refused, selector) {
   if (written.length + refused.length === 0 || !(error instanceof CommandError)) return error;
   const { code, message, hint, url } = error;
@@ -75,7 +75,10 @@ function begun(error, written, refused, selector) {
   return new CommandError({ code, message: parts.join(' '), hint, url, mayHaveExecuted: true });
 }
 
-/** What the page has refused, once the other fields are filled in: that comes first, as a long message is cut. */
+/**
+ * The fields that the page rejected, after those that were filled in: a long message is truncated at its
+ * end.
+ */
 function refusal(refused, written, count) {
   const [{ error }] = refused;
   if (count === 1) return error;

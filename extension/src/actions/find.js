@@ -3,7 +3,7 @@ import { asText } from '../outline.js';
 import { fit, holdersOf } from '../outline_budget.js';
 import { optionalInteger, optionalNonEmptyText, requireNonEmptyText } from '../params.js';
 
-/** Finds the lines of the outline that contain a text, and tells what they are in. */
+/** Finds the lines of the outline that contain a text, and shows their containers. */
 export const find = {
   readsOnly: true,
 
@@ -32,7 +32,7 @@ function placesOf(lines, text) {
   return lines.flatMap((line, place) => (normal(line.text).includes(wanted) ? [place] : []));
 }
 
-/** What is around the text in a long line, whole words and whole brackets. */
+/** The part of a long line around the text, with whole words and whole brackets. */
 export function excerpt(line, text) {
   if (line.length <= FOUND_CHARS) return line;
   const at = Math.max(0, line.toLowerCase().indexOf(normal(text)));
@@ -48,7 +48,7 @@ export function excerpt(line, text) {
   return `${from > 0 ? '… ' : ''}${line.slice(from, end)}${end < line.length ? ' …' : ''}`;
 }
 
-/** The lines at the places, each below the lines that hold it, none twice. */
+/** The lines at the places, each below its containers, without repetitions. */
 function withHolders(lines, places, text) {
   const said = new Set();
   return places.flatMap((place) => {

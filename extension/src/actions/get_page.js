@@ -2,7 +2,7 @@ import { PAGE_TEXT_CHARS } from '../limits.js';
 import { readPage } from '../page/read_page.js';
 import { toldAddress } from '../told_page.js';
 
-/** Answers the title, the address and the visible text of the page. */
+/** Returns the title, the address and the visible text of the page. */
 export const getPage = {
   check() {},
 

@@ -1,6 +1,6 @@
 import { checkPlace, doneTo, findPlace } from './click.js';
 
-/** Moves the mouse, as far as the page can tell, onto an element or to a point. */
+/** Moves the mouse, as far as the page can detect, onto an element or to a point. */
 export const hover = {
   reported: true,
 

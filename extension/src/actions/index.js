@@ -27,7 +27,7 @@ import { type } from './type.js';
 import { upload } from './upload.js';
 import { waitFor } from './wait_for.js';
 
-/** What acts in a tab, and may be a step of a batch. */
+/** Actions that act in a tab and can be steps of a batch. */
 const steps = {
   execute_js: executeJs,
   navigate,

@@ -1,7 +1,7 @@
 import { LISTED_TABS } from '../limits.js';
 import { describeTab } from '../tabs.js';
 
-/** Answers what is open in this browser. */
+/** Returns the open tabs of this browser. */
 export const listTabs = {
   readsOnly: true,
   tabless: true,

@@ -1,7 +1,7 @@
 import { requirePageUrl } from '../params.js';
 import { travel } from '../travel.js';
 
-/** Takes the tab to an address and answers once the page has loaded. */
+/** Takes the tab to an address and returns once the page has loaded. */
 export const navigate = {
   reported: true,
   leavesPage: true,

@@ -4,10 +4,10 @@ import { LOG_ENTRIES, NETWORK_ENTRIES } from '../limits.js';
 import { isGiven, optionalInteger, optionalNonEmptyText } from '../params.js';
 import { shownAddress } from '../secrets.js';
 
-/** What a page reads from; a document may do something by being opened. */
+/** Types of requests that only read; opening a document may have side effects. */
 const READ = ['xmlhttprequest', 'script', 'stylesheet'];
 
-/** Words in an address that, although it is a GET, may do something. */
+/** Words in the address of a GET request that may have side effects. */
 const DOES = new RegExp([
   '(log|sign)[-_ ]?(out|off)', 'delete', 'remove', 'destroy', 'confirm', 'verif', 'subscri', 'cancel', 'accept',
   'approve', 'reject', 'revoke', 'activate', 'reset', 'submit', 'purchase', 'checkout', 'vote', 'toggle',
@@ -15,8 +15,8 @@ const DOES = new RegExp([
 ].join('|'), 'i');
 
 /**
- * Answers the requests that the tab made lately, or all that is known of one of them. That one may be
- * asked for again, which is more than a look.
+ * Returns the latest requests of the tab, or all known details of one of them. That one may be fetched
+ * again, which is more than reading.
  */
 export const readNetwork = {
   readsOnly: ({ text }) => !isGiven({ text }, 'text'),
@@ -40,13 +40,13 @@ async function whole(tab, id, { network, fetch, isOff }, signal) {
   if (!entry) {
     throw invalidParams('text', `no request has the id ${id}; network without text lists those there are`);
   }
-  // The gateway's own answers are for people.
+  // The gateway's own responses are only for people.
   if (entry.method !== 'GET' || !/^https?:/.test(url) || await isOff(url)) return entry;
   const reason = reasonNotTo(entry, url);
   return { ...entry, response: reason ? notAgain(reason) : await fetchedBody(url, { fetch, signal }) };
 }
 
-/** Why an address is not asked for again, or undefined. */
+/** The reason not to fetch an address again, or undefined. */
 function reasonNotTo({ type, status }, url) {
   if (!READ.includes(type)) return 'only what scripts ask for, scripts and style sheets are asked for again';
   if (!(status >= 200 && status < 300)) return 'only what was answered with 2xx is asked for again';

@@ -3,7 +3,7 @@ import { watchLoad, watchNewTab } from '../load.js';
 import { optionalBoolean, requirePageUrl } from '../params.js';
 import { arrival } from '../travel.js';
 
-/** Opens a tab in the window that was focused last, and answers once its page has loaded. */
+/** Opens a tab in the window that was focused last, and returns once its page has loaded. */
 export const openTab = {
   reported: true,
   leavesPage: true,
@@ -24,7 +24,7 @@ export const openTab = {
       id,
       url,
       explain(error) {
-        // The browser closes a new tab in which nothing is to be shown but a download.
+        // The browser closes a new tab whose address is only a download.
         const request = error.code === 'tab_gone' && watch.fruitless();
         return request ? notAPage(request, { where: 'the browser has closed the new tab' }) : error;
       },

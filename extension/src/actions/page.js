@@ -5,7 +5,7 @@ import { refNumber } from '../ref_book.js';
 
 export const VIEWS = ['all', 'interactive', 'text', 'urls'];
 
-/** Answers the outline of the page, with refs. */
+/** Returns the outline of the page, with refs. */
 export const page = {
   readsOnly: true,
 

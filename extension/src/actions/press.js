@@ -2,7 +2,7 @@ import { keyStrokes } from '../key_stroke.js';
 import { optionalNonEmptyText, requireNonEmptyText } from '../params.js';
 import { leftOf, typed } from '../typing.js';
 
-/** Presses keys, each alone or with others, on an element or wherever the page has its focus. */
+/** Presses keys, alone or with modifiers, on an element or on the focused element. */
 export const press = {
   reported: true,
 

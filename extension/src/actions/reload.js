@@ -1,6 +1,6 @@
 import { travel } from '../travel.js';
 
-/** Loads the page of the tab again. */
+/** Reloads the page of the tab. */
 export const reload = {
   reported: true,
   leavesPage: true,

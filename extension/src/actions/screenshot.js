@@ -8,8 +8,7 @@ import { captureRegion } from '../region_capture.js';
 
 /**
  * Captures the visible part of the tab, the whole page, or an element, in CSS pixels. The browser can
- * capture only the tab in front of its window, so another one is brought to the front for as long as
- * that takes.
+ * capture only the tab in front of its window, so another one is brought to the front for the duration.
  */
 export const screenshot = {
   check(params) {
@@ -45,7 +44,7 @@ function targetOf({ tab, params: { selector }, tools, signal }) {
   return tools.targets.find({ tab, selector, need: { need: 'see' }, signal });
 }
 
-/** What has a ref, all of it, where marks are asked for; else nothing. */
+/** All elements that have a ref, if marks are requested; else undefined. */
 async function marksOf({ tab, params, tools }) {
   if (!params.marks) return undefined;
   await tools.outline(tab);
@@ -69,13 +68,13 @@ async function region(command, target, captureTab) {
   const { tab, tools: { pageScripts }, progress } = command;
   const marks = await marksOf(command);
   const { data: { x, y } } = await painted(command);
-  // The picture is of the page, and does not know of its place in the window.
+  // The picture is in page coordinates, the marks are in window coordinates.
   const inPage = marks?.map((mark) => ({ ...mark, x: mark.x + x, y: mark.y + y }));
   const key = target?.key ?? null;
   return captureRegion({ tabId: tab.id, key, pageScripts, captureTab, progress, marks: inPage });
 }
 
-/** An element in a frame: what of it the window shows. */
+/** Captures the visible part of an element in a frame. */
 async function inFrame(command, target, captureTab) {
   const { tab, tools: { frames, pageParts } } = command;
   const { data: box } = await pageParts.call(tab.id, target, 'boxes.ofKey', [target.key]);
@@ -110,7 +109,7 @@ async function capture(browser, tabId) {
   return picture;
 }
 
-/** The tab that was in front may have been closed meanwhile; then there is nothing to restore. */
+/** If the tab that was in front has been closed meanwhile, there is nothing to restore. */
 async function bringBack(browser, tabId) {
   await browser.tabs.update(tabId, { active: true }).catch(() => {});
 }

@@ -8,7 +8,10 @@ import {
 } from '../params.js';
 import { doneTo } from './click.js';
 
-/** Scrolls to an element; or the page, or what scrolls at an element, to a place or by a distance. */
+/**
+ * Scrolls to an element; or scrolls the page, or the scroll container at an element, to a position or by a
+ * distance.
+ */
 export const scroll = {
   reported: true,
 

@@ -5,7 +5,7 @@ import { doneTo } from './click.js';
 
 const CHOICES = ['value', 'values', 'label'];
 
-/** Chooses options of a `<select>`, by value or by label. */
+/** Selects options of a `<select>`, by value or by label. */
 export const select = {
   reported: true,
 

@@ -4,7 +4,7 @@ import { isGiven, optionalNonEmptyText, requireAnyOf } from '../params.js';
 import { cutText } from '../text.js';
 import { pause } from '../waiting.js';
 
-/** Selects a text of the page or of an element, or all that is in an element. */
+/** Selects a text of the page or of an element, or the whole content of an element. */
 export const selectText = {
   reported: true,
 

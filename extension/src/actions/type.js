@@ -4,7 +4,7 @@ import { optionalBoolean, optionalNonEmptyText, requireText } from '../params.js
 import { leftOf, typed } from '../typing.js';
 import { doneTo } from './click.js';
 
-/** Types a text with the keys of its characters, into an element or wherever the focus is. */
+/** Types a text with the keys of its characters, into an element or into the focused element. */
 export const type = {
   reported: true,
 
@@ -30,7 +30,7 @@ export const type = {
   },
 };
 
-/** The key of each character of a text; null where there are too many to press them all. */
+/** The key of each character of a text; null if there are too many to press them all. */
 function strokesFor(text) {
   const characters = [...text];
   if (characters.length > TYPED_KEYS) return null;

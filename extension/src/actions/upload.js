@@ -3,7 +3,7 @@ import { UPLOADED_FILES, UPLOADED_BYTES } from '../limits.js';
 import { requireNonEmptyText } from '../params.js';
 import { doneTo } from './click.js';
 
-/** Puts files that wait at the gateway into a file input, or drops them on a place that takes some. */
+/** Puts files that wait at the gateway into a file input, or drops them on an area that accepts files. */
 export const upload = {
   reported: true,
 

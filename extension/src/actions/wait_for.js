@@ -5,9 +5,8 @@ import { refNumber } from '../ref_book.js';
 import { pause } from '../waiting.js';
 
 /**
- * Waits until the page has, or has no longer, a certain element or text in any of its frames, or
- * until it has a certain address; also beyond the end of the page that is there now. How long is for
- * the command's own running time to say.
+ * Waits until the page has, or no longer has, a certain element or text in any of its frames, or until it
+ * has a certain address; also across a change of the page. The time limit is that of the command.
  */
 export const waitFor = {
   readsOnly: true,
@@ -42,7 +41,9 @@ export const waitFor = {
   },
 };
 
-/** The address of the page where all holds, else null; a page that is being replaced has nothing. */
+/**
+ * The address of the page if all conditions hold, else null; in a page that is being replaced, none holds.
+ */
 async function look(tabId, { selector, text, address, state }, { guard, pageParts, tabs }) {
   const tab = await tabs.named(tabId);
   if (address && !matchesAddress(tab.url, address)) return null;
@@ -63,11 +64,11 @@ async function look(tabId, { selector, text, address, state }, { guard, pagePart
   const has = (member) => frames.some(({ result }) => result?.[member]);
   if (state === 'attached') return has('found') ? top.url : null;
   if (state === 'visible') return has('shown') ? top.url : null;
-  // What has not arrived yet is not hidden.
+  // An element that has not arrived yet is not hidden.
   return top?.result && !top.result.loading && !has('shown') ? top.url : null;
 }
 
-/** `**` stands for anything, `*` for anything without a slash; without either, a part is enough. */
+/** `**` matches anything, `*` anything without a slash; without either, a part is enough. */
 export function matchesAddress(url, wanted) {
   if (!wanted.includes('*')) return url.includes(wanted);
   const parts = wanted.split(/(\*\*|\*)/).map((part) => {

@@ -1,9 +1,9 @@
 import { CROP_LEAST, CROP_MARGIN } from '../limits.js';
 
 /**
- * The part of a picture that shows a mark, in pixels of the picture; null when less than half of
- * the mark is in it. The mark `{rect, to?}` and `seen`, what the whole picture shows, are in CSS
- * pixels of the page. Of an arrow, what it points to is shown from all sides.
+ * The part of a picture that shows a mark, in pixels of the picture; null if less than half of the mark is
+ * in it. The mark `{rect, to?}` and `seen`, the area that the whole picture shows, are in CSS pixels of the
+ * page. The target of an arrow is shown from all sides.
  */
 export function cropRegion({ rect, to }, seen, picture) {
   if (shareSeen(rect, seen) < 0.5) return null;
@@ -16,7 +16,7 @@ export function cropRegion({ rect, to }, seen, picture) {
   return { x: inX.from, y: inY.from, width: inX.to - inX.from, height: inY.to - inY.from };
 }
 
-/** A stretch with its margin, and no shorter than `least`; also around `tip` where there is one. */
+/** An interval with its margin, not shorter than `least`; it also surrounds `tip`, if given. */
 function grown(at, length, least, tip = at + length / 2) {
   return {
     from: Math.min(at - CROP_MARGIN, tip - least / 2),
@@ -29,7 +29,9 @@ function within(from, to, length) {
   return { from: first, to: Math.max(first + 1, Math.min(length, Math.ceil(to))) };
 }
 
-/** How much of a box is in sight, from 0 to 1. A box without length or height is all or nothing. */
+/**
+ * The visible share of a box, from 0 to 1. A box without width or height is entirely visible or not at all.
+ */
 function shareSeen(rect, seen) {
   const share = (at, length, from, room) => {
     if (length === 0) return at >= from && at <= from + room ? 1 : 0;

@@ -7,7 +7,7 @@ import { boardIsOpenHere, closeBoardHere, openBoardHere } from './page/calls.js'
 import { takePictures } from './pictures.js';
 import { toldAddress } from '../told_page.js';
 
-/** The scripts of the board, in the order in which they need each other. */
+/** The scripts of the board, in order of their dependencies. */
 const DRAW_MODE_FILES = [
   'src/page/cut_text.js',
   'src/page/selectors.js',
@@ -26,18 +26,18 @@ const PAGE_LIMITS = {
 };
 
 /**
- * Draw mode: people mark places of a page and write notes on them. This part is in the service
- * worker and may be ended at any time; what is drawn is in the store that `drawings()` promises.
+ * Draw mode: a person marks places of a page and writes notes on them. This part is in the service worker
+ * and may be ended at any time; the marks are in the store that `drawings()` resolves to.
  *
- * A drawing belongs to its page. When that is loaded again, by a reload or by going back to it, the
- * board is back with all marks; on another page, or with the tab closed, a drawing with marks
- * waits in the popup to be sent or discarded. One without marks goes along to the next page.
+ * A drawing belongs to its page. When that page is loaded again, by a reload or by going back to it, the
+ * board appears again with all marks; when another page is loaded or the tab is closed, a drawing with
+ * marks waits in the popup to be sent or discarded. One without marks continues on the next page.
  */
 export function createDrawMode({ browser, drawings, pageScripts, captures, newId, log }) {
   const lanes = createTabLanes();
   let post = null;
 
-  /** Shows the drawing in its tab, where it may be shown already. */
+  /** Shows the drawing in its tab, unless it is already shown. */
   async function show({ id, tabId, message, annotations }) {
     await browser.scripting.executeScript({ target: { tabId }, files: DRAW_MODE_FILES });
     const given = { id, message, annotations, limits: PAGE_LIMITS };
@@ -55,7 +55,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
     return drawing.annotations.length === 0 || samePage(drawing.url, url);
   }
 
-  /** The drawing that the tab has, or a new one, with what is asked now added to it. */
+  /** The drawing of the tab, or a new one, with the current request added to it. */
   async function drawingFor(tab, { message, session, correlation_ids: ids }) {
     const store = await drawings();
     let drawing = store.underWayIn(tab.id);
@@ -91,7 +91,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
     }
   }
 
-  /** Done was pressed, now or before the service worker was last ended. */
+  /** Completes a drawing for which Done was pressed, now or before the service worker was last ended. */
   async function finish(id) {
     const store = await drawings();
     const drawing = store.get(id);
@@ -103,7 +103,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
     if (post) quietly(post.deliver(drawing));
   }
 
-  /** The page may be gone; then there is nothing to close. */
+  /** If the page is gone, there is nothing to close. */
   function closeBoard({ tabId, id }) {
     return pageScripts.run(tabId, closeBoardHere, [id]).catch(() => {});
   }
@@ -116,7 +116,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
     await closeBoard(drawing);
   }
 
-  /** What the board says. Only the page of a drawing may speak of it. */
+  /** Handles a message of the board. Only the tab of a drawing may send messages about it. */
   async function heard({ what, id, url, title, annotations, viewport }, tabId) {
     const store = await drawings();
     const drawing = store.get(id);
@@ -131,12 +131,12 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
     await finish(id);
   }
 
-  /** A page has been loaded in the tab: the board comes back where it belongs. */
+  /** Called when a page has loaded in the tab: the board appears again on its own page. */
   async function pageLoaded(tab) {
     const store = await drawings();
     const drawing = store.underWayIn(tab.id);
     if (!drawing) return;
-    // The browser may have kept the whole page for the way back, or have loaded nothing at all.
+    // The browser may have kept the whole page for going back, or have loaded nothing at all.
     if (await boardIsOpen(drawing).catch(() => false)) {
       if (drawing.left) await store.change(drawing.id, { left: false });
     } else if (belongsTo(drawing, tab.url)) {
@@ -160,7 +160,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
   return {
     start: (tab, asked) => inTurn(tab.id, () => start(tab, asked)),
 
-    /** Posts what is finished, and all that will be, with this from now on. */
+    /** From now on posts finished drawings with this, beginning with those that wait. */
     async postWith(drawingPost) {
       post = drawingPost;
       for (const drawing of (await drawings()).all()) {
@@ -188,7 +188,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
 
     heard: (message, tabId) => inTurn(tabId, () => heard(message, tabId)),
 
-    /** Keeps an eye on tabs. To be called when the service worker starts. */
+    /** Observes tabs. Must be called when the service worker starts. */
     watchTabs() {
       browser.tabs.onUpdated.addListener((tabId, { status }, tab) => {
         if (status === 'complete') quietly(inTurn(tabId, () => pageLoaded(tab)));
@@ -200,7 +200,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
   };
 }
 
-/** True for two addresses of one document: what follows the `#` is a place within it. */
+/** True for two addresses of one document: the fragment is a place within it. */
 export function samePage(a, b) {
   const document = (url) => String(url).split('#')[0];
   return document(a) === document(b);

@@ -2,10 +2,10 @@ import { DRAWING_BYTES } from '../limits.js';
 import { toldAddress, toldTitle } from '../told_page.js';
 
 /**
- * The body of POST /draw-mode/complete for a drawing. The gateway knows one that it has taken
- * before by its `drawing_id`. Pictures that would make it larger than
- * `limitBytes` are left out, those of single marks first; `crops_left_out` and
- * `screenshot_left_out` then say so, as they do where there were none to be had.
+ * The body of POST /draw-mode/complete for a drawing. The gateway recognizes a drawing that it has already
+ * accepted by its `drawing_id`. Pictures that would make the body larger than `limitBytes` are omitted,
+ * those of single marks first; `crops_left_out` and `screenshot_left_out` indicate this, and also pictures
+ * that could not be taken.
  */
 export function drawingBody(drawing, { workerId, target }, limitBytes = DRAWING_BYTES) {
   const { screenshot, crops } = drawing.pictures ?? {};

@@ -4,8 +4,8 @@ import { createBackoff, pause } from '../waiting.js';
 import { drawingBody } from './drawing_body.js';
 
 /**
- * Brings finished drawings to one gateway, until the signal is aborted. A drawing is a person's
- * work: it is offered for as long as the gateway is away, and kept when the gateway refuses it.
+ * Delivers finished drawings to one gateway, until the signal is aborted. A drawing is a person's work: it
+ * is retried as long as the gateway is unreachable, and kept if the gateway rejects it.
  */
 export function createDrawingPost({ gateway, settings, drawings, random, log, signal }) {
   const underWay = new Set();
@@ -38,7 +38,7 @@ export function createDrawingPost({ gateway, settings, drawings, random, log, si
   }
 
   return {
-    /** Resolves once the drawing has been posted or refused, or the signal was aborted. */
+    /** Resolves once the drawing has been posted or rejected, or the signal was aborted. */
     async deliver(drawing) {
       if (underWay.has(drawing.id)) return;
       underWay.add(drawing.id);

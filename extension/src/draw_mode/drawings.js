@@ -8,13 +8,13 @@ export function isDrawingKey(key) {
 }
 
 /**
- * The drawings that are under way or not yet posted, in storage that outlives the service worker
- * and ends with the browser. `storage` is a chrome.storage area.
+ * The drawings that are in progress or not yet posted, in storage that outlives the service worker and ends
+ * with the browser. `storage` is a chrome.storage area.
  *
- * A drawing is `{id, tabId, state, url, title, message, session, correlationIds, annotations,
- * viewport, left, error, pictures}`. Its `state` is `drawing` until the person has pressed Done,
- * `finishing` while its pictures are taken, `sending` until the gateway has it, and `refused` when
- * the gateway did not want it. `left` means that its page went before Done was pressed.
+ * A drawing is `{id, tabId, state, url, title, message, session, correlationIds, annotations, viewport,
+ * left, error, pictures}`. Its `state` is `drawing` until the person has pressed Done, `finishing` while
+ * its pictures are taken, `sending` until the gateway has accepted it, and `refused` if the gateway has
+ * rejected it. `left` is true if its page was left before Done was pressed.
  */
 export async function openDrawings(storage) {
   const stored = await storage.get(null);
@@ -29,7 +29,7 @@ export async function openDrawings(storage) {
   const charsOf = (drawing) => JSON.stringify(drawing).length;
   const sizes = new Map([...drawings].map(([id, drawing]) => [id, charsOf(drawing)]));
 
-  /** Pictures that find no room are lost when the service worker stops; nothing else is. */
+  /** Pictures that do not fit are lost when the service worker stops; nothing else is. */
   async function keep(drawing) {
     const { id } = drawing;
     sizes.delete(id);
@@ -67,7 +67,7 @@ export async function openDrawings(storage) {
       return drawing;
     },
 
-    /** Changes fields of a drawing that is still there, and keeps it so. */
+    /** Changes fields of a drawing if it still exists, and stores it. */
     async change(id, fields) {
       const drawing = drawings.get(id);
       if (!drawing) return undefined;

@@ -4,9 +4,9 @@ import { cropRegion } from './crop_region.js';
 import { holdBoardHere } from './page/calls.js';
 
 /**
- * Takes the pictures of a drawing while its page is held still: `screenshot`, what the person saw,
- * and `crops`, a picture for each mark by its id. For marks out of sight the page is scrolled, at
- * most PICTURE_STOPS times; the rest goes without. All are PNG in base64.
+ * Takes the pictures of a drawing while its page is held still: `screenshot`, the person's view, and
+ * `crops`, a picture for each mark by its id. For marks out of sight the page is scrolled, at most
+ * PICTURE_STOPS times; the remaining marks get no picture. All are PNG in base64.
  */
 export async function takePictures(drawing, { browser, pageScripts, captures, log }) {
   const crops = {};
@@ -40,7 +40,7 @@ export async function takePictures(drawing, { browser, pageScripts, captures, lo
   return { screenshot: base64Of(screenshot), crops };
 }
 
-/** The browser captures what is in front of a window, whatever that is. */
+/** The browser captures whichever tab is in front of the window, so the tab is checked afterwards. */
 async function captureInFront(browser, tabId) {
   const { windowId } = await browser.tabs.get(tabId);
   const image = await browser.tabs.captureVisibleTab(windowId, { format: 'png' });
@@ -60,7 +60,7 @@ function base64Of(dataUrl) {
   return dataUrl.slice(dataUrl.indexOf(',') + 1);
 }
 
-/** A call takes only so many arguments, hence the pieces. */
+/** In pieces, because the number of arguments of a call is limited. */
 function base64OfBytes(bytes) {
   const PIECE = 32_768;
   let text = '';

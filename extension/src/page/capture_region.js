@@ -1,14 +1,14 @@
 /* global callslip, callslipElements */
 /**
- * These run in the page one after the other, and make it hold still for a picture that is put
- * together from several captures: `beginCapture`, `showTile` for each, `endCapture`. What they share is
- * kept by a symbol, which no element of the page can have as its name.
+ * These functions run in the page one after the other, and hold it still for a picture that is assembled
+ * from several captures: `beginCapture`, `showTile` for each, `endCapture`. Their shared state is stored
+ * under a symbol, which no element of the page can have as its name.
  */
 
 /**
- * Answers the region of the page that the picture shows, in CSS pixels: an element's, or the whole
- * page where `key` is null. When nothing more is asked for `patienceMs`, the page gets its
- * looks back by itself.
+ * Returns the region of the page that the picture shows, in CSS pixels: that of an element, or the whole
+ * page if `key` is null. If no further call comes for `patienceMs`, the page gets its appearance back by
+ * itself.
  */
 export function beginCapture(key, fixedCandidates, patienceMs) {
   const url = location.href;
@@ -36,8 +36,8 @@ export function beginCapture(key, fixedCandidates, patienceMs) {
     }
   }
 
-  // What is fixed or sticks to an edge would show in every capture. Where it belongs to the element
-  // that is wanted, it stays.
+  // Fixed and sticky elements would appear in every capture. They stay if they belong to the captured
+  // element.
   const floating = { fixed: [], sticky: [] };
   for (const each of [...document.querySelectorAll('*')].slice(0, fixedCandidates)) {
     const { position } = getComputedStyle(each);
@@ -74,8 +74,8 @@ export function beginCapture(key, fixedCandidates, patienceMs) {
 }
 
 /**
- * Scrolls to a place, or as near to it as the page goes, and resolves once that has been painted;
- * answers where it is.
+ * Scrolls to a position, or as near to it as the page permits, and resolves once that has been painted;
+ * returns the actual position.
  */
 export async function showTile(x, y, hideFixed, patienceMs) {
   const url = location.href;
@@ -90,7 +90,7 @@ export async function showTile(x, y, hideFixed, patienceMs) {
   return { url, data: { x: scrollX, y: scrollY, viewWidth: innerWidth } };
 }
 
-/** Gives the page its looks and its place back. */
+/** Restores the appearance and the scroll position of the page. */
 export function endCapture() {
   globalThis[Symbol.for('callslip.capture')]?.end();
   return { url: location.href };

@@ -1,8 +1,8 @@
 /* global callslipCutText, callslipSecretFields, callslipSelectors */
 /**
- * What the functions of this folder share. It is no module: the browser runs it in the extension's
- * own world of a page, where it leaves `callslipElements` for the function that comes after it. It
- * uses what cut_text.js, selectors.js and secret_fields.js have left there.
+ * Shared code of the functions of this folder. It is not a module: the browser runs it in the extension's
+ * own world of a page, where it defines `callslipElements` for the function that runs next. It uses the
+ * definitions of cut_text.js, selectors.js and secret_fields.js.
  */
 globalThis.callslipElements = (() => {
   const ATTRIBUTES = ['id', 'name', 'type', 'role', 'href', 'src', 'alt', 'title', 'placeholder',
@@ -10,7 +10,7 @@ globalThis.callslipElements = (() => {
   const { isSecret } = callslipSecretFields;
   const UNSEEN = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD']);
 
-  /** The answer of a page function that refuses, having changed nothing. */
+  /** The answer of a page function that failed without changing anything. */
   function failed(code, message, hint) {
     return { url: location.href, error: { code, message, hint, mayHaveExecuted: false } };
   }
@@ -46,7 +46,7 @@ globalThis.callslipElements = (() => {
     return isButton ? element.value : '';
   }
 
-  /** The innermost elements whose text contains the words, in the order of the document. */
+  /** The innermost elements whose text contains the words, in document order. */
   function innermostWith(words) {
     const found = [];
     function visit(element) {
@@ -86,7 +86,7 @@ globalThis.callslipElements = (() => {
     return width > 0 && height > 0 && element.checkVisibility(shown);
   }
 
-  /** In CSS pixels of the page, whatever its scroll position. */
+  /** The bounds in CSS pixels of the page, independent of its scroll position. */
   function boundsOf(element) {
     const { left, top, width, height } = element.getBoundingClientRect();
     const rounded = (value) => Math.round(value * 10) / 10;
@@ -126,7 +126,7 @@ globalThis.callslipElements = (() => {
     element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
   }
 
-  /** The members that the events of a mouse at the middle of the element have in common. */
+  /** The common members of mouse events at the middle of the element. */
   function mouseAt(element) {
     const box = element.getBoundingClientRect();
     return {

@@ -1,11 +1,11 @@
 /**
- * Runs in the page, among its own scripts. The script may be an expression, a program whose last
- * statement is its value, or a function body that uses `return` or `await`; it is compiled in that
- * order before anything of it runs, so that no part of it runs twice. `data` is JSON text: the
- * page turns its value into text itself, because the browser would drop what it cannot copy.
+ * Runs in the page, among its own scripts. The script may be an expression, a program whose last statement
+ * is its value, or a function body that uses `return` or `await`; it is compiled in that order before any
+ * of it runs, so that no part of it runs twice. `data` is JSON text: the function serializes the value in
+ * the page, because the browser would drop a value that it cannot copy.
  *
- * A page may have replaced all that it has a name for. So what can be done by syntax alone calls nothing,
- * and what cannot takes the first of several ways that answers a question as the browser's own does.
+ * A page may have replaced every named object. Therefore whatever syntax alone can do calls nothing, and
+ * everything else uses the first of several ways that passes a test against the browser's own behavior.
  */
 export async function evaluateScript(script, limitBytes) {
   const url = location.href;
@@ -14,19 +14,22 @@ export async function evaluateScript(script, limitBytes) {
     error: { code, message, mayHaveExecuted, hint },
   });
 
-  /** The first way that stands the test. */
+  /** The first way that passes the test. */
   function working(ways, test) {
     for (let at = 0; at < ways.length; at += 1) {
       try {
         if (test(ways[at])) return ways[at];
       } catch {
-        // The next one may.
+        // The next one may pass.
       }
     }
     return undefined;
   }
 
-  /** `isA(value, prototype)` asks no page: a function of ours has no Symbol.hasInstance of a page's. */
+  /**
+   * `isA(value, prototype)` runs no page code: a function created here has no Symbol.hasInstance from the
+   * page.
+   */
   function isA(value, prototype) {
     const Kind = function Kind() {};
     Kind.prototype = prototype;
@@ -63,7 +66,7 @@ export async function evaluateScript(script, limitBytes) {
   ], (way) => way(new Date(951782400123)) === '2000-02-29T00:00:00.123Z');
   const isDate = (value) => orNone(() => isA(value, Date.prototype)) === true;
 
-  /** Node.prototype, by way of the document: the next beyond it is the window's, too. */
+  /** Node.prototype, found through the document: the last prototype before one that the window shares. */
   function nodePrototype() {
     let prototype;
     for (let next = protoOf(document); !isA(window, next); next = protoOf(next)) prototype = next;
@@ -75,7 +78,7 @@ export async function evaluateScript(script, limitBytes) {
     return orNone(() => value.window === value || isA(value, nodePrototype())) === true;
   }
 
-  /** What was thrown, in words. */
+  /** A thrown value as text. */
   function said(thrown) {
     try {
       const { name, message } = thrown ?? {};
@@ -115,7 +118,7 @@ export async function evaluateScript(script, limitBytes) {
 
   const refuse = (message) => { throw { name: 'TypeError', message }; };
 
-  /** What an object gives itself out for. A toJSON that the page gave to all objects is of none of them. */
+  /** The value that an object represents. A toJSON that the page has added to all objects is ignored. */
   function toldOf(value, isList, key) {
     if (isDate(value)) {
       if (!isoOf) refuse('The page has replaced what tells the time of a Date.');
@@ -136,7 +139,7 @@ export async function evaluateScript(script, limitBytes) {
     return isOwn ? value.toJSON(key) : value;
   }
 
-  /** As JSON.stringify does; `above` is the chain of what the value is in. */
+  /** As JSON.stringify does; `above` is the chain of containers of the value. */
   function jsonOf(given, key, above) {
     const isObject = typeof given === 'object' && given !== null;
     const isList = isObject && isArray(given);
@@ -173,7 +176,8 @@ export async function evaluateScript(script, limitBytes) {
     return `{${json}}`;
   }
 
-  // No text may leave the braces that are put around it: the browser parses a body before that.
+  // A body must not be able to close the braces around it: the constructor parses the body before it adds
+  // them.
   const evaluate = working([(text) => (0, eval)(text)], (way) => way('[7][0]') === 7);
   const bodies = [
     (body) => new (async () => {}).constructor(body),
@@ -195,7 +199,7 @@ export async function evaluateScript(script, limitBytes) {
 
   let compiled;
   if (parses(`return (${script}\n);`)) {
-    // To await the value asks nothing of the page that to return a promise would.
+    // Awaiting the value runs no page code that returning a promise would run.
     compiled = functionOf(`return await (${script}\n);`);
   } else if (evaluate && working([evaluate], (way) => (way(`if (false) {\n${script}\n}`), true))) {
     compiled = () => evaluate(script);

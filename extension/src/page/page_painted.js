@@ -1,7 +1,7 @@
 /**
- * Runs in the page. Resolves once a frame has been painted after the tab came to the front, or
- * after `patienceMs`, because a minimised window paints none.
- * Answers how wide the window is and where the page is in it.
+ * Runs in the page. Resolves once a frame has been painted after the tab came to the front, or after
+ * `patienceMs`, because a minimized window paints none. Returns the width of the window and the scroll
+ * position.
  */
 export async function pagePainted(patienceMs) {
   await new Promise((resolve) => {

@@ -1,13 +1,13 @@
 /**
- * The root of what the extension keeps in its own world of a frame: the files beside it add their
- * parts. It is no module: the browser runs it, and then them, once in each document; see
+ * The root object of the extension in its own world of a frame; the files of this folder add their parts.
+ * It is not a module: the browser runs it, and then the other files, once in each document; see
  * ../page_parts.js. The page itself can see none of it.
  */
 globalThis.callslip = {
-  /** Set by page_parts.js once all parts are there. */
+  /** Set by page_parts.js once all parts are installed. */
   version: null,
 
-  /** What a part throws that refuses; the command ends with this error. */
+  /** The error that a part throws to fail; the command ends with it. */
   Failure: class extends Error {
     constructor({ code, message, hint, mayHaveExecuted = false }) {
       super(message);

@@ -1,9 +1,11 @@
 /**
- * Tells documents that the browser shows in its own viewer for PDFs. It is no module: the browser runs
- * it in the extension's own world of a page.
+ * Detects documents that the browser shows in its own PDF viewer. It is not a module: the browser runs it
+ * in the extension's own world of a page.
  */
 globalThis.callslipPdfViewer = {
-  /** The error of what would read or act there; undefined elsewhere. The viewer itself is out of reach. */
+  /**
+   * The error for reading or acting there; undefined in other documents. The viewer itself is out of reach.
+   */
   refusal() {
     if (!['application/pdf', 'text/pdf'].includes(document.contentType)) return undefined;
     return {

@@ -1,5 +1,5 @@
 /* global callslipElements, callslipPdfViewer */
-/** Runs in the page. Answers how many elements match, and describes the first of them. */
+/** Runs in the page. Returns the number of matching elements, and describes the first of them. */
 export function queryElements({ selector = null, text = null }, limits) {
   const url = location.href;
   const error = callslipPdfViewer.refusal();

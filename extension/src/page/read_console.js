@@ -1,7 +1,7 @@
 /**
- * Runs in a frame, among its page's own scripts, where record_console.js keeps its entries; one that
- * may run no scripts has none. It calls nothing, as the page may have replaced it: the browser copies
- * what is plain.
+ * Runs in a frame, among its page's own scripts, where record_console.js keeps its entries; a frame that
+ * cannot run scripts has none. It calls no functions, because the page may have replaced them: the browser
+ * copies plain values.
  */
 export function readRecordedConsole() {
   const { entries, dropped, since } = window['callslip.console'] ?? {};

@@ -1,6 +1,6 @@
 /* global callslipCutText, callslipPdfViewer */
 /**
- * Runs in the page, after cut_text.js and pdf_viewer.js. `innerText` is what a reader sees; a page
+ * Runs in the page, after cut_text.js and pdf_viewer.js. `innerText` is the visible text; a document
  * without a body has only its root.
  */
 export function readPage(limitChars) {

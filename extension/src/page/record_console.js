@@ -1,30 +1,30 @@
 /**
- * Runs in pages of which somebody has asked for the console, before their own scripts and among
- * them, because console.* of another world is another console. It is no module, so its limits stand
- * here. The page can see and change what it keeps: nothing of it is to be trusted, like all that a
- * page says. What the page has replaced it gets by without: it calls what was there when it began, and
- * where that was too late already, what answers as the browser's own does. Its value is true where
- * the record begins, and false where there was one.
+ * Runs in pages whose console was requested, before their own scripts and among them, because console.* of
+ * another world is a different console. It is not a module, so its limits are here. The page can see and
+ * change the record: like all data from a page, it must not be trusted. It tolerates functions that the
+ * page has replaced: it uses those that existed when it began, and if they were already replaced,
+ * alternatives that behave like the browser's own. Its value is true if it has begun a record, and false if
+ * there was one.
  */
 (() => {
   const KEY = 'callslip.console';
   if (window[KEY]?.entries) return false;
 
-  /** Entries per page, and the longest text of one in UTF-16 units: 400,000 units at the most. */
+  /** Entries per page, and the longest text of one in UTF-16 units: at most 400,000 units. */
   const ENTRIES = 200;
   const TEXT_CHARS = 2_000;
-  /** How much of an object is shown: a console shows its top, too. */
+  /** How much of an object is shown: only its top, as in a console. */
   const DEPTH = 2;
   const MEMBERS = 20;
 
-  /** The first of what some ways get that stands the test. */
+  /** The first result of the given ways that passes the test. */
   function working(ways, test) {
     for (let at = 0; at < ways.length; at += 1) {
       try {
         const found = ways[at]();
         if (test(found)) return found;
       } catch {
-        // The next one may.
+        // The next one may pass.
       }
     }
     return undefined;
@@ -38,7 +38,10 @@
     }
   }
 
-  /** As instanceof, which asks no page here: a function of ours has no Symbol.hasInstance of a page's. */
+  /**
+   * Like instanceof, but runs no page code: a function created here has no Symbol.hasInstance from the
+   * page.
+   */
   function isA(value, prototype) {
     const Kind = function Kind() {};
     Kind.prototype = prototype;
@@ -64,7 +67,9 @@
   const CaptureProxy = working([() => Proxy], (way) => new way(() => 1, { apply: () => probe })() === probe);
   const symbolText = orNone(() => String);
 
-  /** Error.prototype, by way of an error of the browser's own; and its getter of stacks, where it has one. */
+  /**
+   * Error.prototype, found through an error of the browser itself; and its getter of stacks, if it has one.
+   */
   let errors;
   let stackGetter;
   try {
@@ -74,7 +79,7 @@
     stackGetter = orNone(() => descriptorOf(error, 'stack').get);
   }
 
-  /** Element.prototype: the last that elements have before that of nodes, which the document has, too. */
+  /** Element.prototype: the last prototype of elements before that of nodes, which the document shares. */
   const elements = orNone(() => {
     let last;
     for (let next = protoOf(document.documentElement); !isA(document, next); next = protoOf(next)) last = next;
@@ -91,7 +96,7 @@
   if (define) define(window, KEY, { value: record });
   else window[KEY] = record;
 
-  /** As page/cut_text.js does, which leaves a name in the page. */
+  /** As in page/cut_text.js, which would define a name in the page. */
   function cut(text) {
     if (text.length <= TEXT_CHARS) return text;
     const last = text[TEXT_CHARS - 1];
@@ -121,7 +126,7 @@
     return `"${shown}"`;
   }
 
-  /** Runs no code of the page: it reads no getters and calls no toJSON. */
+  /** Runs no page code: it reads no getters and calls no toJSON. */
   function show(value, depth) {
     if (typeof value === 'string') return depth === DEPTH ? value : quoted(value);
     if (typeof value === 'function') return '[function]';
@@ -163,7 +168,7 @@
     return `{${members}}`;
   }
 
-  /** Recording must never be the reason why a page fails. */
+  /** Recording must never make a page fail. */
   function addSafely(level, values, source) {
     try {
       let text = '';
@@ -189,7 +194,7 @@
   }
   orNone(() => {
     window.addEventListener('error', ({ message, error, filename, lineno, colno }) => {
-      // Without a message it is an image or a script that did not load; network tells about those.
+      // Without a message it is an image or a script that failed to load; network reports those.
       const source = `${filename}:${lineno}:${colno}`;
       if (message) addSafely('error', ['Uncaught', error ?? message], source);
     });

@@ -1,32 +1,35 @@
 /* global callslipCutText */
 /**
- * Runs in the extension's own world of each frame of a tab in which a command runs: hands what
- * page/main/stand_ins.js tells to the service worker, and asks it at the beginning whether a command
- * runs in this tab at all. As long as one does it also tells of links that were clicked to open a tab
- * or to save a file, for which the browser names no page.
+ * Runs in the extension's own world of each frame of a tab in which a command runs: passes the events of
+ * page/main/stand_ins.js to the service worker, and asks it at the beginning whether a command runs in this
+ * tab at all. While one does, it also reports clicks on links that open a tab or save a file, for which the
+ * browser does not identify the page.
  *
- * The stand-ins begin by saying what name they have given to the events between the two; this is heard
- * until one has said so, and no longer than it takes. So a page in whose tab no command runs finds
- * nobody who listens. `callslipRelay.order({ms, dialog})` has them stand in for so long, and answers
- * whether they are there; `wait()` lets new ones come.
+ * The stand-ins begin by sending the name of the events between the two; the relay listens for this only
+ * until it arrives, and only for a limited time. So a page in whose tab no command runs finds no listener.
+ * `callslipRelay.order({ms, dialog})` arms the stand-ins for that time, and returns whether they exist;
+ * `wait()` accepts new ones.
  */
 (() => {
-  // An element of the page may have the name, too: that is no property of the global object's own.
+  // An element of the page may have the same name, but is not an own property of the global object.
   if (Object.hasOwn(globalThis, 'callslipRelay')) return globalThis.callslipRelay.wait();
 
   const HERE = 'callslip-here';
-  /** How much one document may tell in so many ms: more than any that means well has to. */
+  /** The most events that one document can report in this many ms: more than any well-meaning page needs. */
   const EVENTS = 100;
   const EVENTS_MS = 1_000;
-  /** For how long they stand in before it is known whether a command runs, in ms. */
+  /** How long the stand-ins are armed before it is known whether a command runs, in ms. */
   const UNCONFIRMED_MS = 1_000;
-  /** The longest event as JSON, and address in it, in UTF-16 units: two texts of 2,000, all of it escaped. */
+  /**
+   * The longest event as JSON, and the longest address in it, in UTF-16 units: two texts of 2,000, all of
+   * it escaped.
+   */
   const DETAIL_CHARS = 50_000;
   const URL_CHARS = 2_000;
 
   const send = (what) => chrome.runtime.sendMessage({ ...what, about: 'page' });
 
-  /** The name of the events; undefined as long as no stand-ins are there. */
+  /** The name of the events; undefined while there are no stand-ins. */
   let name;
   let answer = globalThis.callslipAccepts === true ? 'accept' : 'dismiss';
   let armedUntil = -Infinity;
@@ -50,7 +53,7 @@
     try {
       tell(JSON.stringify(detail).length > DETAIL_CHARS ? { kind: 'more' } : detail);
     } catch {
-      // No stand-in tells what cannot be JSON.
+      // The stand-ins send only events that can be JSON.
     }
   }
 
@@ -66,7 +69,7 @@
     if (performance.now() > armedUntil) armFor(UNCONFIRMED_MS);
   }
 
-  /** Both are as if they had never been there. */
+  /** Removes the listeners, and makes the stand-ins remove themselves. */
   function end() {
     clearTimeout(timer);
     armedUntil = -Infinity;
@@ -91,11 +94,11 @@
   globalThis.callslipRelay = { order, wait };
   wait();
 
-  /** What was told since a time, of errors and of all else: how much there was, and how much was counted. */
+  /** Events since a time, errors and all others: their total, and the number reported as counts. */
   let since = -Infinity;
   let told;
 
-  /** Of what is too much only the number is told, each time when it has doubled. */
+  /** Beyond the limit only the number of events is reported, each time that it has doubled. */
   function tell(what) {
     const now = performance.now();
     if (now - since > EVENTS_MS) {
@@ -114,7 +117,9 @@
     }
   }
 
-  /** The browser saves what is of the same site, or made by the page, and goes to anything else. */
+  /**
+   * The browser saves links of the same origin, and those created by the page, and navigates to all others.
+   */
   function isSaved({ protocol, origin }) {
     return ['blob:', 'data:'].includes(protocol) || origin === location.origin;
   }

@@ -1,16 +1,16 @@
 /**
- * Which fields of a document hold what is nobody's business. It is no module: the browser runs it in
- * the extension's own world of a page, for all that is there, and it remembers for as long as the
- * document lives.
+ * Detects the fields of a document that contain secrets. It is not a module: the browser runs it in the
+ * extension's own world of a page, for all other scripts there, and its memory lasts as long as the
+ * document.
  */
-// An element of the page may have the name, too: that is no property of the global object's own.
+// An element of the page may have the same name, but is not an own property of the global object.
 if (!Object.hasOwn(globalThis, 'callslipSecretFields')) globalThis.callslipSecretFields = (() => {
   const SECRETS = /^(current-password|new-password|one-time-code|cc-.+)$/;
 
-  /** What was a field for a password once: it may be shown by a click on an eye. */
+  /** Fields that were once password fields: a button may have made their text visible. */
   const passwords = new WeakSet();
 
-  /** True for a field whose value is nobody's business, also while it shows its password. */
+  /** True for a field whose value is secret, even while it shows its password. */
   function isSecret(element) {
     if (element.type === 'password' || passwords.has(element)) {
       passwords.add(element);

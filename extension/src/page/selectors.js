@@ -1,30 +1,30 @@
 'use strict';
 /**
- * Selectors that find an element again, also after the page has been loaded anew. It is no module:
- * the browser runs it in the extension's own world of a page, where it leaves `callslipSelectors`.
+ * Selectors that find an element again, even after a reload of the page. It is not a module: the browser
+ * runs it in the extension's own world of a page, where it defines `callslipSelectors`.
  */
 globalThis.callslipSelectors = (() => {
-  /** Attributes that people give elements to tell them apart, the most telling first. */
+  /** Attributes that authors use to distinguish elements, the most distinctive first. */
   const TELLING = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa', 'name',
     'aria-label', 'for', 'href', 'alt', 'title', 'placeholder'];
 
-  /** Longer values are texts or addresses with parameters: they change. */
+  /** Longer values are texts or addresses with parameters, which change. */
   const TELLING_CHARS = 80;
 
-  /** There is often one of these, and it stays. */
+  /** There is often only one of these, and it is stable. */
   const LANDMARKS = ['main', 'header', 'footer', 'nav', 'aside', 'form', 'h1'];
 
   /** Ids with a long number, a hash or a colon are generated, and differ at the next load. */
   const GENERATED = /\d{4,}|[0-9a-f]{8,}|^[:\d]|:r\w+:/i;
 
-  /** Classes that look like words; those of style compilers end in letters without sense. */
+  /** Classes that look like words; those of style compilers end in meaningless letters. */
   const WORDS = /^[a-z]{3,}([-_]+[a-z]{2,})*$/i;
 
   function quoted(value) {
     return `"${value.replace(/["\\]/g, '\\$&').replace(/\n/g, '\\a ')}"`;
   }
 
-  /** What may name the element by itself, the best first. */
+  /** Selectors that may identify the element by themselves, the best first. */
   function* namesOf(element) {
     const tag = CSS.escape(element.localName);
     const id = element.getAttribute('id');
@@ -39,7 +39,7 @@ globalThis.callslipSelectors = (() => {
     if (LANDMARKS.includes(tag)) yield tag;
   }
 
-  /** The element among its siblings: the tag, with its number where there are several. */
+  /** The element among its siblings: the tag, with its number if there are several. */
   function stepTo(element) {
     const tag = CSS.escape(element.localName);
     const siblings = [...(element.parentElement?.children ?? [element])];
@@ -48,9 +48,9 @@ globalThis.callslipSelectors = (() => {
   }
 
   /**
-   * A selector that matches this element of the document and no other: a name of its own, or the
-   * path from the nearest ancestor that has one, or else from the root. `matches(selector)`
-   * answers the list of what the selector matches. An element in a shadow tree has none: undefined.
+   * A selector that matches this element of the document and no other: a name of its own, or the path from
+   * the nearest ancestor that has one, or else from the root. `matches(selector)` returns the list of
+   * matches. Undefined for an element in a shadow tree.
    */
   function selectorOf(element, matches = (text) => document.querySelectorAll(text)) {
     const isOnly = (selector) => {

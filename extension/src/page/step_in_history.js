@@ -1,7 +1,7 @@
 /**
- * Runs in the page. Goes a step through its history, back (-1) or forward (1); nothing happens after
- * the time `until`, in ms since 1970, when nobody waits for it. `data` tells whether there is a page to
- * go to: true, false, or null where the page is not told, as of pages of other sites.
+ * Runs in the page. Takes a step through its history, back (-1) or forward (1), unless the time is after
+ * `until`, in ms since 1970, when nothing waits for it any more. `data.isThere` is whether there is a page
+ * to go to: true, false, or null if the page cannot know, for example because that page is of another site.
  */
 export function stepInHistory(step, until) {
   const url = location.href;

@@ -1,10 +1,10 @@
 /**
- * Runs in the page. Waits until its document has been read to the end, for a time; answers true where
- * it still comes in then. Once waited for is enough: eyes/outline.js goes by that, too.
+ * Runs in the page. Waits until its document is completely parsed, for a limited time; returns true if it
+ * is still being parsed then. A document is waited for only once, including the wait of eyes/outline.js.
  */
 export function stillParsed(patienceMs) {
   const WAITED = Symbol.for('callslip.waited');
-  // A page that has loaded may open its document again, to write into it for as long as it likes.
+  // A loaded page may open its document again, and write into it without end.
   const isParsed = () => document.readyState !== 'loading'
     || performance.getEntriesByType('navigation')[0]?.domContentLoadedEventEnd > 0;
   if (isParsed()) return false;

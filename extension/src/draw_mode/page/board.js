@@ -1,7 +1,7 @@
 'use strict';
 /**
- * Draw mode in one page: joins the parts of this folder, keeps the state of the tools, and tells
- * the service worker of every change.
+ * Draw mode in one page: combines the parts of this folder, keeps the state of the tools, and reports every
+ * change to the service worker.
  */
 if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
@@ -12,9 +12,9 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 
   const HOST = 'callslip-draw-mode';
 
-  /** Puts the overlay above everything, dialogs and what is full-screen included. */
+  /** Puts the overlay above everything, including dialogs and full-screen content. */
   function raise(host) {
-    // What is outside of a modal dialog cannot be clicked, so the overlay goes into it.
+    // Elements outside a modal dialog cannot be clicked, so the overlay goes into the dialog.
     const modal = [...document.querySelectorAll('dialog:modal')].at(-1);
     const parent = modal ?? document.documentElement;
     if (host.parentNode !== parent) parent.append(host);
@@ -22,7 +22,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
     host.showPopover();
   }
 
-  /** The element meant by a mark: beneath its middle, or beneath the tip of the arrow. */
+  /** The target element of a mark: beneath its middle, or beneath the tip of the arrow. */
   function elementOf(mark, host) {
     const aim = mark.to ?? middleOf(mark.rect);
     const view = { x: 0, y: 0, width: innerWidth - 1, height: innerHeight - 1 };
@@ -35,8 +35,8 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
   }
 
   /**
-   * Opens the board. `given` is `{id, message, annotations, limits}`; `send(what, details)` reaches
-   * the service worker and rejects when that could not do it.
+   * Opens the board. `given` is `{id, message, annotations, limits}`; `send(what, details)` sends a message
+   * to the service worker and rejects if that failed.
    */
   function openBoard({ id, message, annotations, limits }, send) {
     for (const other of document.querySelectorAll(HOST)) other.remove();
@@ -89,7 +89,10 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
       changed();
     }
 
-    /** Ends draw mode once the service worker has what it needs. A second try starts it again. */
+    /**
+     * Ends draw mode once the service worker has the data. The second attempt restarts the service worker
+     * if necessary.
+     */
     async function leave(what, details) {
       if (busy) return;
       busy = true;
@@ -137,7 +140,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
         note.open(mark);
       },
 
-      /** A note grows: what there is of it is kept too, now and then. */
+      /** Saves the text of a note while it is typed, at each pause. */
       typed() {
         note.save();
         clearTimeout(typing);
@@ -200,7 +203,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
     const capture = { capture: true, signal };
     addEventListener('scroll', followSoon, capture);
     addEventListener('resize', followSoon, capture);
-    // Each of these may have put something above the overlay, or taken its dialog away.
+    // Each of these events may have put something above the overlay, or removed its dialog.
     for (const type of ['toggle', 'close', 'fullscreenchange']) {
       addEventListener(type, ({ target }) => target === host || comeBack(), capture);
     }

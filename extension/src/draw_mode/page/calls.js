@@ -1,9 +1,9 @@
 /**
- * What the service worker calls in the page. Each function is sent there as text, so it may use
- * nothing from outside itself but `callslipDraw`, which the files of this folder have made.
+ * Functions that the service worker runs in the page. Each is sent there as text, so it may use nothing
+ * from outside itself except `callslipDraw`, which the files of this folder create.
  */
 
-/** Opens the board, or tells the one that is open what the agent says. */
+/** Opens the board, or passes the agent's message to the open one. */
 export function openBoardHere(given) {
   const url = location.href;
   const { board } = callslipDraw;
@@ -21,19 +21,19 @@ export function openBoardHere(given) {
   return { url, data: { already: false, ...callslipDraw.board.state() } };
 }
 
-/** True where the board of that drawing is open. */
+/** True if the board of that drawing is open. */
 export function boardIsOpenHere(id) {
   return { url: location.href, data: Object.hasOwn(globalThis, 'callslipDraw') && callslipDraw.board?.id === id };
 }
 
-/** Closes the board of that drawing, wherever it was left. */
+/** Closes the board of that drawing, if it is open. */
 export function closeBoardHere(id) {
   const board = Object.hasOwn(globalThis, 'callslipDraw') ? callslipDraw.board : undefined;
   if (board?.id === id) board.close();
   return { url: location.href };
 }
 
-/** Makes the page ready for a picture; answers what the picture will show. */
+/** Prepares the page for a picture; returns what the picture will show. */
 export async function holdBoardHere(id, markId) {
   const board = Object.hasOwn(globalThis, 'callslipDraw') ? callslipDraw.board : undefined;
   if (board?.id !== id) throw new Error('The drawing no longer exists.');

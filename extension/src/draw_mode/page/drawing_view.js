@@ -1,12 +1,12 @@
 'use strict';
-/** Shows the marks, above the page and where they belong in it. */
+/** Shows the marks above the page, at their places in it. */
 if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const { arrowHead, distance, html, svg } = callslipDraw;
 
   const HEAD_SIZE = 16;
 
-  /** Each line is drawn twice, wide and light beneath, so that it is seen on every ground. */
+  /** Draws each line twice, with a wide light one beneath, so that it is visible on every background. */
   function twice(tag, attributes) {
     return ['casing', 'ink'].map((name) => svg(tag, { ...attributes, class: name }));
   }
@@ -26,7 +26,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 
   const SHAPES = { rectangle, arrow, text: () => [] };
 
-  /** The number of a mark and its note, at the corner where its maker began. */
+  /** The number of a mark and its note, at the corner where the person began it. */
   function label(mark, number) {
     const { x, y } = mark.from ?? mark.rect;
     const parts = [html('b', {}, String(number))];
@@ -45,7 +45,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
     return {
       node,
 
-      /** `draft` is the mark that is being made, without a number yet. */
+      /** `draft` is the mark that is being drawn, without a number yet. */
       show(marks, draft) {
         const drawn = draft ? [...marks, draft] : marks;
         shapes.replaceChildren(...drawn.flatMap((mark) => SHAPES[mark.kind](mark)));
@@ -53,7 +53,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
         this.scroll();
       },
 
-      /** Follows the page. */
+      /** Moves the marks with the page. */
       scroll() {
         shapes.setAttribute('transform', `translate(${-scrollX} ${-scrollY})`);
         labels.style.transform = `translate(${-scrollX}px, ${-scrollY}px)`;

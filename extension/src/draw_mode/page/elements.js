@@ -1,19 +1,19 @@
 'use strict';
-/** Finds and describes the elements of the page that lie beneath the drawing. */
+/** Finds and describes the elements of the page that are beneath the drawing. */
 if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
-  /** What a person who marks an element may mean: its colours, its type, its room. */
+  /** The properties that a mark on an element may refer to: its colors, its font, its spacing. */
   const STYLES = ['color', 'background-color', 'font-family', 'font-size', 'font-weight',
     'line-height', 'text-align', 'display', 'position', 'margin', 'padding', 'width', 'height',
     'border', 'border-radius', 'opacity'];
 
-  /** The element that a person sees at a point of the view; null outside of it. */
+  /** The element that a person sees at a point of the view; null outside the view. */
   function elementBeneath(host, { x, y }) {
     const found = document.elementsFromPoint(x, y).find((element) => element !== host);
     return found ?? null;
   }
 
-  /** Where the element is, in CSS pixels of the page. */
+  /** The bounds of the element, in CSS pixels of the page. */
   function pageBounds(element) {
     const { x, y, width, height } = element.getBoundingClientRect();
     const round = (value) => Math.round(value * 100) / 100;
@@ -25,7 +25,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
     };
   }
 
-  /** What the agent is told about an element. `textChars` and `styleChars` cut long values. */
+  /** The description of an element for the agent. `textChars` and `styleChars` truncate long values. */
   function describeElement(element, { textChars, styleChars }) {
     const styles = getComputedStyle(element);
     const text = (element.innerText ?? element.textContent ?? '').trim();
@@ -40,7 +40,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
     };
   }
 
-  /** The nearest element around `element` that a wheel can still turn in this direction. */
+  /** The nearest element around `element` that the wheel can still scroll in this direction. */
   function scrollerAround(element, { deltaX, deltaY }) {
     const turns = (at) => {
       const { overflowX, overflowY } = getComputedStyle(at);

@@ -1,8 +1,8 @@
 'use strict';
-/** Keeps what the person does in draw mode from the page. */
+/** Hides the person's actions in draw mode from the page. */
 if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
-  /** These belong to the drawing wherever they happen. */
+  /** These events belong to the drawing wherever they happen. */
   const INPUT = ['pointerdown', 'pointermove', 'pointerup', 'pointercancel', 'pointerover',
     'pointerout', 'pointerenter', 'pointerleave', 'pointerrawupdate', 'gotpointercapture',
     'lostpointercapture', 'mousedown', 'mousemove', 'mouseup', 'mouseover', 'mouseout',
@@ -10,14 +10,14 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
     'touchstart', 'touchmove', 'touchend', 'touchcancel', 'dragstart', 'drop', 'keydown',
     'keypress', 'keyup'];
 
-  /** These do where they come from the overlay: a page that traps the focus must not see them. */
+  /** These belong to it if they come from the overlay: a page that traps the focus must not see them. */
   const EDITING = ['focus', 'blur', 'focusin', 'focusout', 'beforeinput', 'input', 'change',
     'select', 'copy', 'cut', 'paste', 'compositionstart', 'compositionupdate', 'compositionend'];
 
   /**
-   * Takes the events at the first place that sees them, before anything of the page, and hands
-   * them to `handlers` by their type. Nothing in the overlay can therefore have listeners of its
-   * own. Events that scripts send, for instance to carry a command out, reach the page as ever.
+   * Intercepts the events at the first possible place, before all listeners of the page, and passes them to
+   * `handlers` by type. Elements of the overlay therefore cannot have listeners of their own. Events
+   * dispatched by scripts, for example to execute a command, still reach the page.
    */
   function shieldEvents(host, handlers, signal) {
     const take = (event) => {

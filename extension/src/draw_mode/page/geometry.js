@@ -1,12 +1,12 @@
 'use strict';
 /**
- * Plain reckoning with points `{x, y}` and boxes `{x, y, width, height}`, all in CSS pixels. Like
- * every file of this folder it is a plain script that adds its functions to `callslipDraw`: the
- * browser runs content scripts apart from the page's own, but knows no modules there.
+ * Calculations with points `{x, y}` and boxes `{x, y, width, height}`, all in CSS pixels. Like every file
+ * of this folder it is a plain script that adds its functions to `callslipDraw`: the browser isolates
+ * content scripts from the page's own, but does not support modules there.
  */
 if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
-  /** The box that has the two points in opposite corners, in whole pixels. */
+  /** The box with the two points in opposite corners, in whole pixels. */
   function boxBetween(a, b) {
     const x = Math.round(Math.min(a.x, b.x));
     const y = Math.round(Math.min(a.y, b.y));
@@ -22,7 +22,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
     return Math.hypot(a.x - b.x, a.y - b.y);
   }
 
-  /** The point of the box that is nearest to the point. */
+  /** The point of the box that is nearest to the given point. */
   function nearestIn(box, { x, y }) {
     return {
       x: Math.min(Math.max(x, box.x), box.x + box.width),
@@ -30,7 +30,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
     };
   }
 
-  /** The same place, farther right by `dx` and farther down by `dy`. */
+  /** The same place, moved right by `dx` and down by `dy`. */
   function shifted(place, dx, dy) {
     return { ...place, x: place.x + dx, y: place.y + dy };
   }
@@ -46,8 +46,8 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
   }
 
   /**
-   * Where something of a size goes that belongs to a box: below it, or above it where there is no
-   * room, and within the view in any case.
+   * The position of an item of a given size next to a box: below it, or above it if it does not fit there,
+   * and within the view in any case.
    */
   function placeBeside(box, size, view, gap) {
     const below = box.y + box.height + gap;

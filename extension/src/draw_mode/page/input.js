@@ -1,13 +1,15 @@
 'use strict';
-/** What mouse, wheel and keys do in draw mode. */
+/** The effects of mouse, wheel and keys in draw mode. */
 if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const { boxBetween, distance, elementBeneath, scrollerAround } = callslipDraw;
 
-  /** A drag shorter than this is a slip of the hand, in CSS pixels. */
+  /** A shorter drag is considered accidental, in CSS pixels. */
   const SLIP = 4;
 
-  /** A turn of the wheel counts pixels, lines or pages, depending on the device; in pixels. */
+  /**
+   * A wheel event counts pixels, lines or pages, depending on the device; these are their sizes in pixels.
+   */
   const WHEEL_UNITS = [() => 1, () => 16, () => innerHeight];
 
   /** Left to the browser: they scroll. */
@@ -20,14 +22,14 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
     ({ x: Math.round(clientX + scrollX), y: Math.round(clientY + scrollY) });
 
   /**
-   * The handlers for shieldEvents. `board` has what they act on: `tool`, `busy`, `act` with a
-   * function for each button, `choose(tool)`, `mayDraw()`, `sketch(draft)` to show a mark that is
-   * being made, `add(mark)`, and `typed()` for a note that grows.
+   * The handlers for shieldEvents. `board` has `tool`, `busy`, `act` with a function for each button,
+   * `choose(tool)`, `mayDraw()`, `sketch(draft)` to show a mark that is being drawn, `add(mark)`, and
+   * `typed()`, called when the text of a note changes.
    */
   function createInput({ host, root, stage, bar, note, board }) {
     let drag = null;
 
-    /** The node of the overlay that an event is about; keys press the button with the focus. */
+    /** The node of the overlay at which an event occurred; keys press the button with the focus. */
     function inside(event) {
       if (event.type === 'click' && event.detail === 0) return root.activeElement;
       return root.elementFromPoint(event.clientX, event.clientY);
@@ -76,7 +78,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
       if (button) board.act[button.dataset.do]();
     }
 
-    /** Turns what lies beneath, as if the overlay were not there. */
+    /** Scrolls the element beneath, as if the overlay were not there. */
     function wheel(event) {
       if (event.ctrlKey || inside(event)?.closest('textarea')) return;
       event.preventDefault();
@@ -103,7 +105,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
       buttons.at(next)?.focus();
     }
 
-    /** Nothing is typed into the page; shortcuts of the browser and scrolling go on. */
+    /** Keeps keys from the page; shortcuts of the browser and scrolling still work. */
     function boardKey(event) {
       const key = event.key.toLowerCase();
       const onButton = root.activeElement?.closest('button') && ['enter', ' '].includes(key);
@@ -132,7 +134,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
       pointermove,
       pointerup,
       pointercancel: () => endDrag(null),
-      // The focus stays where it is, unless the person goes to the note.
+      // The focus stays where it is, unless the person clicks the note.
       mousedown: (event) => inside(event)?.closest('textarea') || event.preventDefault(),
       click,
       wheel,

@@ -5,9 +5,9 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
   const { pageBounds, shifted } = callslipDraw;
 
   /**
-   * A mark is an annotation as it is posted: `{id, kind, note, rect, from?, to?, element?}`, in CSS
-   * pixels of the page. It keeps to its element: when that moves in the page, because something
-   * within the page is scrolled or laid out anew, the mark moves along.
+   * A mark is an annotation as it is posted: `{id, kind, note, rect, from?, to?, element?}`, in CSS pixels
+   * of the page. It follows its element: if that moves in the page, because part of the page is scrolled or
+   * the layout changes, the mark moves along.
    */
   function createMarks(kept = []) {
     const list = [];
@@ -52,7 +52,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 
       anchorOf: (mark) => anchors.get(mark),
 
-      /** Takes every mark to where its element is now. */
+      /** Moves every mark to the current position of its element. */
       follow() {
         for (const [mark, anchor] of anchors) {
           if (!anchor.isConnected) continue;

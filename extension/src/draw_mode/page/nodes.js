@@ -1,5 +1,8 @@
 'use strict';
-/** Makes nodes without any HTML text, so that no page policy and no message can matter. */
+/**
+ * Creates nodes without parsing HTML text, so that page policies do not apply and texts cannot inject
+ * markup.
+ */
 if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const SVG = 'http://www.w3.org/2000/svg';
@@ -10,7 +13,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
     return node;
   }
 
-  /** An HTML element with its attributes; children are nodes, or texts. */
+  /** An HTML element with its attributes; children are nodes or texts. */
   function html(tag, attributes = {}, ...children) {
     return fill(document.createElement(tag), attributes, children);
   }

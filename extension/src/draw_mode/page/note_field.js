@@ -1,12 +1,12 @@
 'use strict';
-/** The field for the note on one mark, beside it. One at a time is open. */
+/** The field for the note on one mark, next to it. Only one is open at a time. */
 if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const { html, placeBeside, shifted } = callslipDraw;
 
   const GAP = 10;
 
-  /** `closed(mark)` is called when the note of a mark is as the person wants it. */
+  /** Calls `closed(mark)` when the note of a mark is final. */
   function createNoteField({ noteChars, closed }) {
     const hint = 'Add a note (Enter: save, Esc: cancel)';
     const field = html('textarea', {
@@ -42,7 +42,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
         field.focus({ preventScroll: true });
       },
 
-      /** Follows the page. */
+      /** Moves the field with the page. */
       place() {
         if (!open) return;
         const box = shifted(open.rect, -scrollX, -scrollY);
@@ -53,7 +53,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
         node.style.top = `${y}px`;
       },
 
-      /** Writes what has been typed so far into the mark. */
+      /** Writes the text typed so far into the mark. */
       save() {
         if (open) open.note = field.value.trim();
       },

@@ -1,8 +1,8 @@
 'use strict';
-/** Holds the page still for its pictures: without the overlay, and with a mark in sight. */
+/** Holds the page still for its pictures: without the overlay, and with a mark in view. */
 if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
-  /** Resolves after the next frame; a hidden window paints none, hence the patience. */
+  /** Resolves after the next frame, or after `patienceMs`, because a hidden window paints none. */
   function painted(patienceMs) {
     return new Promise((resolve) => {
       requestAnimationFrame(() => requestAnimationFrame(resolve));
@@ -10,7 +10,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
     });
   }
 
-  /** What a picture of the tab shows, in CSS pixels of the page. */
+  /** The area that a picture of the tab shows, in CSS pixels of the page. */
   function visibleBox() {
     const { offsetLeft, offsetTop, scale } = visualViewport;
     return {
@@ -45,7 +45,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
     }
 
     return {
-      /** Hides the overlay; with the id of a mark, scrolls it into view. Answers what is seen. */
+      /** Hides the overlay; with the id of a mark, scrolls it into view. Returns the visible area. */
       async hold(markId) {
         if (!scrolled) remember();
         host.setAttribute('data-away', '');
@@ -57,7 +57,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
         return { seen: visibleBox(), places };
       },
 
-      /** Puts the page back to where the person had it. */
+      /** Restores the scroll positions and the overlay. */
       release() {
         for (const { at, left, top } of scrolled ?? []) {
           at.scrollTo({ left, top, behavior: 'instant' });

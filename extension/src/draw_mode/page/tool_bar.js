@@ -1,5 +1,5 @@
 'use strict';
-/** The tool bar: what the agent says, the tools, and the ways out. */
+/** The tool bar: the agent's message, the tools, and the buttons to finish or cancel. */
 if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const { html, svg } = callslipDraw;
@@ -28,7 +28,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
     return node;
   }
 
-  /** The bar knows nothing of events; what each button does is in its `data-do`. */
+  /** The bar handles no events; the action of each button is in its `data-do`. */
   function createToolBar() {
     const said = html('p', { class: 'message' });
     const tools = TOOLS.map(([name, text, key, icon]) => button(name, text, key, icon()));
@@ -44,7 +44,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
       node,
       buttons: () => [...row.querySelectorAll('button:not(:disabled)')],
 
-      /** Tells something instead of what to do; an empty text ends that. */
+      /** Shows a notice instead of the hint; an empty text restores the hint. */
       say(text) {
         notice = text;
         if (text) state.textContent = text;
@@ -52,7 +52,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 
       show({ tool, count, message = '', busy }) {
         said.textContent = message;
-        // The same words again would be read out again.
+        // Setting the same text again would make screen readers repeat it.
         const words = notice || HINTS[tool];
         if (state.textContent !== words) state.textContent = words;
         for (const each of tools) {
@@ -65,7 +65,7 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
         }
       },
 
-      /** Moves the bar by so much, and not out of the window. */
+      /** Moves the bar by the given distance, but not out of the window. */
       moveBy(dx, dy) {
         const { left, top, width, height } = node.getBoundingClientRect();
         const within = (at, room) => Math.max(0, Math.min(at, Math.max(0, room)));

@@ -1,5 +1,5 @@
 /* global callslip, callslipCutText */
-/** The part of the walk that tells of what can be acted on, and gives it its ref. */
+/** The part of the walk that writes the elements that can be acted on, and gives them refs. */
 callslip.acts = (() => {
   const { read, attribute } = callslip.reading;
   const { PLACES, TEXT_CHARS } = callslip.bounds;
@@ -13,12 +13,12 @@ callslip.acts = (() => {
   const HOLDERS = new Set(['table', 'list', 'rowgroup', 'grid', 'treegrid', 'menu', 'menubar',
     'tablist', 'tree', 'radiogroup']);
 
-  /** What has something in it that can be acted on has no need to be named by all of that. */
+  /** Elements that can be acted on; an element that contains one is not named by all of its content. */
   const ACTS = 'a[href], button, input, select, textarea, [role=button], [role=link], [role][tabindex], '
     + '[tabindex]:not([tabindex^="-"])';
   const BLOCKS = 'div, li, p + p, a, table, pre';
 
-  /** Writes to `lines`; `children(element, context)` is for who inherits from it. */
+  /** Writes to `lines`; a subclass defines `children(element, context)`. */
   class Acts {
     constructor({ view = 'all', roots = new Set() }) {
       this.view = view;
@@ -26,7 +26,7 @@ callslip.acts = (() => {
       this.aboveRoots = allAbove(roots);
       this.lines = callslip.lines.create({ view });
       this.places = new Places();
-      /** Landmarks with their names, also where a heading tells them, and the last heading. */
+      /** Landmarks with their names, even if those are shown by a heading, and the last heading. */
       this.within = new Places();
       this.headed = '';
       this.owners = [];
@@ -36,7 +36,7 @@ callslip.acts = (() => {
       return callslip.guard.cut(callslip.names.of(element, role), NAME_CHARS);
     }
 
-    /** A label is told with its field, unless nobody sees that: then it stands for it. */
+    /** A label is shown with its field, unless that is not visible: then the label represents it. */
     label(element, context, outer) {
       const field = element.control;
       if (!field) return this.list(element, null, context, () => this.children(element, context));
@@ -54,14 +54,14 @@ callslip.acts = (() => {
       return this.children(element, { ...context, mute: true, cursor: 'pointer' });
     }
 
-    /** `click` or `drag` for what seems to be made for that, without any role that says so. */
+    /** `click` or `drag` for an element that seems to be made for that, without a role that states it. */
     handled(element, role, context, outer) {
       const { cursor: around } = outer;
       if (context.cursor === around && !element.hasAttributes() && !HOLDERS.has(role)) return null;
       if (context.mute && !context.inner && element.localName !== 'label') return null;
       if (holdsOthers(element, role, context.cursor)) {
-        // Whoever shows a hand over all of it means each thing in it; so does a list in what is
-        // clicked to open that.
+        // A hand cursor over a whole container refers to each item in it; the same is true of a list in an
+        // element that is clicked to open it.
         context.cursor = context.cursor === 'pointer' && HOLDERS.has(role) ? 'auto' : around;
         return null;
       }
@@ -74,7 +74,7 @@ callslip.acts = (() => {
       return role === 'gridcell' || (element.tabIndex >= 0 && role === null) ? 'click' : null;
     }
 
-    /** What stands before the cells of a row that can be clicked itself. */
+    /** The act that precedes the cells of a row that can itself be clicked. */
     rowAct(element, { cursor }, outer) {
       const isClick = element.hasAttribute('onclick')
         || (cursor === 'pointer' && outer.cursor !== 'pointer');
@@ -138,7 +138,7 @@ callslip.acts = (() => {
       return callslip.frame_path.keyOf(element);
     }
 
-    /** In a view without refs: links are words among others, and fields lines of their own. */
+    /** For a view without refs: links are words among others, and fields have lines of their own. */
     asText({ act }, element, role, context, holdsActs) {
       if (holdsActs || role === 'graphic') return this.children(element, context);
       if (role === 'iframe') {
@@ -156,7 +156,10 @@ callslip.acts = (() => {
       this.lines.act(part);
     }
 
-    /** The text of a ref, or a place in line for one: a mark that the page's own text can't have. */
+    /**
+     * The text of a ref, or a placeholder for one without a number: a mark that the page's own text cannot
+     * contain.
+     */
     refOf(element, { role, name }) {
       const { refs } = callslip;
       const description = {
@@ -175,7 +178,7 @@ callslip.acts = (() => {
       if (given + document.baseURI.length > callslip.bounds.URL_CHARS * 2) return given ? ' → …' : '';
       if (!element.href?.startsWith?.('http')) return '';
       const { origin, pathname, search, hash } = new URL(element.href);
-      // Where a link stands among words, a bracket ends it.
+      // If a link is among words, a bracket ends it.
       const rest = `${pathname}${search}${hash}`.replaceAll(']', '%5D');
       const shown = origin === location.origin ? rest : origin + rest;
       return ` → ${callslip.guard.cut(shown, URL_CHARS)}`;
@@ -195,7 +198,10 @@ callslip.acts = (() => {
     }
   }
 
-  /** Words for what is around, the innermost last; `text` is the same one for all that is in there. */
+  /**
+   * The texts of the containers, the innermost last; `text` is the same string for everything in one
+   * container.
+   */
   class Places {
     list = [];
     text = '';
@@ -211,7 +217,7 @@ callslip.acts = (() => {
     }
   }
 
-  /** All elements that are one of these or hold one, in whichever shadow tree. */
+  /** All elements that are one of the roots or contain one, in any shadow tree. */
   function allAbove(roots) {
     const above = new Set();
     for (const root of roots) {
@@ -220,7 +226,7 @@ callslip.acts = (() => {
     return above;
   }
 
-  /** True for what is around things, of which each could be clicked, rather than one itself. */
+  /** True for a container of items that can each be clicked, rather than one clickable element. */
   function holdsOthers(element, role, cursor) {
     if (element === document.body || element === document.documentElement) return true;
     if (role && (callslip.roles.LANDMARKS[role] || HOLDERS.has(role))) return true;
@@ -231,13 +237,13 @@ callslip.acts = (() => {
       && callslip.names.styleOf(first).display !== 'inline';
   }
 
-  /** True for an editor with more in it than a value: that is told like any other text. */
+  /** True for an editor that contains more than a short value: its content is shown like other text. */
   function isLongEditor(element) {
     return element.isContentEditable
       && (read(element, TEXT_CHARS).text.length > EDITOR_CHARS || element.querySelector(BLOCKS) !== null);
   }
 
-  /** True where something between the field and the label, or above the field, is not shown. */
+  /** True if an element between the field and the label, or above the field, is not shown. */
   function hiddenAbove(field, label) {
     const { parentOf } = callslip.shadow;
     for (let at = parentOf(field); at && at !== label; at = parentOf(at)) {
@@ -246,7 +252,7 @@ callslip.acts = (() => {
     return false;
   }
 
-  /** The own name of what holds others: what was said of it, not all that is in it. */
+  /** The label of a container, not its whole content. */
   function clickName(element) {
     const which = element.hasAttribute('aria-label') ? 'aria-label' : 'title';
     return callslipCutText(callslip.names.clean(attribute(element, which)), NAME_CHARS);

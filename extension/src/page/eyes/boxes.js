@@ -1,5 +1,5 @@
 /* global callslip */
-/** Where elements are in the window of this frame, for pictures. */
+/** The positions of elements in the window of this frame, for pictures. */
 callslip.boxes = (() => {
   const LEAST = 4;
 
@@ -8,7 +8,7 @@ callslip.boxes = (() => {
     return { x: left, y: top, width, height };
   }
 
-  /** False for what something else is before, as far as that can be told: within the window. */
+  /** False for an element that is covered by another, as far as that can be determined: within the window. */
   function isOnTop(element, { x, y, width, height }) {
     const [middleX, middleY] = [x + width / 2, y + height / 2];
     if (middleX < 0 || middleY < 0 || middleX >= innerWidth || middleY >= innerHeight) return true;
@@ -24,13 +24,16 @@ callslip.boxes = (() => {
     return [...element.labels ?? []].some((label) => contains(label, at));
   }
 
-  /** True for what a frame does not show; of the page itself all is there, further down. */
+  /**
+   * True for an element outside the visible part of a frame; in the top frame it is only further down the
+   * page.
+   */
   function isCutOff({ x, y, width, height }) {
     if (window === window.top) return false;
     return x >= innerWidth || y >= innerHeight || x + width <= 0 || y + height <= 0;
   }
 
-  /** The boxes of all that has a ref and can be seen: `{ref, x, y, width, height}`. */
+  /** The boxes of all visible elements that have a ref: `{ref, x, y, width, height}`. */
   function ofRefs() {
     return callslip.refs.all().flatMap(({ ref }) => {
       const element = callslip.refs.element(Number(ref.slice(1)));
@@ -41,7 +44,7 @@ callslip.boxes = (() => {
     });
   }
 
-  /** The box of the element that a command is about, which is brought into view. */
+  /** Scrolls the element of a command into view, and returns its box. */
   function ofKey(key) {
     const element = callslip.target.element(key);
     element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });

@@ -1,8 +1,8 @@
 /* global callslip */
 /**
- * Where a frame is among those of its tab. Nobody but the frames themselves knows: each finds its
- * place in the list of its parent's frames, which it may do across sites. Frames in shadow trees are
- * not in these lists; their place is -1.
+ * The position of a frame among those of its tab. Only the frames themselves know it: each finds its index
+ * in the list of its parent's frames, which is permitted across sites. Frames in shadow trees are not in
+ * these lists; their index is -1.
  */
 callslip.frame_path = (() => {
   const FRAMES = 'iframe, frame, object, embed';
@@ -18,8 +18,8 @@ callslip.frame_path = (() => {
   }
 
   /**
-   * `{path, width, height, left, top}`: the places from the top frame down to this one, and what its
-   * owner can be known by.
+   * `{path, width, height, left, top}`: the indexes from the top frame down to this one, and data by which
+   * its owner can be recognized.
    */
   function own() {
     const path = [];
@@ -51,7 +51,7 @@ callslip.frame_path = (() => {
     return owner?.isConnected ? owner : undefined;
   }
 
-  /** The box inside borders and padding, where the frame's own window is, in pixels of this window. */
+  /** The box inside borders and padding, which is the frame's own window, in pixels of this window. */
   function boxOf(owner) {
     const outer = owner.getBoundingClientRect();
     const style = getComputedStyle(owner);
@@ -75,19 +75,19 @@ callslip.frame_path = (() => {
     const { x, y, width, height, scaleX, scaleY } = boxOf(owner);
     return {
       key: keyOf(owner),
-      // Which frame an embed holds, it does not tell.
+      // An embed does not reveal which frame it holds.
       place: owner.localName === 'embed' ? null : placeIn(window, owner.contentWindow),
       src: owner.src || owner.data || '',
       left, top, x, y, width, height, scaleX, scaleY,
     };
   }
 
-  /** The elements of this document that hold frames, in whichever shadow tree. */
+  /** The elements of this document that hold frames, in all shadow trees. */
   function all() {
     return callslip.shadow.queryAll(FRAMES);
   }
 
-  /** `own()`, and what is known of the elements that hold frames: of all, or of those given. */
+  /** `own()`, and a description of the elements that hold frames: of all, or of those given. */
   function look(given = all()) {
     return { ...own(), children: given.filter(holds).map(describe) };
   }

@@ -1,14 +1,14 @@
 /* global callslip */
 /**
- * The lines of an outline while it is written. What stands beside each other in the page gathers in
- * a flow, which becomes one line, or a line for each thing that can be acted on. What holds lines
- * (landmarks, groups, items) is written only once there is something in it.
+ * The lines of an outline while it is written. Adjacent inline content is collected in a flow, which
+ * becomes one line, or a line for each element that can be acted on. Holders of lines (landmarks, groups,
+ * items) are written only once they have content.
  */
 callslip.lines = (() => {
   const { LINES, LINES_CHARS, PLACES } = callslip.bounds;
   const NONE = [];
   const FLOW_CHARS = 1_000;
-  /** What is not only there to separate. */
+  /** Matches text that is more than a separator. */
   const TEXT = /[^\p{P}\p{Z}\s|·•→+]/u;
 
   function create({ view }) {
@@ -25,7 +25,7 @@ callslip.lines = (() => {
 
     const depthNow = () => holders.filter(({ counts }) => counts).length;
 
-    /** Writes the lines of holders that have waited for something to hold. */
+    /** Writes the lines of holders that have waited for content. */
     function openHolders() {
       let depth = 0;
       for (const holder of holders) {
@@ -50,7 +50,7 @@ callslip.lines = (() => {
     const isFull = () => lines.length >= LINES || chars >= LINES_CHARS;
 
     function write(text, details) {
-      // An item takes the first line in it as its own.
+      // The first line in an item becomes the line of the item itself.
       const item = holders.at(-1);
       const first = item?.kind === 'item' && !item.written;
       openHolders();
@@ -60,7 +60,7 @@ callslip.lines = (() => {
 
     const bracketed = ({ act }) => `[${act}]`;
 
-    /** The text of a flow of texts and acts, in the order of the page. */
+    /** The text of a flow of texts and acts, in page order. */
     function mixed(parts) {
       let line = '';
       let raw = '';
@@ -87,7 +87,7 @@ callslip.lines = (() => {
       return line.replace(/\](?=[\p{L}\p{N}])/gu, '] ').replace(/ {2,}/g, ' ').trim();
     }
 
-    /** A text without end in lines of some length, so that it can be told in part. */
+    /** Splits a very long text into several lines, so that it can be shown in part. */
     function chunks(text) {
       if (text.length <= FLOW_CHARS * 2) return [text];
       const pieces = text.match(new RegExp(`.{1,${FLOW_CHARS}}(?=\\s|$)|.{1,${FLOW_CHARS}}`, 'gu'));
@@ -143,7 +143,7 @@ callslip.lines = (() => {
 
       text(raw, element) {
         if (!raw) return;
-        // A text without end is told in part only where nothing else is in its line.
+        // A very long text is split only if its line contains nothing else.
         if (flowActs && !row && flowChars + raw.length > FLOW_CHARS * 2) flush();
         flow.push({ text: raw });
         flowChars += raw.length;
@@ -151,7 +151,7 @@ callslip.lines = (() => {
         if (flowChars > FLOW_CHARS && /[.!?…]\s*$/.test(raw) && !row) flush();
       },
 
-      /** Something with a role: `{act, refs, element, frame, inline, nested}`. */
+      /** Adds an element with a role: `{act, refs, element, frame, inline, nested}`. */
       act(part) {
         if (!row && !part.inline) {
           flush();
@@ -168,7 +168,7 @@ callslip.lines = (() => {
 
       flush,
 
-      /** What holds the lines until `close`; `text` null: it shows in nothing. */
+      /** Opens a holder of the lines until `close`; with `text` null it has no line of its own. */
       open(text, kind, element) {
         flush();
         const counts = kind === 'under';
@@ -178,7 +178,7 @@ callslip.lines = (() => {
       close() {
         flush();
         const { kind, at } = holders.pop();
-        // What says one thing says it on its own line.
+        // A note that contains a single text is one line.
         if (kind === 'note' && at === lines.length - 2 && lines.at(-1).kind === 'text') {
           const { text } = lines.pop();
           lines.at(-1).text += ` ${text}`;
@@ -186,7 +186,7 @@ callslip.lines = (() => {
         }
       },
 
-      /** A heading: all in it is one line. */
+      /** A heading: all its content is one line. */
       heading(level, element, work) {
         flush();
         const whole = row;
@@ -212,7 +212,7 @@ callslip.lines = (() => {
         }
       },
 
-      /** A row of a table: all in it is one line, and `endCell` ends each cell. */
+      /** A row of a table: all its content is one line, and `endCell` ends each cell. */
       row(element, work) {
         flush();
         const outer = row;
@@ -248,17 +248,17 @@ callslip.lines = (() => {
 
       inRow: () => row !== null,
 
-      /** True once there are so many that nobody reads them. */
+      /** True once there are more lines than any caller reads. */
       isFull,
 
-      /** Says so, at the end. */
+      /** Ends the outline; if it is full, a last line states this. */
       end() {
         flush();
         if (!isFull()) return;
         push(`… more than ${lines.length} lines: the rest of this page is not told`, 0, { kind: 'more', inside: false });
       },
 
-      /** What is asked for by a selector is between these two. */
+      /** The part selected by a selector or ref is between these two. */
       enter() {
         flush();
         within += 1;
@@ -268,7 +268,7 @@ callslip.lines = (() => {
         within -= 1;
       },
 
-      /** Lists, whose items are counted: long ones are cut first. */
+      /** Lists, whose items are counted: long ones are shortened first. */
       openList() {
         lists.push({ list: { count: 0 }, item: -1 });
       },

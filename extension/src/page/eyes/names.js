@@ -1,28 +1,31 @@
 /* global callslip, callslipCutText */
-/** The accessible names of elements, in the order that the accname specification of the W3C has. */
+/** The accessible names of elements, in the order of precedence of the W3C accname specification. */
 callslip.names = (() => {
   const { Allowance, attribute: said, read } = callslip.reading;
   const { NAMING, TEXT_CHARS } = callslip.bounds;
 
-  /** What the name that is being made may still take, and what is written of it. */
+  /** The rest of the allowance for the current name, and the parts written so far. */
   let allowance = new Allowance();
   let parts = [];
 
-  /** Controls, marks of direction, what has no width, tags, and the private area of icon fonts. */
+  /**
+   * Control characters, directional marks, zero-width characters, tag characters, and the private use area
+   * of icon fonts.
+   */
   const CLEAN = new RegExp('[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b-\\u200f\\u2028-\\u202e'
     + '\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\ue000-\\uf8ff]|\\udb40[\\udc00-\\udc7f]', 'g');
-  /** Nothing is to be done for what is only this. */
+  /** Matches text that needs cleaning. */
   const UNCLEAN = /[^ -~]| {2}/;
   const SPACE = /[\s\u00a0]+/g;
 
-  /** What is in these is no part of the name of what they are in. */
+  /** Roles whose content is not part of the name of an element around them. */
   const APART = new Set(['search', 'navigation', 'dialog', 'alertdialog', 'menu', 'menubar', 'tree',
     'tablist', 'toolbar', 'grid', 'treegrid', 'radiogroup', 'feed']);
 
-  /** What was found out and stays the same while all of a page is looked at. */
+  /** Results that stay the same during one look at the page. */
   let seen = null;
 
-  /** Runs what changes nothing in the page, with styles, labels and some names kept meanwhile. */
+  /** Runs `work`, which changes nothing in the page, with styles, labels and some names cached meanwhile. */
   function withStyles(work) {
     seen = { styles: new Map(), labels: new Map(), names: new Map() };
     try {
@@ -43,7 +46,7 @@ callslip.names = (() => {
     return style;
   }
 
-  /** One line of text without anything that could show as something else than it is. */
+  /** One line of text without characters that could disguise it. */
   function clean(text) {
     if (!UNCLEAN.test(text)) return text.trim();
     return text.replace(SPACE, ' ').replace(CLEAN, '').replace(SPACE, ' ').trim();
@@ -55,7 +58,7 @@ callslip.names = (() => {
     return SKIPPED.has(element.localName) && element.namespaceURI !== 'http://www.w3.org/2000/svg';
   }
 
-  /** True for what is in neither the page's picture nor its tree of names. */
+  /** True for elements that the outline ignores: not rendered, or aria-hidden. */
   function isHidden(element) {
     if (isSkipped(element)) return true;
     if (element.hasAttributes()) {
@@ -86,7 +89,7 @@ callslip.names = (() => {
   const HOLDING = new Set(['textbox', 'searchbox', 'combobox', 'listbox', 'slider', 'spinbutton', 'progressbar',
     'meter', 'scrollbar']);
 
-  /** What a control within a label stands for in the name: what it holds. */
+  /** The contribution of a control within a label to the name: its value. */
   function embedded(element, role) {
     if (!HOLDING.has(role)) return null;
     if (callslip.states.isSecret(element)) return '';
@@ -111,7 +114,7 @@ callslip.names = (() => {
     if (text) parts.push(allowance.text(text));
   }
 
-  /** What the work writes, in one line. */
+  /** The text that `work` writes, as one line. */
   function written(work) {
     const outer = parts;
     parts = [];
@@ -121,7 +124,7 @@ callslip.names = (() => {
     return text;
   }
 
-  /** Writes the text of what is in an element. `how.hidden`: it is read although nobody sees it. */
+  /** Writes the text content of an element. `how.hidden`: it is read although it is not visible. */
   function writeContent(element, how, visited) {
     const shows = how.hidden || !isUnseen(element);
     if (shows) write(pseudo(element, '::before'));
@@ -142,7 +145,7 @@ callslip.names = (() => {
     if (isApart) parts.push(' ');
   }
 
-  /** Writes what an element adds to the name of one around it. */
+  /** Writes the contribution of an element to the name of one around it. */
   function writeName(element, how, visited) {
     if (visited.has(element)) return;
     if (!how.hidden && isHidden(element)) return;
@@ -154,7 +157,7 @@ callslip.names = (() => {
     if (value !== null) return write(value);
     if (label.trim()) return write(label);
     if (APART.has(role)) return;
-    // A picture is told by its caption, or not at all.
+    // A figure is named by its caption, or not at all.
     if (element.localName === 'figure') return write(native(element, role, visited));
     if (element.localName === 'svg') return write(titleOf(element));
     const own = native(element, role, visited);
@@ -175,13 +178,13 @@ callslip.names = (() => {
     return texts.filter(Boolean).join(' ');
   }
 
-  /** What another element is called that names one; many may be named by the same. */
+  /** The name of another element that labels this one; many elements may have the same label. */
   function nameByOther(target, element) {
     const isAlike = target !== element && !target.contains(element);
     if (!isAlike) return nameFor(target, element);
     let name = seen?.names.get(target);
     if (name === undefined) {
-      // What is kept for all is not cut short by what the first of them has used up.
+      // A shared name must not be truncated because the first of the elements has used up its allowance.
       const outer = allowance;
       allowance = new Allowance();
       name = nameFor(target, element);
@@ -198,7 +201,7 @@ callslip.names = (() => {
     return written(() => writeName(target, { hidden, embedded: target !== element }, visited));
   }
 
-  /** The browser goes through the whole document for the labels of each field, we do that once. */
+  /** The browser searches the whole document for the labels of each field; this does it once. */
   function labelsIn(root) {
     const labels = new Map();
     for (const label of root.querySelectorAll('label')) {
@@ -243,7 +246,7 @@ callslip.names = (() => {
     return title ? read(title).text : '';
   }
 
-  /** What HTML and SVG have for names, but for content. */
+  /** The names that HTML and SVG define, except by content. */
   function native(element, role, visited) {
     const attribute = (name) => said(element, name).trim();
     switch (element.localName) {
@@ -276,7 +279,7 @@ callslip.names = (() => {
     }
   }
 
-  /** The name of an element that has this role. */
+  /** The name of an element with this role. */
   function of(element, role) {
     allowance = new Allowance();
     const visited = new Set([element]);

@@ -1,20 +1,22 @@
 /* global callslip */
 /**
- * The outline of this frame: what is in it, a line for each thing. Nothing of the page is changed,
- * and nothing is kept but the numbers of elements.
+ * The outline of this frame: its content, a line for each item. It changes nothing in the page, and keeps
+ * only the numbers and descriptions of elements.
  */
 callslip.outline = (() => {
   const { NAME_CHARS } = callslip.acts;
   const { cut, start } = callslip.guard;
   const { MANY_CHILDREN } = callslip.walk;
 
-  /** Nothing has to be left out of so little, in characters; so where it stands does not matter. */
+  /**
+   * An outline this short, in characters, is never shortened, so the positions of its lines do not matter.
+   */
   const FITS_CHARS = 400;
 
   const LOADING_MS = 3_000;
   const FRAME_LOADING_MS = 500;
 
-  /** What says that this document has been waited for, as in ../still_parsed.js. */
+  /** Marks that this document has been waited for, as in ../still_parsed.js. */
   const WAITED = Symbol.for('callslip.waited');
 
   function rootsOf({ selector, ref }) {
@@ -32,7 +34,7 @@ callslip.outline = (() => {
     }
   }
 
-  /** Where a line is: -1 above the window, 0 in it, 1 below. */
+  /** The position of a line: -1 above the window, 0 in it, 1 below. */
   function whereOf(element) {
     if (!element?.isConnected) return 1;
     const { top, bottom, left, right } = element.getBoundingClientRect();
@@ -41,7 +43,7 @@ callslip.outline = (() => {
     return right < 0 || left > innerWidth ? 1 : 0;
   }
 
-  /** Of lists only the long ones count: `{list, item}` of the outermost. */
+  /** `{list, item}` of the outermost long list; short lists do not count. */
   function placesInLists(lines) {
     const ids = new Map();
     return lines.map(({ lists }) => {
@@ -53,19 +55,19 @@ callslip.outline = (() => {
   }
 
   /**
-   * `{title, frame, lines, needs, mark, found}`. `lines` is a list as JSON, which travels faster than
-   * the list itself. Each line is `{depth, text, refs, kind, frame,
-   * inside, where, list, item}`; `\u0001N\u0002` stands for the N-th ref that has no number yet, of
-   * which there are `needs`: see `refs.settle`. `selector` or `ref` mark what is inside of it.
+   * `{title, frame, lines, needs, mark, found}`. `lines` is a list as JSON, which is transferred faster
+   * than the list itself. Each line is `{depth, text, refs, kind, frame, inside, where, list, item}`;
+   * `\u0001N\u0002` stands for the N-th ref that has no number yet, of which there are `needs`: see
+   * `refs.settle`. With `selector` or `ref`, the lines inside it are marked.
    */
   async function look(options) {
     if (document.readyState === 'loading' && !globalThis[WAITED]) await parsed();
     return callslip.names.withStyles(() => written(options ?? {}));
   }
 
-  /** A document that is still coming in is waited for, not for ever, and only once. */
+  /** Waits for a document that is still being parsed, for a limited time, and only once. */
   async function parsed() {
-    // One that was opened again by its page has no end that anybody could wait for.
+    // A document that its page has opened again may never end.
     if (performance.getEntriesByType('navigation')[0]?.domContentLoadedEventEnd > 0) return;
     await new Promise((resolve) => {
       document.addEventListener('DOMContentLoaded', resolve, { once: true });

@@ -1,12 +1,12 @@
 /* global callslip, callslipCutText */
-/** Reads texts of the page within bounds.js, and counts what that takes. */
+/** Reads texts of the page within the limits of bounds.js, and counts the nodes read. */
 callslip.reading = (() => {
   const { ALL_NODES, LATE_NODES, SPACE_CHARS, TEXT_CHARS, TEXT_NODES } = callslip.bounds;
 
   /** Nodes that were read for texts in this look. */
   let spent = 0;
 
-  /** What one text may take. */
+  /** The nodes and characters that one text may use. */
   class Allowance {
     constructor(chars = TEXT_CHARS, nodes = TEXT_NODES) {
       this.nodes = spent < ALL_NODES ? nodes : Math.min(nodes, LATE_NODES);
@@ -14,7 +14,7 @@ callslip.reading = (() => {
       this.whole = true;
     }
 
-    /** False, and no longer `whole`, where no further node may be read. */
+    /** False, and no longer `whole`, if no further node may be read. */
     take() {
       if (this.nodes <= 0 || this.chars < 0) this.whole = false;
       if (!this.whole) return false;
@@ -33,20 +33,23 @@ callslip.reading = (() => {
     }
   }
 
-  /** What nobody sees; a picture's script and style, too, which have a style of their own. */
+  /**
+   * Invisible elements, including the script and style elements of an SVG picture, which have a style of
+   * their own.
+   */
   function isLeftOut(element) {
     const { localName } = element;
     return localName === 'style' || localName === 'script' || callslip.names.isHidden(element);
   }
 
-  /** The node behind one and all that is in it, which is left out. */
+  /** The node after the current one, skipping its content. */
   function behind(walker) {
     let node = walker.nextSibling();
     while (!node && walker.parentNode()) node = walker.nextSibling();
     return node;
   }
 
-  /** `{text, whole}`: the text in an element as it is shown, and whether that is all of it. */
+  /** `{text, whole}`: the displayed text of an element, and whether that is all of it. */
   function read(element, chars, nodes) {
     const allowance = new Allowance(chars, nodes);
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
@@ -64,10 +67,10 @@ callslip.reading = (() => {
     Allowance,
     read,
 
-    /** An attribute as far as it is read; empty where there is none. */
+    /** An attribute, as far as it is read; empty if it is missing. */
     attribute: (element, name) => callslipCutText(element.getAttribute(name) ?? '', TEXT_CHARS),
 
-    /** A new look begins. */
+    /** Must be called at the beginning of a look. */
     begin() {
       spent = 0;
     },

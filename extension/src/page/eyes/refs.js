@@ -1,26 +1,26 @@
 /* global callslip, callslipCutText */
 /**
- * The numbers of elements, as in `e12`. A number belongs to one element and stays with it for as
- * long as the element lives; it is never given a second time. The numbers come from the counter of
- * the tab (../../ref_book.js), so elements first get in line for them: `begin`, `enqueue`, `settle`.
+ * The numbers of elements, as in `e12`. A number belongs to one element and stays with it as long as the
+ * element lives; it is never reused. The numbers come from the counter of the tab (../../ref_book.js), so
+ * elements first wait for them: `begin`, `enqueue`, `settle`.
  */
 callslip.refs = (() => {
   const { ADDRESSES, REMEMBERED } = callslip.bounds;
   const { reading } = callslip;
 
-  /** How much of the row or item around an element tells it from those of other rows. */
+  /** How much text of the row or item around an element distinguishes it from those of other rows. */
   const CONTEXT_CHARS = 200;
   const ROWS = 'tr, li, article, [role=row], [role=listitem], [role=option]';
   const PARTS = 'body, main, nav, header, footer, aside, section, form, [role=main], [role=navigation], [role=region]';
   const CONTROLS = 'button, a, input, select, textarea, script, style, [role=button], [role=link]';
 
-  /** How many nodes are gone through for that. */
+  /** How many nodes are read for that. */
   const CONTEXT_NODES = 200;
 
-  /** What is asked in these is another question each time, however alike it looks. */
+  /** Each dialog is a different question, however similar it looks. */
   const QUESTIONS = 'dialog, [role=dialog], [role=alertdialog], [aria-modal=true]';
 
-  /** How many elements a refusal names at the most, and how much of a name. */
+  /** How many elements an error names at most, and how much of a name. */
   const CANDIDATES = 5;
   const NAMED_CHARS = 80;
 
@@ -30,17 +30,17 @@ callslip.refs = (() => {
   let waiting = [];
   let turn = 0;
 
-  /** How many numbers there may be until those of gone elements are looked for. */
+  /** When there are this many numbers, those of removed elements are dropped. */
   let room = REMEMBERED * 2;
 
   /** Numbers for the addresses that this document has had. */
   const addresses = new Map();
   let address;
 
-  /** What is said around elements, by what is around them; of this turn. */
+  /** The text around elements, by the surrounding element; of this turn. */
   const contexts = new Map();
 
-  /** The number of an element; 0 where it has none. */
+  /** The number of an element; 0 if it has none. */
   function of(element) {
     return numbers.get(element) ?? 0;
   }
@@ -60,7 +60,7 @@ callslip.refs = (() => {
       elements.delete(number);
       described.delete(number);
     }
-    // All of those that are left may be there: then to look for others again is no use for a while.
+    // All that are left may still be in the page; then another search is useless for a while.
     room = Math.max(REMEMBERED, elements.size) * 2;
   }
 
@@ -70,7 +70,7 @@ callslip.refs = (() => {
     return found?.isConnected ? found : undefined;
   }
 
-  /** What an element was when it was last looked at: `{role, name, landmark}`, or undefined. */
+  /** The description of an element at the last look: `{role, name, landmark}`, or undefined. */
   function describe(number) {
     return described.get(number);
   }
@@ -83,20 +83,23 @@ callslip.refs = (() => {
   const keyOf = ({ role, name, landmark, within, heading, context, page }) =>
     JSON.stringify([role, name, landmark, within, heading, context, page]);
 
-  /** What two elements are alike in: which page it is counts, and what is said around them. */
+  /**
+   * Adds to a description the members by which two elements are compared: the page and the surrounding
+   * text.
+   */
   function complete(each, description) {
     const { parentElement: parent } = each;
     const row = parent?.closest(ROWS);
     address ??= addressNow();
     return Object.assign(description, {
       context: contextOf(row ?? callslip.shadow.parentOf(each)),
-      // Where nobody has read what is said around it, nothing can be known to be the same.
+      // If the text around it was not read, it cannot be identified with another element.
       asks: reading.isUsedUp() || isAsked(each),
       page: address,
     });
   }
 
-  /** The same number for as long as the document has the same address, and when it has it again. */
+  /** The same number while the document has the same address, and when it has it again. */
   function addressNow() {
     const place = /^#!?\//.test(location.hash) ? location.hash : '';
     const whole = location.pathname + location.search + place;
@@ -107,7 +110,7 @@ callslip.refs = (() => {
     return number;
   }
 
-  /** The beginning of the text in an element; `without` a selector of what does not count. */
+  /** The beginning of the text in an element; `without` is a selector of elements to ignore. */
   function textIn(element, without) {
     const allowance = new reading.Allowance(CONTEXT_CHARS, CONTEXT_NODES);
     let text = '';
@@ -121,7 +124,7 @@ callslip.refs = (() => {
     return callslipCutText(text, CONTEXT_CHARS).replace(/\s+/g, ' ').trim();
   }
 
-  /** Names of buttons alone say nothing of what they are for: the words above them do. */
+  /** Names of buttons alone do not show what they apply to: the words above them do. */
   function contextOf(element) {
     if (!element || reading.isUsedUp()) return '';
     if (!contexts.has(element)) {
@@ -138,7 +141,7 @@ callslip.refs = (() => {
     return false;
   }
 
-  /** A new line of elements that wait for numbers; answers its mark, for `settle`. */
+  /** Begins a new queue of elements that wait for numbers; returns its mark, for `settle`. */
   function begin() {
     waiting = [];
     turn += 1;
@@ -147,12 +150,12 @@ callslip.refs = (() => {
     return turn;
   }
 
-  /** The place in line of an element that has no number yet, from 0. */
+  /** The position in the queue of an element that has no number yet, from 0. */
   function enqueue(element, description) {
     return waiting.push({ element, description: complete(element, description) }) - 1;
   }
 
-  /** Remembers which of those seen in this turn were one of their kind. */
+  /** Records which of the elements seen in this turn were unique. */
   function count() {
     contexts.clear();
     const keys = new Map();
@@ -170,10 +173,10 @@ callslip.refs = (() => {
   };
 
   /**
-   * What is there in the place of a number whose element has gone, once the page was looked at again:
-   * `{was, only, candidates}`. `only` is the number of the one element that is the same in all: it
-   * came after the other was last seen, neither had its like, and neither is in a dialog. Whatever else could be meant is
-   * among the `candidates`, a list of texts.
+   * The replacement for an element that is gone, determined after another look at the page: `{was, only,
+   * candidates}`. `only` is the number of the one element that is the same in every respect: it appeared
+   * after the other was last seen, both were unique, and neither is in a dialog. All other possible
+   * elements are among the `candidates`, a list of texts.
    */
   function instead(number) {
     const was = described.get(number);
@@ -196,7 +199,10 @@ callslip.refs = (() => {
     };
   }
 
-  /** Gives those in line their numbers, from `first` on. A later `begin` has made it void: false. */
+  /**
+   * Assigns numbers to the queued elements, from `first` on. Returns false if a later `begin` has made the
+   * queue void.
+   */
   function settle(mark, first) {
     if (mark !== turn) return false;
     for (const [place, { element: each, description }] of waiting.entries()) {
@@ -210,12 +216,12 @@ callslip.refs = (() => {
   return {
     of, give, element, describe, begin, enqueue, settle, count, instead,
     remember: (number, each, description) => remember(number, complete(each, description)),
-    /** What all is that is there, `{ref, role, name, landmark}`. */
+    /** The elements in the page that have a number, `{ref, role, name, landmark}`. */
     all: () => [...described].filter(([number]) => element(number))
       .map(([number, { role, name, landmark }]) => ({ ref: `e${number}`, role, name, landmark })),
-    /** Whether its element is there. */
+    /** Whether the element of the number is in the page. */
     lives: (number) => element(number) !== undefined,
-    /** How many are in line. */
+    /** How many elements wait for a number. */
     waiting: () => waiting.length,
   };
 })();

@@ -1,5 +1,5 @@
 /* global callslip */
-/** The roles of elements: what HTML gives them, or what the page says. */
+/** The roles of elements: those that HTML defines, or those that the page sets. */
 callslip.roles = (() => {
   const INPUTS = {
     button: 'button', submit: 'button', reset: 'button', image: 'button', checkbox: 'checkbox',
@@ -28,7 +28,7 @@ callslip.roles = (() => {
     'iframe', 'canvas', 'video', 'audio', 'click', 'drag', 'graphic',
   ]);
 
-  /** Roles whose content is their name. */
+  /** Roles that are named by their content. */
   const NAMED_BY_CONTENT = new Set([
     'button', 'cell', 'checkbox', 'columnheader', 'gridcell', 'heading', 'link', 'menuitem',
     'menuitemcheckbox', 'menuitemradio', 'option', 'radio', 'row', 'rowheader', 'switch', 'tab',
@@ -41,7 +41,7 @@ callslip.roles = (() => {
     alertdialog: 'dialog',
   };
 
-  /** What else gets a line of its own around what it holds. */
+  /** Other roles that have a line of their own around their content. */
   const GROUPS = new Set([
     'group', 'radiogroup', 'toolbar', 'menu', 'menubar', 'tablist', 'tabpanel', 'tree', 'listbox',
     'feed', 'article', 'table', 'grid', 'treegrid',
@@ -99,7 +99,7 @@ callslip.roles = (() => {
     return names.some((name) => element.getAttribute(name)?.trim());
   }
 
-  /** The role that the page itself gives, or null. */
+  /** The role that the page itself sets, or null. */
   function explicit(element) {
     if (!element.hasAttributes()) return null;
     const given = element.getAttribute('role');
@@ -107,7 +107,7 @@ callslip.roles = (() => {
     return given.trim().toLowerCase().split(/\s+/).find((role) => KNOWN.has(role)) ?? null;
   }
 
-  /** The role of an element, or null where it has none that tells anything. */
+  /** The role of an element, or null if it has no meaningful one. */
   function of(element) {
     const given = explicit(element);
     if (given === 'none' || given === 'presentation' || given === 'generic') {

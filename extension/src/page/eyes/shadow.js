@@ -1,11 +1,14 @@
 /* global callslip */
-/** Shadow trees, open and closed. The browser's own, as of a video, stay out of sight. */
+/** Shadow trees, open and closed. The browser's own, such as that of a video, are ignored. */
 callslip.shadow = (() => {
-  /** Besides custom elements these can have a shadow tree, as the DOM standard lists them. */
+  /** Besides custom elements, these can have a shadow tree, as the DOM standard lists them. */
   const HOSTS = new Set(['article', 'aside', 'blockquote', 'body', 'div', 'footer', 'h1', 'h2', 'h3',
     'h4', 'h5', 'h6', 'header', 'main', 'nav', 'p', 'section', 'span']);
 
-  /** The shadow root of an element, or null. Asking takes time, so it is left out where none can be. */
+  /**
+   * The shadow root of an element, or null. The call is slow, so it is skipped for elements that cannot
+   * have one.
+   */
   function rootOf(element) {
     const { localName } = element;
     if (!HOSTS.has(localName) && !localName.includes('-')) return null;
@@ -14,7 +17,7 @@ callslip.shadow = (() => {
       ?? globalThis.chrome?.dom?.openOrClosedShadowRoot?.(element) ?? null;
   }
 
-  /** What is drawn inside an element: of its shadow tree, of a slot what is put there, or its own. */
+  /** The rendered children of an element: those of its shadow tree, those assigned to a slot, or its own. */
   function childrenOf(element) {
     const root = rootOf(element);
     if (root) return root.childNodes;
@@ -25,7 +28,7 @@ callslip.shadow = (() => {
     return element.childNodes;
   }
 
-  /** Calls `visit` with each of these, which takes less than to list them, until it answers true. */
+  /** Calls `visit` with each of these, which is faster than listing them, until it returns true. */
   function eachChild(element, visit) {
     const root = rootOf(element);
     const assigned = !root && element.localName === 'slot' ? element.assignedNodes() : [];
@@ -38,7 +41,7 @@ callslip.shadow = (() => {
     }
   }
 
-  /** The element around another one as it is drawn, across the borders of shadow trees. */
+  /** The element around another one as rendered, across the borders of shadow trees. */
   function parentOf(node) {
     if (node.assignedSlot) return node.assignedSlot;
     const parent = node.parentNode;
@@ -46,7 +49,7 @@ callslip.shadow = (() => {
     return parent instanceof Element ? parent : null;
   }
 
-  /** True where `inner` is `outer`, or within it, in whichever shadow tree. */
+  /** True if `inner` is `outer`, or within it, in any shadow tree. */
   function contains(outer, inner) {
     for (let at = inner; at; at = parentOf(at)) {
       if (at === outer) return true;
@@ -84,7 +87,7 @@ callslip.shadow = (() => {
     return found.filter((step) => step.trim());
   }
 
-  /** True where the element matches the last step and is, across borders, below the others. */
+  /** True if the element matches the last step and is, across borders, below the others. */
   function isBelow(element, parts) {
     if (!element.matches(parts.at(-1))) return false;
     const above = parts.slice(0, -1);
@@ -100,8 +103,8 @@ callslip.shadow = (() => {
   }
 
   /**
-   * All that match a selector, in the document and in every shadow tree below it. What is below
-   * something else by a space in the selector may be in a shadow tree of that.
+   * All elements that match a selector, in the document and in every shadow tree below it. A descendant by
+   * a space in the selector may be in a shadow tree of its ancestor.
    */
   function queryAll(selector) {
     const direct = [...document.querySelectorAll(selector)];

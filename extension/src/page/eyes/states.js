@@ -3,7 +3,7 @@
 callslip.states = (() => {
   const VALUE_CHARS = 120;
 
-  /** A field that is asked for by its ref tells so much. */
+  /** The limit for a field that is requested by its ref. */
   const WHOLE_CHARS = 10_000;
   const OPTION_CHARS = 60;
   const CHOSEN = 20;
@@ -20,7 +20,7 @@ callslip.states = (() => {
     return line.length > chars ? `${callslipCutText(line, chars - 1)}…` : line;
   };
 
-  /** True where neither a mouse nor keys change anything. */
+  /** True if neither mouse nor keys can change the element. */
   function isDisabled(element) {
     if (element.matches(':disabled')) return true;
     for (let at = element; at; at = at.getRootNode().host) {
@@ -46,7 +46,7 @@ callslip.states = (() => {
     return { true: 'expanded', false: 'collapsed' }[said];
   }
 
-  /** The states of an element, a list of words. */
+  /** The states of an element as a list of words. */
   function of(element, role) {
     const said = (name) => element.getAttribute(`aria-${name}`);
     const isField = ['input', 'textarea', 'select'].includes(element.localName);
@@ -101,7 +101,7 @@ callslip.states = (() => {
     return `${now === '' ? '' : ` = ${short(String(now))}`}${within}`;
   }
 
-  /** What was written into an element that is no field; a list that opens has its own words. */
+  /** The text in an element that is not a form field; empty for a combobox that only opens a list. */
   function textIn(element, role) {
     const isList = role === 'combobox' && !callslip.roles.isEditable(element);
     if (isList) return '';
@@ -109,7 +109,7 @@ callslip.states = (() => {
     return whole ? element.innerText ?? '' : text;
   }
 
-  /** What stands behind the name: ` = value`, ` placeholder …`, or nothing. */
+  /** The text after the name: ` = value`, ` placeholder …`, or empty. */
   function valueOf(element, role, name, all) {
     if (element.localName === 'select') return ofSelect(element, all);
     if (['slider', 'spinbutton', 'progressbar', 'meter', 'scrollbar'].includes(role)) {

@@ -1,14 +1,14 @@
 /* global callslip, callslipCutText */
-/** The walk through this frame as it is drawn, across shadow trees, that writes its outline. */
+/** Walks through this frame as rendered, across shadow trees, and writes its outline. */
 callslip.walk = (() => {
-  /** Scripts can nest deeper than a parser does, and deeper than there is a stack. */
+  /** Scripts can nest elements deeper than a parser does, and deeper than the stack allows. */
   const DEEPEST = 700;
   const { HEADING_CHARS, NAMING, ROW_CHARS, ROW_NODES } = callslip.bounds;
   const { read } = callslip.reading;
   const MANY_CHILDREN = 50;
   const GRAPHIC_LEAST = 48;
   const HEADED_CHARS = 200;
-  /** More would not be told whole as a name. */
+  /** A longer text would be truncated as a name. */
   const NAME_BESIDE_CHARS = 100;
   const IN_ROW = new Set(['cell', 'gridcell', 'columnheader', 'rowheader']);
   const BREAKS_ROW = 'table, ul, ol, h1, h2, h3, h4, h5, h6, iframe, textarea, [role=list], '
@@ -17,7 +17,7 @@ callslip.walk = (() => {
     'radiogroup']);
   const { ITEMS } = callslip.acts;
 
-  /** Walks the tree as it is drawn, and writes its lines. */
+  /** Walks the rendered tree, and writes its lines. */
   class Walk extends callslip.acts.Acts {
     children(element, context) {
       callslip.shadow.eachChild(element, (child) => {
@@ -69,7 +69,7 @@ callslip.walk = (() => {
       else if (style.display !== 'inline' && style.display !== 'contents') this.space(context);
     }
 
-    /** True for words that are told already, as the name of what can be acted on right beside them. */
+    /** True for a text that is already shown as the name of an element with a ref right next to it. */
     isNameBeside(element) {
       const { id } = element;
       if (!id || element.childElementCount > 0 || this.roots.has(element)) return false;
@@ -82,11 +82,11 @@ callslip.walk = (() => {
         && this.isToldWith(each, element));
     }
 
-    /** True where the name that is told of `each` has all the words of the element. */
+    /** True if the shown name of `each` contains all words of the element. */
     isToldWith(each, element) {
       const { names, roles } = callslip;
       const role = roles.of(each);
-      // A label is told by the name of its field.
+      // A label is shown as the name of its field.
       return roles.ACTED.has(role) && each.localName !== 'label'
         && !names.isHidden(each) && !names.isUnseen(each)
         && element.getRootNode().getElementById?.(element.id) === element
@@ -133,7 +133,7 @@ callslip.walk = (() => {
       return this.list(element, role, context, () => this.children(element, context));
     }
 
-    /** Runs `work` with the items of the element counted, where it is a list of any kind. */
+    /** Runs `work`, with the items of the element counted if it is a list of any kind. */
     list(element, role, context, work) {
       const isItem = ITEMS.has(role);
       const many = LISTS.has(role) || role === 'rowgroup'
@@ -160,14 +160,14 @@ callslip.walk = (() => {
       const word = callslip.roles.LANDMARKS[role];
       const kind = ['main', 'dialog', 'alertdialog'].includes(role) ? 'main' : 'landmark';
       this.within.push(`${role} ${name || this.name(element, role)}`);
-      // A region whose heading follows is told by that.
+      // A region with a heading is named by that.
       this.holder(element, role === 'region' && !name ? null : word, name, kind, context, role);
       this.within.pop();
     }
 
     group(element, role, context) {
       const name = this.name(element, role);
-      // A group without a name tells nothing but where its things end.
+      // A group without a name only shows where its content ends.
       const named = name || !['group', 'radiogroup', 'tabpanel', 'toolbar'].includes(role);
       this.holder(element, named ? role : null, name, 'group', context, role);
     }
@@ -183,7 +183,7 @@ callslip.walk = (() => {
       return this.lines.close();
     }
 
-    /** The legend and the caption are the name of what they are in, and are not told again. */
+    /** The legend and the caption are the name of their container, and are not repeated. */
     withoutLabel(element, context) {
       const hasLabel = ['fieldset', 'table'].includes(element.localName);
       return hasLabel ? { ...context, named: element } : context;
@@ -195,7 +195,7 @@ callslip.walk = (() => {
       const level = said >= 1 && said <= 9 ? said : own;
       const { text, whole } = read(element, HEADING_CHARS);
       this.headed = callslipCutText(text, HEADED_CHARS);
-      // Nobody makes a heading of a whole page.
+      // A text this long is not a heading.
       if (!whole) return this.children(element, context);
       return this.lines.heading(level, element, () => this.children(element, context));
     }
@@ -242,7 +242,7 @@ callslip.walk = (() => {
       }
     }
 
-    /** Words that tell of what happened, or how far it has come. */
+    /** Status messages and progress. */
     note(element, role, context) {
       const isBar = role === 'progressbar' || role === 'meter';
       if (isBar) {
@@ -258,7 +258,7 @@ callslip.walk = (() => {
     }
   }
 
-  /** True for what a closed `details` does not show. */
+  /** True for the content that a closed `details` hides. */
   function isFolded(element) {
     const parent = element.parentElement;
     if (parent?.localName !== 'details' || parent.open) return false;

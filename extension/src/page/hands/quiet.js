@@ -1,10 +1,10 @@
 /* global callslip */
 /**
- * Tells for how long nothing has changed in the document and its shadow trees. It keeps no timers
- * that matter: the browser slows those of background tabs down, so the service worker waits.
+ * Measures for how long nothing has changed in the document and its shadow trees. It needs no precise
+ * timers, which the browser slows down in background tabs: the service worker waits.
  */
 callslip.quiet = (() => {
-  /** Nobody has asked for this long, in ms: the document is left alone. Agents think for a while. */
+  /** The observation ends when it was not used for this long, in ms. Agents think for a while. */
   const FORGOTTEN_MS = 60_000;
 
   const WATCHED = { subtree: true, childList: true, attributes: true, characterData: true };
@@ -16,7 +16,7 @@ callslip.quiet = (() => {
   let forget;
   let trees;
 
-  /** Watches the shadow trees in what is there or has just come. */
+  /** Observes the shadow trees in an existing or new node. */
   function watchTreesIn(top) {
     const walker = document.createTreeWalker(top, NodeFilter.SHOW_ELEMENT);
     for (let node = top; node; node = walker.nextNode()) {
@@ -47,7 +47,7 @@ callslip.quiet = (() => {
     removeEventListener('scroll', scrolled, { capture: true });
   }
 
-  /** A document that is written anew, by document.open(), loses who watches it. */
+  /** A document that is rewritten by document.open() loses its observers. */
   function begin() {
     root = document.documentElement;
     changedAt = performance.now();
@@ -66,7 +66,7 @@ callslip.quiet = (() => {
   }
 
   return {
-    /** For how long nothing has changed, in ms; it begins to watch when it is first asked. */
+    /** For how long nothing has changed, in ms; the first call begins the observation. */
     idle() {
       clearTimeout(forget);
       forget = setTimeout(stop, FORGOTTEN_MS);
@@ -74,7 +74,7 @@ callslip.quiet = (() => {
       return performance.now() - changedAt;
     },
 
-    /** True where it is known that nothing can have moved for so long, in ms. */
+    /** True if nothing can have moved for this long, in ms, as far as is known. */
     still(ms) {
       if (!observer) return false;
       notice();

@@ -1,5 +1,5 @@
 /* global callslip */
-/** Runs in each frame of a page. Scrolls the page and what scrolls within it. */
+/** Runs in each frame of a page. Scrolls the page and the scroll containers in it. */
 callslip.scrolling = (() => {
   const { parentOf } = callslip.shadow;
   const ROOM = { x: ['scrollWidth', 'clientWidth', 'overflowX'],
@@ -12,7 +12,7 @@ callslip.scrolling = (() => {
       || element instanceof HTMLTextAreaElement;
   }
 
-  /** The nearest element that scrolls along the axis, the given one included, or the page's. */
+  /** The nearest element that scrolls along the axis, the given one included, or the page's own scroller. */
   function scrollerOf(element, axis) {
     const page = document.scrollingElement ?? document.documentElement;
     for (let at = element; at && at !== page && at !== document.body; at = parentOf(at)) {
@@ -21,7 +21,10 @@ callslip.scrolling = (() => {
     return page;
   }
 
-  /** Scrolls by a distance, or `to` a place, what scrolls at the element; answers where it is then. */
+  /**
+   * Scrolls the scroll container of the element by a distance or to a position; returns the resulting
+   * position.
+   */
   function scroll(element, { x, y, dx, dy }) {
     const axis = (dy ?? y) === undefined ? 'x' : 'y';
     const scroller = scrollerOf(element, axis);
@@ -35,7 +38,7 @@ callslip.scrolling = (() => {
     element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
   }
 
-  /** Scrolls only where the middle of the element is not in the window. */
+  /** Scrolls only if the middle of the element is not in the window. */
   function intoViewIfNeeded(element) {
     const box = callslip.hitTest.boxOf(element);
     if (!box) return;
@@ -43,12 +46,12 @@ callslip.scrolling = (() => {
     if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) intoView(element);
   }
 
-  /** Scrolls the page, or the one thing that scrolls in its place, as in apps that fill the window. */
+  /** Scrolls the page. */
   function page(way) {
     return scroll(document.documentElement, way);
   }
 
-  /** Scrolls what scrolls at an element; without a way it brings the element into view. */
+  /** Scrolls the scroll container of an element; without a way it brings the element into view. */
   function at(key, way) {
     const element = callslip.target.element(key);
     const said = callslip.target.say(element);

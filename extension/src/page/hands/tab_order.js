@@ -1,10 +1,10 @@
 /* global callslip */
-/** Runs in each frame of a page. Where the Tab key goes from an element. */
+/** Runs in each frame of a page. Determines where the Tab key goes from an element. */
 callslip.tabOrder = (() => {
   const { focus, shadow } = callslip;
   const SHOWN = { checkVisibilityCSS: true };
 
-  /** All elements as they are drawn, through shadow trees. */
+  /** All elements as rendered, through shadow trees. */
   function* elementsOf(node) {
     for (const child of shadow.childrenOf(node)) {
       if (child.nodeType !== Node.ELEMENT_NODE) continue;
@@ -13,7 +13,7 @@ callslip.tabOrder = (() => {
     }
   }
 
-  /** Of radio buttons of one name only the chosen one, or else the first, is a stop. */
+  /** Of radio buttons with one name only the checked one, or else the first, is a stop. */
   function standsForGroup(element, seen) {
     if (element.type !== 'radio' || !(element instanceof HTMLInputElement) || !element.name) return true;
     if (element.checked) return true;
@@ -27,7 +27,7 @@ callslip.tabOrder = (() => {
     return true;
   }
 
-  /** An editable element is a stop, though its `tabIndex` says that it is none. */
+  /** An editable element is a stop although its `tabIndex` does not say so. */
   function isEditor(element) {
     return element.isContentEditable && !element.parentElement?.isContentEditable
       && !element.hasAttribute('tabindex');
@@ -44,7 +44,7 @@ callslip.tabOrder = (() => {
     return [...first, ...found.filter(({ tabIndex }) => tabIndex <= 0)];
   }
 
-  /** The stop after an element, also after one that is no stop itself. */
+  /** The stop after an element, even if that is not a stop itself. */
   function next(list, from, isBack) {
     const at = list.indexOf(from);
     if (at >= 0) return list.at((at + (isBack ? -1 : 1)) % list.length);
@@ -60,7 +60,7 @@ callslip.tabOrder = (() => {
     const stop = next(stops(), from, isBack);
     if (!stop) return;
     focus.give(stop);
-    // A field that the Tab key reaches has its text selected.
+    // A field reached with the Tab key has its text selected.
     if (stop instanceof HTMLInputElement && callslip.keyDefaults.isTextField(stop)) stop.select();
   }
 

@@ -1,5 +1,5 @@
 /* global callslip */
-/** Runs in each frame of a page. Tells what there is of what a command waits for. */
+/** Runs in each frame of a page. Checks for the element or text that a command waits for. */
 callslip.wait = (() => {
   const { hitTest, refs, shadow, target } = callslip;
   const BUTTONS = 'input[type=button], input[type=submit], input[type=reset]';
@@ -9,7 +9,7 @@ callslip.wait = (() => {
     && Boolean(hitTest.boxOf(element));
   const textOf = (element) => `${element.textContent} ${element.matches(BUTTONS) ? element.value : ''}`;
 
-  /** Elements that a text can be in as a whole: the body, what is in shadow trees, and buttons. */
+  /** Elements that can contain a text as a whole: the body, the content of shadow trees, and buttons. */
   function holders() {
     const roots = shadow.queryAll('*').map(shadow.rootOf).filter(Boolean);
     const tops = roots.flatMap(({ children }) => [...children]);
@@ -24,7 +24,7 @@ callslip.wait = (() => {
     return { found: shown || all.some((each) => normal(textOf(each)).includes(words)), shown };
   }
 
-  /** `{found, shown, loading}`: whether it is here, and whether anybody sees it. */
+  /** `{found, shown, loading}`: whether it is here, and whether it is visible. */
   function look({ selector = null, number = null, text = null }) {
     const loading = document.readyState === 'loading';
     const words = text === null ? '' : normal(text);

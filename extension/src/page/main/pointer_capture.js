@@ -1,9 +1,9 @@
 /**
- * Runs among the page's own scripts, while something is dragged. The browser lets a page capture the
- * pointer only while a real button is down, so this says that it did, and tells the extension's own
- * world which element it is by an event with a name that only both know. The event of that name with
- * `-end` puts all back, and so does time, where nobody is left to send it. What the page replaces
- * meanwhile is no matter; where Element or its events are gone nobody captures a pointer.
+ * Runs among the page's own scripts during a drag. The browser lets a page capture the pointer only while a
+ * real button is pressed, so this pretends that the capture succeeded, and reports the capturing element to
+ * the extension's own world by an event whose name only the two know. The event of that name with `-end`
+ * restores the original methods, and so does a timer, in case nothing sends it. Replacements that the page
+ * makes meanwhile do not matter; if Element or its events are missing, the page cannot capture the pointer.
  */
 export function armCapture(eventName) {
   const { prototype } = Element;

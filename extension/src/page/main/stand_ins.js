@@ -1,30 +1,30 @@
 /**
- * Runs among the page's own scripts, in each frame of a tab in which a command runs, before them
- * where the document begins meanwhile. As long as it is armed it stands in for what would stop a
- * script of the page until a person has answered (alert, confirm, prompt), tells of windows that the
- * browser did not open, and counts errors. Then it puts back what was there, and is gone: the page
- * has the browser's own functions, and nothing that listens.
+ * Runs among the page's own scripts, in each frame of a tab in which a command runs, and before those
+ * scripts if the document begins meanwhile. While armed, it replaces the functions that would stop a script
+ * of the page until a person answers (alert, confirm, prompt), reports windows that the browser did not
+ * open, and counts errors. Then it restores the originals and is gone: the page has the browser's own
+ * functions, and no listener remains.
  *
- * It is no module and leaves no name in the page. It tells page/relay.js by events, with a name that it
- * makes up, and is told by others of that name: first how to answer, as `detail`, which arms it, and at
- * last `null`. A page could have replaced all that is used here, so it uses what was there when it
- * began, and what is none of the page's.
+ * It is not a module and leaves no name in the page. It reports to page/relay.js by events, under a name
+ * that it generates, and receives others under that name: first the answer to dialogs, as `detail`, which
+ * arms it, and at the end `null`. A page may have replaced everything that is used here, so it uses the
+ * functions that existed when it began, if they behave like the browser's own.
  */
 (() => {
   const HERE = 'callslip-here';
 
-  /** A page that asks again until it likes the answer is stopped after so many dialogs. */
+  /** A page that repeats a dialog until it likes the answer is stopped after this many dialogs. */
   const DIALOGS = 100;
-  /** The longest text that is told, in UTF-16 units. */
+  /** The longest reported text, in UTF-16 units. */
   const TEXT_CHARS = 2_000;
 
-  /** The first way that stands the test. */
+  /** The first way that passes the test. */
   function working(ways, test) {
     for (let at = 0; at < ways.length; at += 1) {
       try {
         if (test(ways[at])) return ways[at];
       } catch {
-        // The next one may.
+        // The next one may pass.
       }
     }
     return undefined;
@@ -56,7 +56,7 @@
   const dispatch = (type, detail) => apply(dispatchEvent, document, [event(type, detail)]);
   const hasProxy = working([Stand], (way) => new way(() => 1, { __proto__: null, apply: () => probe })() === probe);
 
-  /** By what a prompt and a confirm are answered: `accept`, `dismiss`, or the text for a prompt. */
+  /** The answer to a prompt and a confirm: `accept`, `dismiss`, or the text for a prompt. */
   let answer = 'dismiss';
   let armed = false;
   let dialogs = 0;
@@ -67,7 +67,7 @@
     orNone(() => dispatch(told, what));
   }
 
-  /** As page/cut_text.js does, which leaves a name in the page. */
+  /** As in page/cut_text.js, which would define a name in the page. */
   function cut(text) {
     if (text.length <= TEXT_CHARS) return text;
     const last = text[TEXT_CHARS - 1];
@@ -103,7 +103,7 @@
     },
     open(target, self, values) {
       const opened = apply(target, self, values);
-      // Windows that know nothing of their opener are not shown to it, even where they were opened.
+      // `open` returns null for a window without access to its opener, even if it was opened.
       if (!opened) tell({ kind: 'not_opened', url: addressOf(values[0]) });
       return opened;
     },
@@ -117,7 +117,7 @@
     }
   }
 
-  /** What it stands in for, by name: the function that was there, and the one that is now. */
+  /** The replaced functions by name: the original, and its stand-in. */
   const replaced = { __proto__: null };
 
   function replace(holder, name, stand) {
@@ -130,7 +130,7 @@
     holder[name] = standIn;
   }
 
-  /** A page's own function is not in the way of anything, and is left alone. */
+  /** A page's own function blocks nothing, and is left alone. */
   function isNative(name) {
     const text = orNone(() => apply(toString, window[name], []));
     const own = orNone(() => apply(toString, cut, []));
@@ -141,7 +141,7 @@
       }
       return true;
     };
-    // Where nothing can tell it is taken for the browser's.
+    // If this cannot be determined, the function is assumed to be the browser's.
     return typeof own !== 'string' || endsSo(own) || typeof text !== 'string' || endsSo(text);
   }
 
@@ -186,6 +186,6 @@
   }
 
   apply(addEventListener, document, [name, obey]);
-  // Nobody waits for it, or another one is there.
+  // No relay expects it, or another instance is already there.
   if (dispatch(HERE, name)) apply(removeEventListener, document, [name, obey]);
 })();
