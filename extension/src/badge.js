@@ -3,7 +3,7 @@ const BADGES = {
   connecting: { text: '…', color: '#6b7280', title: 'Callslip: connecting' },
   connected: { text: 'on', color: '#15803d', title: 'Callslip: connected' },
   disconnected: { text: '!', color: '#b91c1c', title: 'Callslip: gateway not responding' },
-  impostor: { text: '!!', color: '#b91c1c', title: 'Callslip: gateway not verified' },
+  spoofed: { text: '!!', color: '#b91c1c', title: 'Callslip: gateway not verified' },
   unpaired: { text: '?', color: '#b45309', title: 'Callslip: not paired with a gateway' },
   paused: { text: 'II', color: '#b45309', title: 'Callslip: paused' },
 };

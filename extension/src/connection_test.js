@@ -1,5 +1,5 @@
 import { CONNECTION_TEST_MS } from './limits.js';
-import { createProvenFetch, GatewayImpostor } from './proven_fetch.js';
+import { createProvenFetch, SpoofedGateway } from './proven_fetch.js';
 
 /** The gateway's codes for rejecting a caller. */
 const REFUSALS = {
@@ -38,7 +38,7 @@ export async function testConnection({ serverUrl, token, fetch, wallNow }) {
     const headers = { 'Content-Type': 'application/json' };
     report = await ask('/query-result', { method: 'POST', headers, body: '{}' });
   } catch (error) {
-    if (error instanceof GatewayImpostor) {
+    if (error instanceof SpoofedGateway) {
       return problem(`The program at ${root} does not know this token. Use the token of the line `
         + '“worker extension” in the token file of your gateway, and check that no other program '
         + 'listens there.');

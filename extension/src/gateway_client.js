@@ -7,7 +7,7 @@ import {
   POLL_TIMEOUT_MS,
   POST_TIMEOUT_MS,
 } from './limits.js';
-import { createProvenFetch, GatewayImpostor } from './proven_fetch.js';
+import { createProvenFetch, SpoofedGateway } from './proven_fetch.js';
 import { cutText, jsonText } from './text.js';
 
 /** The only rejection that passes with time. */
@@ -32,16 +32,16 @@ export class GatewayRefused extends Error {
 function createGreeting({ ask, now }) {
   let known = false;
   let asking = null;
-  let impostor = null;
+  let spoofed = null;
   let askAgainAt = 0;
 
   async function greet() {
     try {
       await ask();
       known = true;
-      impostor = null;
+      spoofed = null;
     } catch (error) {
-      impostor = error instanceof GatewayImpostor ? error : null;
+      spoofed = error instanceof SpoofedGateway ? error : null;
       askAgainAt = now() + IMPOSTOR_PAUSE_MS;
       throw error;
     } finally {
@@ -52,7 +52,7 @@ function createGreeting({ ask, now }) {
   return {
     async greeted() {
       if (known) return;
-      if (impostor && now() < askAgainAt) throw impostor;
+      if (spoofed && now() < askAgainAt) throw spoofed;
       asking ??= greet();
       await asking;
     },
@@ -72,7 +72,7 @@ function toldOf({ beganAt, endedAt }, now) {
 
 /**
  * The HTTP calls of the extension. It retries nothing; all calls throw GatewayUnavailable, GatewayRefused
- * or, if the program that answers does not know the token, GatewayImpostor.
+ * or, if the program that answers does not know the token, SpoofedGateway.
  */
 export function createGatewayClient(settings) {
   const { workerId, target, token } = settings;
@@ -91,7 +91,7 @@ export function createGatewayClient(settings) {
       });
     } catch (error) {
       greeting?.lost();
-      if (error instanceof GatewayImpostor) throw error;
+      if (error instanceof SpoofedGateway) throw error;
       throw new GatewayUnavailable(`${path} got no answer: ${error.message}`);
     }
   }

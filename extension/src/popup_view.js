@@ -11,7 +11,7 @@ const WORDS = {
   connecting: { text: 'Connecting', look: 'wait' },
   disconnected: { text: 'Not connected', look: 'bad' },
   paused: { text: 'Paused', look: 'wait' },
-  impostor: { text: 'Gateway not verified', look: 'bad' },
+  spoofed: { text: 'Gateway not verified', look: 'bad' },
   unpaired: { text: 'Not paired', look: 'wait' },
 };
 
@@ -31,13 +31,13 @@ export function describeConnection(status, now) {
 }
 
 const HOW_TO_PAIR = 'This browser runs no commands until you pair it with your gateway.';
-const IMPOSTOR = 'The program at this address does not know your token. It cannot control this '
+const SPOOFED = 'The program at this address does not know your token. It cannot control this '
   + 'browser, and no data is sent to it. If it is your gateway, enter a current token from its '
   + 'token file.';
 
 /** The error of a poll, for a person: the address is shown next to it. */
 function describeProblem(connection, error) {
-  if (connection === 'impostor') return IMPOSTOR;
+  if (connection === 'spoofed') return SPOOFED;
   const silent = error.includes('got no answer');
   return silent ? 'No response. Is the gateway running?' : refusalIn(error) ?? error;
 }

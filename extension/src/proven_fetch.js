@@ -1,14 +1,14 @@
 import { createSigner } from './signature.js';
 
 /** The program at the address of the gateway does not know the token: nothing in its answer is trusted. */
-export class GatewayImpostor extends Error {}
+export class SpoofedGateway extends Error {}
 
 const encoder = new TextEncoder();
 
 /**
  * Requests to one gateway: `(path, {method, headers, body, signal})`, with text as the body, resolves to
  * `{status, text}`. Rejects as fetch does if nothing answers. With a token, it signs each request instead
- * of sending the token, and rejects with GatewayImpostor unless the answer is proven; without a token,
+ * of sending the token, and rejects with SpoofedGateway unless the answer is proven; without a token,
  * every answer is trusted.
  */
 export function createProvenFetch({ serverUrl, token, fetch, wallNow }) {
@@ -31,7 +31,7 @@ export function createProvenFetch({ serverUrl, token, fetch, wallNow }) {
     const bytes = new Uint8Array(await response.arrayBuffer());
     const proof = response.headers.get('Callslip-Proof');
     if (signed && !(await signed.proves({ status, proof, body: bytes }))) {
-      throw new GatewayImpostor(`What answers at ${root} does not know the token.`);
+      throw new SpoofedGateway(`What answers at ${root} does not know the token.`);
     }
     return { status, text: new TextDecoder().decode(bytes) };
   }

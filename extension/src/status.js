@@ -1,5 +1,5 @@
 import { RECENT_ENDS, RUNNING_SHOWN, POPUP_STATUS_INTERVAL_MS, URL_CHARS } from './limits.js';
-import { GatewayImpostor } from './proven_fetch.js';
+import { SpoofedGateway } from './proven_fetch.js';
 import { cutText } from './text.js';
 import { pause } from './waiting.js';
 
@@ -10,7 +10,7 @@ export const STATUS = 'status';
  * Publishes the state for the popup, as an object in a chrome.storage area:
  *
  *   {serverUrl, target, name,
- *    connection: 'unpaired' | 'connecting' | 'connected' | 'disconnected' | 'impostor' | 'paused',
+ *    connection: 'unpaired' | 'connecting' | 'connected' | 'disconnected' | 'spoofed' | 'paused',
  *    since, polledAt, error,
  *    running: [{action, tabId, url, since}], recent: [{action, tabId, url, outcome, at}]}
  *
@@ -76,7 +76,7 @@ export function createStatus({ storage, now, changed = () => {} }) {
             }
             return commands;
           } catch (error) {
-            const connection = error instanceof GatewayImpostor ? 'impostor' : 'disconnected';
+            const connection = error instanceof SpoofedGateway ? 'spoofed' : 'disconnected';
             if (!signal.aborted) become(connection, error.message);
             throw error;
           }

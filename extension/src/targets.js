@@ -204,7 +204,7 @@ function moving(said) {
   return {
     code: 'element_covered',
     message: `${said ?? 'The element'} does not stand still.`,
-    hint: 'Wait until its animation has ended; how: force clicks all the same.',
+    hint: 'Wait until its animation has ended; how: force clicks anyway.',
     mayHaveExecuted: false,
   };
 }

@@ -5,7 +5,7 @@ import {
   GatewayRefused,
   GatewayUnavailable,
 } from '../../extension/src/gateway_client.js';
-import { GatewayImpostor } from '../../extension/src/proven_fetch.js';
+import { SpoofedGateway } from '../../extension/src/proven_fetch.js';
 import { nonceIn, proofOf } from '../support/request_signature.js';
 
 /** A client whose requests all get one answer, and the requests that it made. */
@@ -171,7 +171,7 @@ describe('gateway client with a token', () => {
   }
 
   const genuine = () => ({ body: '[]' });
-  const impostors = [
+  const spoofedGateways = [
     ['proves nothing', () => ({ knows: '' })],
     ['knows another token', () => ({ knows: `${token}x` })],
     ['has changed the body', () => ({ body: '[{"id":"d-1"}]', proven: '[]' })],
@@ -196,17 +196,17 @@ describe('gateway client with a token', () => {
     assert.deepEqual(paths(), ['/query-result']);
   });
 
-  for (const [what, impostor] of impostors) {
+  for (const [what, spoofed] of spoofedGateways) {
     test(`tells nothing to one who ${what}, and takes nothing of it`, async () => {
-      const setting = guarded(impostor);
-      await assert.rejects(setting.client.pendingQueries(poll), GatewayImpostor);
-      await assert.rejects(setting.client.postResult({ secret: 1 }), GatewayImpostor);
+      const setting = guarded(spoofed);
+      await assert.rejects(setting.client.pendingQueries(poll), SpoofedGateway);
+      await assert.rejects(setting.client.postResult({ secret: 1 }), SpoofedGateway);
       assert.deepEqual(setting.paths(), ['/healthz']);
       setting.nowMs += 999;
-      await assert.rejects(setting.client.pendingQueries(poll), GatewayImpostor);
+      await assert.rejects(setting.client.pendingQueries(poll), SpoofedGateway);
       assert.deepEqual(setting.paths(), []);
       setting.nowMs += 1;
-      await assert.rejects(setting.client.pendingQueries(poll), GatewayImpostor);
+      await assert.rejects(setting.client.pendingQueries(poll), SpoofedGateway);
       assert.deepEqual(setting.paths(), ['/healthz']);
       setting.gateway = genuine;
       setting.nowMs += 1_000;
@@ -216,10 +216,10 @@ describe('gateway client with a token', () => {
     test(`believes no longer one who ${what} now`, async () => {
       const setting = guarded(genuine);
       await setting.client.pendingQueries(poll);
-      setting.gateway = impostor;
+      setting.gateway = spoofed;
       setting.paths();
-      await assert.rejects(setting.client.pendingQueries(poll), GatewayImpostor);
-      await assert.rejects(setting.client.postResult({ secret: 1 }), GatewayImpostor);
+      await assert.rejects(setting.client.pendingQueries(poll), SpoofedGateway);
+      await assert.rejects(setting.client.postResult({ secret: 1 }), SpoofedGateway);
       assert.deepEqual(setting.paths(), ['/pending-queries', '/healthz']);
     });
   }
@@ -254,9 +254,9 @@ describe('gateway client with a token', () => {
     assert.deepEqual(setting.paths(), ['/healthz', '/healthz', '/pending-queries']);
   });
 
-  test('does not set its clock by what an impostor says', async () => {
+  test('does not set its clock by what a spoofed gateway says', async () => {
     const setting = guarded(stale(''));
-    await assert.rejects(setting.client.pendingQueries(poll), GatewayImpostor);
+    await assert.rejects(setting.client.pendingQueries(poll), SpoofedGateway);
     assert.deepEqual(setting.paths(), ['/healthz']);
   });
 

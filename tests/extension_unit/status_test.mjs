@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, mock, test } from 'node:test';
 import { CommandError } from '../../extension/src/errors.js';
-import { GatewayImpostor } from '../../extension/src/proven_fetch.js';
+import { SpoofedGateway } from '../../extension/src/proven_fetch.js';
 import { RECENT_ENDS } from '../../extension/src/limits.js';
 import { age, describeConnection, describeDrawing, describeEnd, describeRunning }
   from '../../extension/src/popup_view.js';
@@ -80,15 +80,15 @@ describe('status', () => {
     assert.deepEqual(connections, ['paused']);
   });
 
-  test('tells a browser that is not paired, and an impostor', async () => {
+  test('tells a browser that is not paired, and a spoofed gateway', async () => {
     status.serving({ ...SETTINGS, paired: false, paused: true });
     assert.equal((await published()).connection, 'unpaired');
     status.serving(SETTINGS);
     const { signal } = new AbortController();
-    const pendingQueries = async () => { throw new GatewayImpostor('not ours'); };
+    const pendingQueries = async () => { throw new SpoofedGateway('not ours'); };
     await assert.rejects(status.watchPolls({ pendingQueries }, signal).pendingQueries());
-    assert.equal((await published()).connection, 'impostor');
-    assert.deepEqual(connections, ['unpaired', 'connecting', 'impostor']);
+    assert.equal((await published()).connection, 'spoofed');
+    assert.deepEqual(connections, ['unpaired', 'connecting', 'spoofed']);
   });
 
   test('names what runs and how it ended', async () => {
@@ -135,11 +135,11 @@ describe('words of the popup', () => {
     assert.equal(describeConnection({ ...given, connection: 'paused' }, at + 60_000).text, 'Paused');
   });
 
-  test('who is not paired is told what to do, and whom an impostor answers, what to think', () => {
+  test('who is not paired is told what to do, and who meets a spoofed gateway, what to think', () => {
     const unpaired = describeConnection({ connection: 'unpaired', since: at }, at);
     assert.equal(unpaired.text, 'Not paired');
     assert.match(unpaired.error, /pair it with your gateway/);
-    const given = { connection: 'impostor', since: at, error: 'What answers …' };
+    const given = { connection: 'spoofed', since: at, error: 'What answers …' };
     const { text, look, error } = describeConnection(given, at);
     assert.deepEqual({ text, look }, { text: 'Gateway not verified', look: 'bad' });
     assert.match(error, /does not know your token/);

@@ -7,7 +7,7 @@
 // Commands as people and programs that look at them see them in JSON: docs/http.md, "Commands".
 namespace callslip::gateway {
 
-// One of a list: CommandAnswer(), and whose it is, what it is, how it was handed in, and what has
+// One of a list: CommandAnswer(), its owner, its type, how it was submitted, and what has
 // become of it when.
 Json CommandRow(const callslip::tracker::v1::Command& command);
 

@@ -18,7 +18,7 @@ inline constexpr int64_t kMaxCutEventBytes = int64_t{4} << 20;
 // Shortens an event {"type", "data", …} to `max_bytes` of JSON, at least kMinCutEventBytes: its
 // longest strings are cut at a character, all to the same length, and `omitted_bytes` beside "data"
 // says how many bytes of JSON went. Where "data" has too many values for that, its largest members
-// are left out. One that fits stays as it is. Returns how long it is then.
+// are omitted. One that fits stays as it is. Returns how long it is then.
 size_t CutEvent(size_t max_bytes, Json& event);
 
 // `max_event_bytes` of a query or a message; 0 where it is absent. What is wrong with it is in

@@ -25,7 +25,7 @@ Json ListOf(const Messages& messages) {
   return list;
 }
 
-// Members that are left out where they are empty.
+// Members that are omitted if they are empty.
 void AddText(const std::string& text, const char* name, Json& json) {
   if (!text.empty()) json[name] = text;
 }
@@ -83,7 +83,7 @@ Json ChangeMessage(const v1::SessionNotice& notice) {
     message = TurnMessage(notice.turn());
   } else if (notice.action() == "permission") {
     message = PermissionMessage(notice.permission());
-    message["data"].erase("options");  // Which the tracker has left out.
+    message["data"].erase("options");  // Which the tracker has omitted.
     message["data"]["open_permissions"] = session.open_permissions();
   } else if (notice.action() == "activity") {
     message = MessageOf("session_activity", {{"max_seq", session.max_seq()},

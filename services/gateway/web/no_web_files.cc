@@ -1,4 +1,4 @@
-// In place of the generated table, where the page is left out.
+// Replaces the generated table in builds without the page.
 #include "gateway/web/web_files.h"
 
 namespace callslip::gateway {

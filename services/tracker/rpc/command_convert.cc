@@ -19,7 +19,7 @@ namespace callslip::tracker {
 
 namespace {
 
-// What has not happened is left out.
+// Steps that have not happened are omitted.
 void SetIfKnown(absl::Time time, google::protobuf::Timestamp* (v1::Command::*mutable_field)(),
                 v1::Command& command) {
   if (time != absl::InfinitePast()) Set(time, *(command.*mutable_field)());

@@ -76,7 +76,7 @@ class Cutter final : public internal::CompletionTag {
 constexpr int kReflectionThreads = 8;
 
 struct AsyncServer::Parts {
-  explicit Parts(Clock* clock) : tallies(clock) {}
+  explicit Parts(Clock* clock) : metrics_by_method(clock) {}
 
   void Set(const Keepalive& keepalive);
   // Cleans up when the server could not start.
@@ -86,7 +86,7 @@ struct AsyncServer::Parts {
   void Serve(const RpcName& rpc, const internal::MessageTypes& types,
              typename Call::Handler handler, Outputs outputs);
 
-  RpcMetricsByMethod tallies;
+  RpcMetricsByMethod metrics_by_method;
   std::vector<std::unique_ptr<internal::RpcService>> services;
   grpc::ServerBuilder builder;
   OutputGate* gate = nullptr;
@@ -154,7 +154,7 @@ void AsyncServer::Parts::Serve(const RpcName& rpc, const internal::MessageTypes&
   }
   const std::optional<RpcAccess> access = AccessOf(descriptor);
   if (authenticator != nullptr && !access.has_value()) Crash(rpc, "has no option `access`");
-  RpcMetrics* const metrics = tallies.Of(descriptor.name());
+  RpcMetrics* const metrics = metrics_by_method.Of(descriptor.name());
   for (const auto& queue : queues) {
     const auto method = std::make_shared<const internal::Method<Call>>(
         internal::Method<Call>{.service = service->get(),
@@ -196,7 +196,7 @@ void AsyncServer::AddService(absl::string_view name) {
   parts_->builder.RegisterService(parts_->services.back().get());
 }
 
-std::vector<RpcStatistics> AsyncServer::Statistics() { return parts_->tallies.Read(); }
+std::vector<RpcStatistics> AsyncServer::Statistics() { return parts_->metrics_by_method.Read(); }
 
 void AsyncServer::Serve(const RpcName& rpc, const internal::MessageTypes& types,
                         internal::UnaryHandler handler, Outputs outputs) {

@@ -160,7 +160,7 @@ callslip.target = (() => {
       return problem('element_disabled', `${said} takes no mouse: pointer-events: none.`);
     }
     const message = `${said} is covered by ${hitTest.describe(cover, one)}.`;
-    return problem('element_covered', message, 'Close what covers it first; how: force clicks all the same.');
+    return problem('element_covered', message, 'Close what covers it first; how: force clicks anyway.');
   }
 
   /** What takes keys of any kind does so by its own script, as a terminal. */

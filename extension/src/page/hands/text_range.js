@@ -87,7 +87,7 @@ callslip.textRange = (() => {
     if (text !== null) {
       throw new callslip.Failure({
         code: 'invalid_params',
-        message: `text: must be left out, as nobody is told what is in ${said}`,
+        message: `text: must be omitted, because nothing is reported about ${said}`,
       });
     }
     focus.give(element);

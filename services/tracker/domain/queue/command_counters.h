@@ -35,7 +35,7 @@ struct CommandStatistics {
   // collected is counted twice: as completed, and later as expired.
   std::array<std::array<int64_t, kEndCodes.size()>, kCommandStateCount> ended{};
   int64_t registered = 0;
-  // Deliveries of commands that were delivered in vain before.
+  // Repeated deliveries of commands.
   int64_t redelivered = 0;
   // From the time when a command can be delivered to its first delivery, and to its end.
   LatencyHistogram dispatch;
