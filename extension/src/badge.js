@@ -1,4 +1,4 @@
-/** What the icon of the extension shows for each state of the connection. */
+/** The badge and title of the extension icon for each state of the connection. */
 const BADGES = {
   connecting: { text: '…', color: '#6b7280', title: 'Callslip: connecting' },
   connected: { text: 'on', color: '#15803d', title: 'Callslip: connected' },

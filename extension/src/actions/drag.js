@@ -39,7 +39,7 @@ export const drag = {
     }
     if (goal) {
       await targets.act(tab, goal, 'target.show');
-      // That may have scrolled the page.
+      // This may have scrolled the page.
       source = await findPlace(setting);
     }
     const end = await endOf({ to, goal, source, tab, targets });

@@ -15,9 +15,10 @@ if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
     'select', 'copy', 'cut', 'paste', 'compositionstart', 'compositionupdate', 'compositionend'];
 
   /**
-   * Intercepts the events at the first possible place, before all listeners of the page, and passes them to
-   * `handlers` by type. Elements of the overlay therefore cannot have listeners of their own. Events
-   * dispatched by scripts, for example to execute a command, still reach the page.
+   * Intercepts the events at the window, before the listeners of the page, except those that it already had
+   * on the window, and passes them to `handlers` by type. Elements of the overlay therefore cannot have
+   * listeners of their own. Events dispatched by scripts, for example to execute a command, still reach the
+   * page.
    */
   function shieldEvents(host, handlers, signal) {
     const take = (event) => {

@@ -174,7 +174,7 @@ callslip.acts = (() => {
     urlOf(element) {
       if (this.view !== 'urls') return '';
       const given = element.getAttribute('href')?.length ?? 0;
-      // A relative address is as long as that of its page.
+      // A relative address, when resolved, can be as long as that of its page.
       if (given + document.baseURI.length > callslip.bounds.URL_CHARS * 2) return given ? ' → …' : '';
       if (!element.href?.startsWith?.('http')) return '';
       const { origin, pathname, search, hash } = new URL(element.href);

@@ -29,10 +29,7 @@ callslip.bounds = {
   ROW_CHARS: 800,
   ROW_NODES: 400,
 
-  /**
-   * How many landmarks and lists around an element count, from the innermost or outermost: more than
-   * authors nest.
-   */
+  /** How many landmarks (the innermost) and lists (the outermost) around an element count: more than authors nest. */
   PLACES: 8,
 
   /** The longest address of a link that is parsed, in UTF-16 units: ten times as much as is shown. */

@@ -1,13 +1,13 @@
 /* global callslip */
 /**
- * Runs in each frame of a page. Drags with the mouse: pointer and mouse events, and those of HTML's
- * drag and drop where what is dragged has them. The service worker waits between the steps, because
- * the browser slows the timers of background tabs down.
+ * Runs in each frame of a page. Drags with the mouse: sends pointer and mouse events, and those of HTML
+ * drag and drop if the element is draggable. The service worker waits between the steps, because the
+ * browser slows down timers of background tabs.
  */
 callslip.drag = (() => {
   const { hitTest, mouse, shadow, target } = callslip;
 
-  /** A browser takes it for a drag once the mouse has moved that far, in CSS pixels. */
+  /** The distance after which a browser begins a drag, in CSS pixels. */
   const THRESHOLD = 3;
 
   /** How far a drag goes beyond the middle of its goal, in CSS pixels. */
@@ -28,7 +28,7 @@ callslip.drag = (() => {
     return !element.dispatchEvent(new DragEvent(type, init));
   }
 
-  /** Presses the button on an element. `capture` names the event that tells of a captured pointer. */
+  /** Presses the button on an element. `capture` names the event that reports a captured pointer. */
   function begin(key, { x, y, capture, how = [] }) {
     const wanted = target.element(key);
     const hit = hitTest.at(x, y);
@@ -55,7 +55,7 @@ callslip.drag = (() => {
     return hitTest.at(x, y) ?? current.captured ?? document.documentElement;
   }
 
-  /** Begins HTML's own drag where the element has it; the page may refuse. */
+  /** Begins an HTML drag of the draggable element; the page may prevent it. */
   function beginHtml() {
     const dataTransfer = new DataTransfer();
     dataTransfer.effectAllowed = 'all';
@@ -100,7 +100,7 @@ callslip.drag = (() => {
     mouse.moveTo(element, x, y, held);
   }
 
-  /** Moves the mouse, with its button down, to a point of this window. */
+  /** Moves the mouse, with its button pressed, to a point of this window. */
   function move(point) {
     const { from } = current;
     const far = Math.hypot(point.x - from.x, point.y - from.y) >= THRESHOLD;
@@ -116,7 +116,10 @@ callslip.drag = (() => {
     current.at = point;
   }
 
-  /** Lets go. Answers `{mode, accepted}`: in HTML's drag and drop, whether what is there took it. */
+  /**
+   * Releases the button. Returns `{accepted}`: for HTML drag and drop, whether the element there has
+   * accepted the drop.
+   */
   function end() {
     const { html, source, captured, capture, compatible, flags, element } = current;
     const point = current.at ?? current.from;
@@ -141,7 +144,10 @@ callslip.drag = (() => {
     return { accepted };
   }
 
-  /** Lets go before the end of the drag that `capture` names: nothing is dropped, nothing clicked. */
+  /**
+   * Releases the button before the end of the drag that `capture` names: nothing is dropped, nothing
+   * clicked.
+   */
   function cancel(capture) {
     if (current?.capture === capture) {
       const { html, source, captured, compatible, flags, hear } = current;
@@ -162,7 +168,7 @@ callslip.drag = (() => {
     dispatchEvent(new Event(`${capture}-end`));
   }
 
-  /** The browser clicks on what holds both the place of the press and that of the release. */
+  /** The browser clicks on the element that contains both the point of the press and that of the release. */
   function clickAround(pressed, released, { x, y }) {
     if (!pressed.isConnected) return;
     let common = released;
@@ -173,8 +179,8 @@ callslip.drag = (() => {
   }
 
   /**
-   * The place on an element where a drag from a point ends, which need not be in sight: a little
-   * behind its middle. Lists let things change places once the middle has been passed.
+   * The point on an element, possibly out of view, where a drag from a point ends: slightly beyond its
+   * middle. Lists let items change places once the middle has been passed.
    */
   function goal(key, from) {
     const element = target.element(key);

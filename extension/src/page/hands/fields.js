@@ -4,11 +4,11 @@ callslip.fields = (() => {
   const { focus, held, keyChoices, keyDefaults, mouse, roles, shadow, states, target, values } = callslip;
   const TICKS = ['checkbox', 'switch', 'radio', 'menuitemcheckbox', 'menuitemradio'];
 
-  /** How much of the label of an option is told, and how many of several. */
+  /** How much of the label of an option is reported, and of how many options. */
   const LABEL_CHARS = 80;
   const LABELS = 5;
 
-  /** How the browser writes numbers for people. */
+  /** The decimal separator of the browser's locale. */
   const DECIMAL = new Intl.NumberFormat().format(1.5).charAt(1);
 
   const normal = (text) => text.replace(/\s+/g, ' ').trim();
@@ -31,7 +31,7 @@ callslip.fields = (() => {
     return element instanceof HTMLLabelElement && element.control ? element.control : element;
   }
 
-  /** The options of a list that are wanted, by label or by value; refuses what is not there. */
+  /** The requested options of a list, by label or by value; throws if one does not exist. */
   function optionsOf(list, wanted, by, named) {
     if (wanted.length > 1 && !list.multiple) {
       throw failure('invalid_params', 'values: may name one option, as the element takes one');
@@ -120,7 +120,7 @@ callslip.fields = (() => {
     if (reason) throw failure('element_disabled', `${target.say(element)} is disabled: ${reason}.`);
   }
 
-  /** Refuses what the field cannot take; answers what it is called. Nothing is changed by it. */
+  /** Throws if the field cannot take the value; returns the description of the field. It changes nothing. */
   function check(key, value, named) {
     const element = field(key);
     const said = target.say(element);
@@ -167,7 +167,7 @@ callslip.fields = (() => {
     }
   }
 
-  /** Puts a value into a field whose text nobody types. */
+  /** Puts a value into a field that is not filled by typing. */
   function put(element, text) {
     const said = target.say(element);
     focus.give(element);
@@ -179,23 +179,24 @@ callslip.fields = (() => {
     element.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
   }
 
-  /** As much of a text as the field has room for when it replaces some of what is there. */
+  /** As much of a text as fits into the field when it replaces `replaced` characters. */
   function fitting(element, text, replaced) {
-    // A number may have that attribute, without any meaning.
+    // A number field may have that attribute, but there it has no meaning.
     if (element.maxLength < 0 || element.type === 'number') return text;
     const room = Math.max(0, element.maxLength - element.value.length + replaced);
     return callslipCutText(text, room);
   }
 
   /**
-   * Puts a text where the selection is, as typing does: trusted events, and it can be undone. Refuses where the
-   * focus has gone elsewhere, as the browser would write there.
+   * Inserts a text at the selection, as typing does: with trusted events, and it can be undone. Throws if
+   * the focus has moved elsewhere, because the browser would write there.
    */
   function insert(element, text) {
     callslip.keys.mustHaveFocus(element);
     const before = held.textOf(element);
     const { selectionStart = null, selectionEnd } = element;
-    // The browser tells of what it inserts, also where that was there already, or is all there is room for.
+    // The browser fires an event for the insertion even if the text does not change, or only part of it
+    // fits.
     let isTold = false;
     const hear = (event) => {
       if (!event.isTrusted || !shadow.contains(event.composedPath()[0], element)) return;
@@ -218,7 +219,7 @@ callslip.fields = (() => {
     }
   }
 
-  /** The same where the browser does not do it. */
+  /** The same, if the browser does not do it. */
   function insertBySetter(element, text, [selectionStart, selectionEnd]) {
     const before = element.value;
     const all = selectionStart === null ? [0, before.length] : [selectionStart, selectionEnd];
@@ -236,7 +237,10 @@ callslip.fields = (() => {
     else getSelection().selectAllChildren(element);
   }
 
-  /** Fills a field in. With `isOpen` in the answer, `outcome` has to say whether it holds the value. */
+  /**
+   * Fills in a field. If the answer has `isOpen`, `outcome` must determine whether the field holds the
+   * value.
+   */
   async function write(key, value, named) {
     const element = field(key);
     callslip.scrolling.intoViewIfNeeded(element);
@@ -277,8 +281,8 @@ callslip.fields = (() => {
   }
 
   /**
-   * Begins to type a text; refuses what the type of the field makes impossible. True where the text is there
-   * then: nobody types it key by key into such a field as one for a date.
+   * Begins to type a text; throws if the type of the field makes that impossible. True if the text is
+   * already there: a field such as a date is not typed key by key.
    */
   function beginTyped(element, text, clear) {
     held.begin(element);
@@ -288,7 +292,7 @@ callslip.fields = (() => {
     const value = text !== '' && !held.wish(element, text) ? text : before + text;
     let wanted = isForm ? held.wish(element, value) : undefined;
     if (element.type === 'number') {
-      // What is typed may be the beginning of a number, or the end, and Enter after it is none of it.
+      // The typed text may be the beginning or the end of a number, and Enter after it is not part of it.
       const part = text.split(/[\n\t]/)[0].trim().replaceAll(DECIMAL, '.');
       wanted = held.wish(element, `${part}0`) && held.wish(element, `${before}${part}0`);
     }

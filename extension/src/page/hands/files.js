@@ -1,21 +1,21 @@
 /* global callslip */
 /**
- * Puts files into a page: into a file input, or onto a place that takes dropped ones. They come in
- * pieces, since a message to the page has a limit: `begin`, `add` for each piece, `put`.
+ * Puts files into a page: into a file input, or onto an area that accepts dropped files. They arrive in
+ * pieces, because a message to the page has a size limit: `begin`, `add` for each piece, `put`.
  */
 callslip.files = (() => {
-  /** Elements that open the browser's chooser for an input that is out of sight. */
+  /** Elements that open the browser's file chooser for a hidden input. */
   const OPENERS = ['button', 'a', 'label', 'input:not([type=file])', '[role=button]', '[role=link]', '[tabindex]']
     .map((each) => `${each}:not([type=submit], [type=reset])`).join();
 
-  /** Those among them that could open an input beside them as well as another could. */
+  /** Those among them that could open the chooser of an input near them instead of another element. */
   const RIVALS = ['button', 'a:is(:not([href]), [href^="#"], [href^="javascript:"])', 'input:is([type=button], [type=image])',
     '[role=button]', '[role=link]', '[tabindex]'].map((each) => `${each}:not([type=submit], [type=reset])`).join();
 
-  /** How far around such an element its input is looked for. */
+  /** How many levels around such an element are searched for its input. */
   const LEVELS = 4;
 
-  /** How many of several inputs an error names, and how much of what they are called. */
+  /** How many of several inputs an error names, and how much of each name. */
   const NAMED = 5;
   const NAME_CHARS = 80;
 
@@ -30,13 +30,13 @@ callslip.files = (() => {
 
   const inputsIn = (element) => within(element, 'input[type=file]');
 
-  /** Whether something else around an element, within `around`, could open the chooser as well. */
+  /** Whether another element within `around` could open the chooser as well. */
   function hasRival(opener, around) {
     return within(around, RIVALS).some((each) => each !== around && !shadow.contains(each, opener)
       && !shadow.contains(opener, each) && !callslip.target.hiddenBecause(each));
   }
 
-  /** The one input near an element that opens its chooser; null where that is not clear. */
+  /** The only input near an element that opens its chooser; null if that is not certain. */
   function inputNear(element) {
     const opener = element.closest(OPENERS);
     let around = opener;
@@ -49,7 +49,7 @@ callslip.files = (() => {
     return null;
   }
 
-  /** The file input that belongs to an element: itself, its label's, within it, or near it. */
+  /** The file input of an element: the element itself, that of its label, one within it, or one near it. */
   function inputOf(element) {
     if (isInput(element)) return element;
     const label = element.closest('label');
@@ -62,7 +62,7 @@ callslip.files = (() => {
     return inputs[0] ?? inputNear(element);
   }
 
-  /** What an input is called. One that nobody sees has no ref, and often no name of its own. */
+  /** The description of an input. A hidden one has no ref, and often no name of its own. */
   function sayInput(input) {
     const { guard, refs, target } = callslip;
     const said = input.id ? `#${input.id}` : input.name && `[name=${input.name}]`;
@@ -89,9 +89,9 @@ callslip.files = (() => {
   }
 
   /**
-   * Begins an upload of files, each `{name, mime_type}`, to an element. Answers `{said, into}`: what
-   * the element is called, and the input that gets the files where that is another one; `{said, isDrop}`
-   * where there is none, and they will be dropped on it.
+   * Begins an upload of files, each `{name, mime_type}`, to an element. Returns `{said, into}`: the
+   * description of the element, and the input that gets the files if that is a different one; `{said,
+   * isDrop}` if there is none, and they will be dropped on the element.
    */
   function begin(key, files) {
     const { target } = callslip;
@@ -141,7 +141,7 @@ callslip.files = (() => {
     send('drop');
   }
 
-  /** Gives the page the files that were added. */
+  /** Delivers the added files to the page. */
   function put() {
     const { element, input, files } = upload;
     upload = null;

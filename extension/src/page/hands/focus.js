@@ -1,21 +1,21 @@
 /* global callslip */
 /**
- * Runs in each frame of a page. Moves the focus, and tells the page of it where the browser does
- * not: in a tab that is not in front, `focus()` moves the active element and fires nothing.
+ * Runs in each frame of a page. Moves the focus, and notifies the page of it if the browser does not: in a
+ * background tab, `focus()` moves the active element and fires nothing.
  */
 callslip.focus = (() => {
   const { shadow } = callslip;
 
-  /** Fields that were written into since the page was last told of a change of them. */
+  /** Fields that were written into since their last change event. */
   const edited = new WeakSet();
 
-  /** By field that an edit has left as it was: what it holds. The page may yet write the value itself. */
+  /** By field that an edit has left unchanged, its value. The page may yet write the value itself. */
   const unchanged = new WeakMap();
 
-  /** By field, the value of which we ourselves have told the page, as the browser could not. */
+  /** By field, the value for which this script has sent a change event, because the browser could not. */
   const told = new WeakMap();
 
-  /** The element that keys go to, through shadow trees; a frame's element where it is in there. */
+  /** The element that keys go to, through shadow trees; the frame's element if the focus is in a frame. */
   function focused() {
     let element = document.activeElement ?? document.body ?? document.documentElement;
     for (let inner; (inner = shadow.rootOf(element)?.activeElement);) element = inner;
@@ -36,13 +36,16 @@ callslip.focus = (() => {
 
   const FOCUS_EVENTS = ['blur', 'focusout', 'focus', 'focusin'];
 
-  /** Runs what moves the focus of an element; the page hears nothing of that as long as `isOurs` is true. */
+  /**
+   * Runs `how`, which moves the focus of an element; the page gets no event of that as long as `isOurs`
+   * returns true.
+   */
   function quietly(element, isOurs, how) {
     const hush = (event) => {
       const isOf = event.isTrusted && shadow.contains(event.composedPath()[0], element);
       if (isOf && isOurs()) event.stopImmediatePropagation();
     };
-    // What the page has taken away hears of it itself, and the window does not.
+    // An element that the page has removed gets the event itself, the window does not.
     const places = [window, element];
     for (const at of places) for (const type of FOCUS_EVENTS) at.addEventListener(type, hush, { capture: true });
     how();
@@ -51,7 +54,7 @@ callslip.focus = (() => {
 
   const isAway = () => isNothing(focused());
 
-  /** Shows an element, whatever the styles say; returns what puts each `style` back as it was. */
+  /** Makes an element visible, whatever its styles; returns a function that restores each `style`. */
   function show(element) {
     const before = [];
     const set = (at, name, value) => {
@@ -64,7 +67,7 @@ callslip.focus = (() => {
     if (getComputedStyle(element).visibility !== 'visible') set(element, 'visibility', 'visible');
     return () => {
       for (const [at, style] of before) {
-        // Without this Chromium leaves an empty attribute where it has not written out the style yet.
+        // Without this, Chromium leaves an empty attribute if it has not serialized the style yet.
         at.setAttribute('style', style ?? '');
         if (style === null) at.removeAttribute('style');
       }
@@ -75,16 +78,17 @@ callslip.focus = (() => {
     const give = () => element.focus({ preventScroll: true });
     if (isAway()) give();
     if (!isAway() || !element.isConnected || element.matches(':disabled')) return;
-    // What is shown by `:focus-within` alone is hidden now, and the browser gives the focus to nothing that is.
+    // An element that only `:focus-within` makes visible is hidden now, and the browser gives a hidden one
+    // no focus.
     const hide = show(element);
     give();
     hide();
   }
 
   /**
-   * Takes the focus from a field for a moment: there the browser tells of a change, and some pages trust no event
-   * but its own. The field has the focus again before the page hears of the change: what the page does to the focus
-   * then, it does as if nothing else had. True where the browser has told of a change.
+   * Takes the focus from a field for a moment, so that the browser fires a change event, because some pages
+   * trust no other. The field has the focus again before the page gets the event, so whatever the page then
+   * does to the focus has its usual effect. True if the browser has fired a change event.
    */
   function leave(element) {
     let isTold = false;
@@ -95,7 +99,7 @@ callslip.focus = (() => {
       giveQuietly(element);
       if (focused() === element) change = event;
     };
-    // Of what we began the rest comes once the event has been everywhere.
+    // The remaining events of our own focus moves come after the dispatch of the change event.
     const isOurs = () => (change ? change.eventPhase === Event.NONE : isAway() || focused() === element);
     // The event does not leave a shadow tree.
     const places = [window, element.getRootNode()];
@@ -111,8 +115,9 @@ callslip.focus = (() => {
   }
 
   /**
-   * Gives a field the focus that it has: the browser takes what has the focus within it for left, once it has told
-   * of a change. Not where the page has written into it since, as the browser would tell of that now.
+   * Gives a field that has the focus the focus again: after a change event, the browser considers the
+   * focused field as left. Not if the page has written into it since, because the browser would now fire
+   * another change event.
    */
   function renew(field) {
     if (!isField(field) || edited.has(field) || field.matches(':disabled')) return;
@@ -135,7 +140,10 @@ callslip.focus = (() => {
     element.dispatchEvent(new Event('change', { bubbles: true }));
   }
 
-  /** Tells the page that a field has changed, as the browser does once a person leaves it: through it, if it can. */
+  /**
+   * Reports a change of a field to the page, as the browser does when a person leaves it: through the
+   * browser, if possible.
+   */
   function commit(element) {
     if (!edited.has(element)) return;
     const isTold = focused() === element && leave(element);
@@ -150,14 +158,14 @@ callslip.focus = (() => {
   }
 
   /**
-   * The browser tells of nothing where a field holds what it told last, though we have told of another value. Asked
-   * before the page gives the text another form.
+   * The browser fires no change event if a field holds the value of its last one, although this script has
+   * reported another value since. Checked before the page reformats the text.
    */
   function hearBlur({ isTrusted, currentTarget: field }) {
     if (isTrusted && edited.has(field) && told.has(field) && told.get(field) !== field.value) tellOf(field);
   }
 
-  /** Remembers that a field was written into. */
+  /** Records that a field was written into. */
   function edit(element) {
     if (!isField(element)) return;
     edited.add(element);
@@ -171,7 +179,7 @@ callslip.focus = (() => {
     return edited.has(element) && unchanged.get(element) !== element.value;
   }
 
-  /** Remembers that an edit has changed nothing so far. */
+  /** Records that an edit has changed nothing so far. */
   function hold(element) {
     unchanged.set(element, element.value);
   }
@@ -183,7 +191,7 @@ callslip.focus = (() => {
 
   addEventListener('change', hearChange, { capture: true });
 
-  // Keys that erase and people write, too; of a closed shadow tree only its host is named.
+  // For keys that erase, and for people who type; of a closed shadow tree the event names only the host.
   addEventListener('input', (event) => {
     if (!event.isTrusted) return;
     const at = event.composedPath()[0];
@@ -191,7 +199,7 @@ callslip.focus = (() => {
     edit(!isField(at) && shadow.contains(at, inner) ? inner : at);
   }, { capture: true });
 
-  /** Runs what moves the focus; then sends what the browser has not sent. */
+  /** Runs `how`, which moves the focus, then sends the events that the browser has not sent. */
   function move(how) {
     const from = focused();
     let heard = false;
@@ -214,7 +222,7 @@ callslip.focus = (() => {
     return to;
   }
 
-  /** Gives an element the focus, and answers the one that has it then. */
+  /** Gives an element the focus, and returns the one that then has it. */
   function give(element) {
     return move(() => element.focus({ preventScroll: true }));
   }
@@ -224,7 +232,7 @@ callslip.focus = (() => {
     return element.tabIndex >= 0 || element.hasAttribute('tabindex') || element.isContentEditable;
   }
 
-  /** What a mouse button does to the focus: to the nearest that can have it, or to nothing. */
+  /** Moves the focus as a mouse button does: to the nearest element that can have it, or to none. */
   function giveByMouse(element) {
     let at = element;
     const label = element.closest('label')?.control;

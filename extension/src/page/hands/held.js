@@ -1,56 +1,59 @@
 /* global callslip */
-/** Runs in each frame of a page. Knows what fields can hold, what they held, and what they hold once written. */
+/**
+ * Runs in each frame of a page. Determines what fields can hold, what they held, and what they hold after
+ * writing.
+ */
 callslip.held = (() => {
   const { focus, states, target } = callslip;
 
-  /** Kinds of input that take a text of a certain form, with an example of it. */
+  /** Types of input that take a text of a certain form, with an example of it. */
   const FORMS = {
     date: '2026-11-24', time: '09:30', month: '2026-11', week: '2026-W48', color: '#1a2b3c',
     'datetime-local': '2026-11-24T09:30', range: 'a number',
   };
 
-  /** How much of a value is told in words. */
+  /** How much of a value is reported in messages. */
   const VALUE_CHARS = 80;
 
   /** How much of a value is in the answer of a fill: as much as of an attribute. */
   const ANSWER_CHARS = 200;
 
   /**
-   * What is being written: `{element, before, wanted, isSecret, isEdited}`. `before` is what the element held;
-   * `wanted` is undefined for what is typed; `isEdited`: whether an earlier edit was not told yet. Later also
-   * `found`: what it held with the focus; `wasIn`: whether it has held anything else than before; `isBrowsers`:
-   * whether the browser itself makes of the text what was there before; `last`: what it held when it was last
-   * looked at.
+   * The current write: `{element, before, wanted, isSecret, isEdited}`. `before` is the earlier value of
+   * the element; `wanted` is undefined for typed text; `isEdited`: whether an earlier edit has not been
+   * reported to the page yet. Added later: `found`: the value once the element had the focus; `wasIn`:
+   * whether its value was ever different from `before`; `isBrowsers`: whether the browser itself turns the
+   * text into the earlier value; `last`: the value at the last look.
    */
   let writing;
 
-  /** What an element made of the value that it was given last: `{wanted, text}`. */
+  /** The value that an element made of the last value given to it: `{wanted, text}`. */
   const lastMade = new WeakMap();
 
   const normal = (text) => text.replace(/\s+/g, ' ').trim();
 
-  /** The letters and digits of a text without their forms: wide ones, capitals, ß for SS. */
+  /** The letters and digits of a text, independent of their forms: full width, capitals, ß for SS. */
   const plain = (text) => text.normalize('NFKD').replace(/[^\p{L}\p{M}\p{N}]/gu, '').toLowerCase().toUpperCase();
 
-  /** Those that are left where a page leaves the accents out, too. */
+  /** The same without accents, for pages that remove those too. */
   const bare = (text) => plain(text).replace(/\p{M}/gu, '');
 
   const hasDigit = (text) => /\p{N}/u.test(text);
 
-  /** The digits of the one number in a text; undefined where there are several, as in a date or a fraction. */
+  /** The digits of the only number in a text; undefined if there are several, as in a date or a fraction. */
   function onlyNumber(text) {
     const numbers = text.normalize('NFKD').match(/\p{N}+(?:[.,'’\s]\p{N}+)*/gu) ?? [];
     const digits = numbers.length === 1 ? numbers[0].replace(/\P{N}/gu, '') : '';
     return /^[0-9]+$/.test(digits) ? digits : undefined;
   }
 
-  /** True where both are one number, with whatever unit, and that is another one. */
+  /** True if each text contains exactly one number, with any unit, and the numbers differ. */
   function isOtherNumber(text, other) {
     const [one, two] = [onlyNumber(text), onlyNumber(other)];
     return one !== undefined && two !== undefined && one !== two;
   }
 
-  /** True where all letters of a text are in another one. */
+  /** True if all letters of a text are in another one. */
   function isMadeOf(text, other) {
     const left = new Map();
     for (const letter of other) left.set(letter, (left.get(letter) ?? 0) + 1);
@@ -65,7 +68,10 @@ callslip.held = (() => {
     return element instanceof HTMLInputElement && element.type in FORMS;
   }
 
-  /** What a field makes of a text before the page sees it: a date in its own form, or nothing. */
+  /**
+   * The value that a field makes of a text before the page sees it: a date in its own form, or an empty
+   * value.
+   */
   function sanitized(element, text) {
     const probe = element.cloneNode();
     probe.value = '';
@@ -73,7 +79,7 @@ callslip.held = (() => {
     return probe.value;
   }
 
-  /** What a field wants, in words, where its type makes a text impossible; undefined where it does not. */
+  /** A description of what the field takes, if its type makes the text impossible; else undefined. */
   function wish(element, text) {
     const { type, maxLength = -1 } = element;
     const held = sanitized(element, text);
@@ -87,7 +93,8 @@ callslip.held = (() => {
       return fits ? undefined : `a ${type}, such as ${FORMS[type]}`;
     }
     if (type === 'number') {
-      // The browser takes +5 and 5. only as people type them, and 0x10 never. A maxlength has no meaning here.
+      // The browser takes +5 and 5. only when they are typed, and 0x10 never. A maxlength has no meaning
+      // here.
       const number = parseFloat(text);
       return text.trim() === '' || (Number.isFinite(number) && number === Number(text)) ? undefined : 'a number';
     }
@@ -96,11 +103,13 @@ callslip.held = (() => {
 
   function textOf(element) {
     if (focus.isField(element) || element instanceof HTMLSelectElement) return element.value;
-    // An emptied editor keeps a line break that holds its caret; nobody typed it.
+    // An empty editor keeps a line break for its caret, which is not part of the text.
     return (element.innerText ?? '').replace(/\n$/, '');
   }
 
-  /** True where nobody is to be told what an element holds, also if it was so only as the writing began. */
+  /**
+   * True if the value of an element must not be reported, even if it was secret only when the write began.
+   */
   function isSecret(element) {
     return states.isSecret(element) || (writing?.element === element && writing.isSecret);
   }
@@ -108,31 +117,31 @@ callslip.held = (() => {
   const quoted = (text) => JSON.stringify(callslip.guard.inner(callslip.guard.cut(text, VALUE_CHARS)));
   const given = (element, value) => (isSecret(element) ? 'what was given' : quoted(String(value)));
 
-  /** What a field holds now, in a sentence. */
+  /** The current value of a field, in a sentence. */
   function holding(element) {
     if (isSecret(element)) return 'What it holds is not shown.';
     const text = textOf(element);
     return text.trim() === '' ? 'It is empty.' : `It holds ${quoted(text)}.`;
   }
 
-  /** To be called before anything is written, or the focus given. */
+  /** Must be called before anything is written, and before the element gets the focus. */
   function begin(element, wanted) {
     const isEdited = focus.isEdited(element);
     writing = { element, wanted, before: textOf(element), isSecret: states.isSecret(element), isEdited };
   }
 
-  /** To be called as the element has the focus, and nothing is written yet. */
+  /** Must be called when the element has the focus, and nothing is written yet. */
   function ready(element) {
     if (writing?.element === element) writing.found = textOf(element);
   }
 
-  /** To be called as the browser has written, if possible before the page hears of it. */
+  /** Must be called when the browser has written, if possible before the page is notified. */
   function wrote(element) {
     focus.edit(element);
     if (writing?.element === element && textOf(element) === writing.before) writing.isBrowsers = true;
   }
 
-  /** To be called once the page has heard of it. */
+  /** Must be called once the page has been notified. */
   function look(element) {
     if (writing?.element === element && textOf(element) !== writing.before) writing.wasIn = true;
   }
@@ -142,7 +151,7 @@ callslip.held = (() => {
     return form(textOf(element)) === form(wanted);
   }
 
-  /** True where an element holds what it was given, but for signs, capitals and the form of its type. */
+  /** True if an element holds the given value, apart from punctuation, capitals and the form of its type. */
   function isKept(now) {
     const { element, wanted } = now;
     if (wanted === undefined || isSame(now)) return true;
@@ -151,16 +160,17 @@ callslip.held = (() => {
     return (wanted === '' || plain(wanted) !== '') && plain(text) === plain(wanted);
   }
 
-  /** True where an element holds what it made of the same value before. */
+  /** True if an element holds what it made of the same value before. */
   function isMade({ element, wanted }) {
     const known = lastMade.get(element);
     return known?.wanted === wanted && known.text === textOf(element);
   }
 
   /**
-   * True where an element has held nothing else than before, and that is nothing that a page may make of
-   * what it was given. Where both is possible, it is false: a page may take a value, and show the same as before.
-   * With digits in both a page may have reckoned, as 2:30 PM of 14:30, or 0.5 of 1/2; not another number of one.
+   * True if an element has held no value other than the earlier one, and that cannot be what a page made of
+   * the given value. If both are possible, it is false: a page may accept a value, and show the same as
+   * before. If both contain digits, the page may have converted the value, such as 14:30 to 2:30 PM, or 1/2
+   * to 0.5; but not one number to a different one.
    */
   function isRefused(now) {
     const { element, before, wanted, wasIn, isBrowsers } = now;
@@ -172,8 +182,8 @@ callslip.held = (() => {
   }
 
   /**
-   * True where nothing more is to be expected: it holds what it was given, or the same as at the last look.
-   * One that is as it was, or empty, may wait for the page to write the value itself.
+   * True if no further change is to be expected: the element holds the given value, or the same as at the
+   * last look. If it is unchanged or empty, the page may yet write the value itself.
    */
   function isSettled(now) {
     const { element, before, last } = now;
@@ -184,8 +194,9 @@ callslip.held = (() => {
   }
 
   /**
-   * Tells the page of a change, where there is one of which it has not been told: as the browser does for people,
-   * what the field held with the focus counts. An earlier edit is told by the browser where this one was refused.
+   * Reports a change to the page, unless the page has been notified of it: as in the browser for typed
+   * text, the value when the field got the focus counts. If this write was rejected, the browser reports an
+   * earlier edit.
    */
   function tell(now, wasRefused) {
     const { element, before, found = before, isEdited } = now;
@@ -196,14 +207,14 @@ callslip.held = (() => {
     else focus.hold(element);
   }
 
-  /** What a field holds then, for the answer: never what is nobody's business. */
+  /** The resulting value of a field, for the answer: never a secret. */
   function report(element) {
     return isSecret(element) ? { value_left_out: true } : { value: textOf(element) };
   }
 
   /**
-   * What has come of what was written: `{isOpen: true}` where the field holds something else, and this is not
-   * the last look; else what it holds once the page was told of the change, or the refusal.
+   * The result of the write: `{isOpen: true}` if the field holds another value, and this is not the last
+   * look; else the value after the page was notified of the change, or the rejection.
    */
   async function outcome(key, isLast) {
     if (!writing) return {};
@@ -212,7 +223,7 @@ callslip.held = (() => {
     look(element);
     if (!isSettled(now) && !isLast) return { isOpen: true };
     const wasRefused = isRefused(now);
-    // A text that is typed key by key is complete once the field is left.
+    // A text that is typed key by key is complete only when the field is left.
     if (wanted !== undefined || isForm(element)) {
       tell(now, wasRefused);
       await callslip.turns.settled();

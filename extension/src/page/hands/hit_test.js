@@ -1,15 +1,15 @@
 /* global callslip */
-/** Runs in each frame of a page. Where an element can be reached by a mouse, and what is in its way. */
+/** Runs in each frame of a page. Determines where a mouse can reach an element, and what covers it. */
 callslip.hitTest = (() => {
   const { names, roles, refs, scrolling, shadow } = callslip;
 
-  /** Places within a box that are tried where its middle is not the element's. */
+  /** Relative positions within a box that are tried if its middle is not on the element. */
   const PARTS = [0.5, 0.25, 0.75, 0.1, 0.9];
 
-  /** Boxes of children that stand in for an element without one of its own. */
+  /** How many children are searched for a box if an element has none of its own. */
   const CHILDREN = 50;
 
-  /** The largest box of an element in the window; of one that has none, that of its first child. */
+  /** The largest box of an element, in the window; if it has none, that of the first child with one. */
   function boxOf(element, depth = 3) {
     let best;
     for (const box of element.getClientRects()) {
@@ -37,7 +37,7 @@ callslip.hitTest = (() => {
   function isIn(element, hit) {
     if (!hit) return false;
     if (shadow.contains(element, hit)) return true;
-    // A click on the label of a field is one on the field.
+    // A click on the label of a field is a click on the field.
     const label = hit.closest('label');
     return label !== null && label.control === element;
   }
@@ -77,8 +77,8 @@ callslip.hitTest = (() => {
   }
 
   /**
-   * `{x, y}` in this window where a mouse reaches the element, or also `cover`, the element that is
-   * in its way. `offset` asks for one point, from the corner of the element. Scrolls if need be.
+   * `{x, y}` in this window where a mouse reaches the element, or also `cover`, the element that covers it.
+   * `offset` requests one point, relative to the corner of the element. Scrolls if necessary.
    */
   function reach(element, offset) {
     const attempt = () => (offset ? tryPoint(element, offset) : tryBox(element));
@@ -91,7 +91,7 @@ callslip.hitTest = (() => {
 
   const LAYERS = 'dialog, [role=dialog], [role=alertdialog], [aria-modal=true], [popover]';
 
-  /** What is in the way of an element, and how it could be got out of there. */
+  /** Describes the element that covers another, and buttons in it that may close it. */
   function describe(cover, element) {
     let layer = cover.closest(LAYERS);
     if (layer && shadow.contains(layer, element)) layer = null;
@@ -103,7 +103,10 @@ callslip.hitTest = (() => {
     return [say, ...buttons].join('; ');
   }
 
-  /** Whether a point of a frame, in its own pixels, can be reached through its element here. */
+  /**
+   * Checks whether a point of a frame, in the frame's own pixels, can be reached through its element here:
+   * `{x, y}`, also `cover` if not, or `{gone}`.
+   */
   function through(key, { x, y }) {
     const owner = callslip.frame_path.element(key);
     if (!owner) return { gone: true };
@@ -122,7 +125,10 @@ callslip.hitTest = (() => {
     return { x: left, y: top, cover: describe(hit ?? document.documentElement, owner) };
   }
 
-  /** What is at a point: `{key}` of the element, or of a frame's element as `{frame, x, y}` in it. */
+  /**
+   * What is at a point: `{key}` of the element, or also `{frame, x, y}` if it holds a frame, with the point
+   * in that frame.
+   */
   function atPoint(x, y) {
     const hit = at(x, y);
     if (!hit) return {};

@@ -1,14 +1,13 @@
 /* global callslip */
 /**
- * Runs in each frame of a page. What keys do in fields that offer a choice: range, number, select
- * and radio buttons. Chromium does nothing of it for events that come from a script, so this does
- * the same.
+ * Runs in each frame of a page. The effects of keys in fields that offer a choice: range, number, select
+ * and radio buttons. Chromium performs none of them for synthetic events, so this does.
  */
 callslip.keyChoices = (() => {
   /** How far PageUp and PageDown go in a closed list. */
   const PAGE_OPTIONS = 3;
 
-  /** Letters that follow each other sooner belong to one word, in ms. */
+  /** Letters typed in quicker succession belong to one word, in ms. */
   const WORD_PAUSE_MS = 1000;
 
   let typed = { text: '', at: 0, list: null };
@@ -42,7 +41,7 @@ callslip.keyChoices = (() => {
       End: most,
     }[key];
     if (next === undefined) return false;
-    // Sums of such fractions as 0.1 end in digits that no slider shows.
+    // Sums of fractions such as 0.1 end in digits that no slider shows.
     const rounded = Number(Math.min(most, Math.max(least, next)).toPrecision(12));
     callslip.values.set(element, String(rounded));
     return element.valueAsNumber === now || changed(element);
@@ -56,7 +55,7 @@ callslip.keyChoices = (() => {
       if (key === 'ArrowUp') element.stepUp();
       else element.stepDown();
     } catch {
-      // A field with step=any has no step of its own; the browser's arrows go by one.
+      // A field with step=any has no step of its own; the browser's arrows change it by one.
       const by = key === 'ArrowUp' ? 1 : -1;
       callslip.values.set(element, String((element.valueAsNumber || 0) + by));
     }
@@ -73,7 +72,10 @@ callslip.keyChoices = (() => {
     return changed(list);
   }
 
-  /** The option so many places on, counting those that cannot be chosen, or the last before it. */
+  /**
+   * The option the given number of places away, including disabled ones in the count; at the end of the
+   * list, the last one that can be chosen.
+   */
   function stepTo(list, places) {
     const way = Math.sign(places);
     const options = [...list.options];
@@ -100,7 +102,7 @@ callslip.keyChoices = (() => {
     return key in places && choose(list, stepTo(list, places[key]));
   }
 
-  /** Chooses the next option whose label begins with the letters that were typed last. */
+  /** Chooses the next option whose label begins with the latest typed letters. */
   function selectByText(list, character) {
     const now = performance.now();
     const goesOn = typed.list === list && now - typed.at < WORD_PAUSE_MS;
@@ -133,7 +135,7 @@ callslip.keyChoices = (() => {
     return true;
   }
 
-  /** True where the key has a meaning in this field, and has had its effect. */
+  /** True if the key has a meaning in this field, and has had its effect. */
   function act(element, { key, ctrlKey, altKey, metaKey }) {
     if (ctrlKey || altKey || metaKey) return false;
     if (element instanceof HTMLSelectElement) return select(element, key);

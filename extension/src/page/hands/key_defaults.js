@@ -1,8 +1,8 @@
 /* global callslip */
 /**
- * Runs in each frame of a page. Does what Chromium does with a key where that is part of using a
- * page: it writes, erases, moves the caret, submits, activates, moves the focus, scrolls. The
- * browser does nothing of its own for events that come from a script.
+ * Runs in each frame of a page. Performs Chromium's default action of a key if that is part of using a
+ * page: writing, erasing, moving the caret, submitting, activating, moving the focus, scrolling. The
+ * browser itself performs none for synthetic events.
  */
 callslip.keyDefaults = (() => {
   const { focus, keyChoices, scrolling } = callslip;
@@ -12,7 +12,7 @@ callslip.keyDefaults = (() => {
     + 'input[type=reset], input[type=image], input[type=color], input[type=file]';
   const SUBMIT = 'button:not([type]), button[type=submit], input[type=submit], input[type=image]';
 
-  /** How far the arrows and a page scroll: as Chromium does it. */
+  /** How far the arrow and page keys scroll, as in Chromium. */
   const LINE_PIXELS = 40;
   const PAGE_PART = 0.875;
 
@@ -108,7 +108,7 @@ callslip.keyDefaults = (() => {
     return undefined;
   }
 
-  /** Escape ends what lies on top: a popover, else a dialog that the page has opened as modal. */
+  /** Escape closes the topmost layer: a popover, else a modal dialog. */
   function escape() {
     const popover = [...document.querySelectorAll('[popover=auto], [popover=""]')]
       .findLast((each) => each.matches(':popover-open'));
@@ -136,7 +136,7 @@ callslip.keyDefaults = (() => {
     if (by) scrolling.scroll(target, by);
   }
 
-  /** What the browser does at keydown. */
+  /** The browser's default action of keydown. */
   function keydown(target, stroke) {
     const { key, ctrlKey, metaKey, altKey } = stroke;
     if (key === 'Tab') return callslip.tabOrder.move(target, stroke.shiftKey);
@@ -150,7 +150,7 @@ callslip.keyDefaults = (() => {
     return scrollBy(target, stroke);
   }
 
-  /** What the browser does at keypress, which only Enter and keys that write have. */
+  /** The browser's default action of keypress, which only Enter and character keys have. */
   function keypress(target, stroke) {
     const { key } = stroke;
     if (key === 'Enter') return enter(target, stroke);
@@ -160,7 +160,7 @@ callslip.keyDefaults = (() => {
     return undefined;
   }
 
-  /** What the browser does at keyup. */
+  /** The browser's default action of keyup. */
   function keyup(target, { key, ctrlKey, altKey, metaKey }) {
     if (key !== ' ' || ctrlKey || altKey || metaKey || target.matches('a')) return;
     const isToggle = target.matches('input[type=checkbox], input[type=radio]');

@@ -1,5 +1,5 @@
 /* global callslip */
-/** Runs in each frame of a page. Sends the events of keys and does what the browser does with them. */
+/** Runs in each frame of a page. Sends key events and performs the browser's default actions. */
 callslip.keys = (() => {
   const { focus, keyDefaults, shadow } = callslip;
   const MODIFIERS = {
@@ -22,7 +22,7 @@ callslip.keys = (() => {
     }));
   }
 
-  /** Sends the events of the modifiers that a stroke names, around what they are held for. */
+  /** Sends the events of the modifiers that a stroke names, before and after `inner`. */
   function holding(held, inner) {
     const flags = {};
     for (const key of held) {
@@ -40,7 +40,7 @@ callslip.keys = (() => {
 
   const isText = ({ key }) => [...key].length === 1;
 
-  /** Presses a key; `guard` throws where it may not have its effect on what has the focus then. */
+  /** Presses a key; `guard` throws if it must not have its effect on the element that then has the focus. */
   function strike(stroke, guard = () => {}) {
     const { key, ctrlKey, altKey, metaKey } = stroke;
     const writes = (isText(stroke) || key === 'Enter') && !ctrlKey && !altKey && !metaKey;
@@ -60,19 +60,19 @@ callslip.keys = (() => {
     if (send('keyup', stroke) && goesOn) keyDefaults.keyup(target, stroke);
   }
 
-  /** Erases what is selected, as a person does: editors may listen to the key alone. */
+  /** Erases the selection with a key, as a person does: editors may react to the key only. */
   function erase(element) {
     strike(BACKSPACE, () => mustHaveFocus(element));
   }
 
-  /** What has the focus for an element: of one in an editor, the editor. */
+  /** The element that gets the focus for another one: for an element in an editor, the editor. */
   function holderOf(element) {
     let at = element;
     while (!focus.isField(at) && at.isContentEditable && at.parentElement?.isContentEditable) at = at.parentElement;
     return at;
   }
 
-  /** Refuses where another element has the focus than this one, as keys and text would go there. */
+  /** Throws if a different element has the focus, because keys and text would go there. */
   function mustHaveFocus(element, isMoved = true) {
     const { say } = callslip.target;
     const now = focus.focused();
@@ -86,7 +86,7 @@ callslip.keys = (() => {
     });
   }
 
-  /** Gives an element the focus; refuses where another one has it then. */
+  /** Gives an element the focus; throws if a different one has it afterwards. */
   function giveFocus(element) {
     const before = focus.focused();
     let isMoved = false;
@@ -97,7 +97,7 @@ callslip.keys = (() => {
     mustHaveFocus(element, isMoved || focus.focused() !== before);
   }
 
-  /** Presses keys one after the other on an element, or without a key of one where the focus is. */
+  /** Presses keys one after the other on an element, or, if `key` is null, on the focused element. */
   async function press(key, strokes, { leftMs = Infinity } = {}) {
     let pressed = 0;
     const turn = callslip.turns.begin(leftMs, () => `${pressed} of ${strokes.length} keys had been pressed`);
@@ -126,8 +126,8 @@ callslip.keys = (() => {
   const isFull = ({ maxLength, value }) => maxLength >= 0 && value.length >= maxLength;
 
   /**
-   * Answers a function that throws where the page has moved the focus away from a password field that is not
-   * full: the rest would be seen elsewhere. Enter ends a password.
+   * Returns a function that throws if the page has moved the focus away from a password field that is not
+   * full: the rest would be visible elsewhere. Enter ends a password.
    */
   function keepingPasswords(far) {
     let at;
@@ -147,17 +147,17 @@ callslip.keys = (() => {
           mayHaveExecuted: true,
         });
       }
-      // The page may show the password meanwhile.
+      // The page may make the password visible meanwhile.
       isPassword = now.type === 'password' || (now === at && isPassword);
       at = now;
     };
   }
 
   /**
-   * Types a text with the keys of its characters, at the caret: of a field that has not had the focus
-   * at its end. `strokes` has the key of each character, or is null for a text that is put in at
-   * once. `clear` replaces what is there. Answers what the field is called and holds then, of which
-   * held.outcome tells once the page has had its turn.
+   * Types a text with the keys of its characters, at the caret, which is at the end of a field that did not
+   * have the focus. `strokes` has the key of each character, or is null for a text that is inserted at
+   * once. `clear` replaces the existing text. Returns the description and the value of the field;
+   * held.outcome returns the final value once the page has run its own code.
    */
   async function type(key, text, { strokes, clear, leftMs = Infinity }) {
     const { fields, held, target } = callslip;
@@ -194,7 +194,7 @@ callslip.keys = (() => {
     return answer();
   }
 
-  /** Where keys go: `{frame}`, the key of a frame's element, or `{}` for this frame. */
+  /** The destination of keys: `{frame}`, the key of a frame's element, or `{}` for this frame. */
   function place() {
     const element = focus.focused();
     return element.contentWindow ? { frame: callslip.frame_path.keyOf(element) } : {};

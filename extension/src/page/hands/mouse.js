@@ -1,10 +1,10 @@
 /* global callslip, callslipCutText */
-/** Runs in each frame of a page. Sends the events of a mouse, in the order in which a browser does. */
+/** Runs in each frame of a page. Sends mouse events in the same order as a browser. */
 callslip.mouse = (() => {
   const { focus, shadow, states } = callslip;
   const BUTTONS = { left: [0, 1], middle: [1, 4], right: [2, 2] };
 
-  /** Where the mouse was last, to say what it leaves. */
+  /** The last element under the mouse, for the events of leaving it. */
   let over = null;
 
   function init(x, y, { button = 0, buttons = 0, detail = 0, ...flags } = {}) {
@@ -32,7 +32,10 @@ callslip.mouse = (() => {
     return list;
   }
 
-  /** Moves the mouse to a point, which is on the element, and tells what it leaves and enters. */
+  /**
+   * Moves the mouse to a point, which is on the element, and sends the events of leaving and entering
+   * elements.
+   */
   function moveTo(element, x, y, given = {}) {
     const from = over?.isConnected ? over : null;
     const at = { ...init(x, y, given), button: given.buttons ? 0 : -1 };
@@ -62,12 +65,14 @@ callslip.mouse = (() => {
     send(element, 'mousemove', mouse);
   }
 
-  /** Presses a button; the focus goes where a press brings it. True unless the page prevents it. */
+  /**
+   * Presses a button, and moves the focus as a press does. True unless the page has prevented pointerdown.
+   */
   function down(element, x, y, { name = 'left', detail = 1, ...flags } = {}) {
     const [button, buttons] = BUTTONS[name];
     const given = init(x, y, { button, buttons, detail, ...flags });
     const compatible = send(element, 'pointerdown', given);
-    // A page that prevents pointerdown hears of no mouse events until the button is up.
+    // A page that prevents pointerdown gets no mouse events until the button is released.
     const goesOn = !compatible || send(element, 'mousedown', given);
     if (compatible && goesOn) focus.giveByMouse(element);
     return compatible;
@@ -95,17 +100,17 @@ callslip.mouse = (() => {
     return element.dispatchEvent(new PointerEvent('auxclick', given));
   }
 
-  /** What can be read on an element; never a value that is nobody's business. */
+  /** The readable text of an element; never a secret value. */
   function textOf(element) {
     if (states.isSecret(element)) return '';
     return (element.innerText ?? element.textContent ?? '').trim();
   }
 
   /**
-   * Clicks on an element, in the innermost one that is at the point. `how` is a list of words:
-   * `double`, `right`, `middle`, `force`, and keys that are held. Answers what was clicked, as it was
-   * before, and `clicks`, how many of them there were: as for a person, none where the page takes the
-   * element away while the button is down.
+   * Clicks on an element, in the innermost one at the point. `how` is a list of words: `double`, `right`,
+   * `middle`, `force`, and modifier keys. Returns a description of the element before the click, and
+   * `clicks`, the number of clicks: as for a person, there is none if the page removes the element while
+   * the button is pressed.
    */
   function click(key, { x, y, how = [] }) {
     const wanted = callslip.target.element(key);
@@ -125,7 +130,7 @@ callslip.mouse = (() => {
     moveTo(element, x, y, flags);
     let clicks = 0;
     for (let detail = 1; detail <= (how.includes('double') ? 2 : 1) && clicks === detail - 1; detail += 1) {
-      // The page may have taken it away at the first of two.
+      // The page may have removed it at the first of two.
       if (detail === 2 && !element.isConnected) break;
       const compatible = down(element, x, y, { name, detail, ...flags });
       const target = element.isConnected ? element : callslip.hitTest.at(x, y) ?? document.body;

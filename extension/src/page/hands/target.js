@@ -1,19 +1,19 @@
 /* global callslip */
 /**
- * Runs in each frame of a page. The elements that actions are about: found by CSS or by their ref,
- * kept under a key, and looked at until an action can be carried out on them.
+ * Runs in each frame of a page. The elements of actions: found by CSS or by their ref, stored under a key,
+ * and checked until an action can be carried out on them.
  */
 callslip.target = (() => {
   const { guard, hitTest, names, refs, roles, scrolling, shadow, states } = callslip;
 
-  /** Keys of the elements that the last commands were about. */
+  /** How many elements of the latest commands keep their keys. */
   const KEPT = 200;
 
   /** How many of several matches an error names, and how much of a text. */
   const NAMED = 5;
   const NAME_CHARS = 80;
 
-  /** Two looks at an element tell whether it stands still if they are so far apart, in ms. */
+  /** Two looks at an element show whether it stands still if they are this far apart, in ms. */
   const LOOKS_APART_MS = 40;
 
   const kept = new Map();
@@ -42,7 +42,7 @@ callslip.target = (() => {
     return found;
   }
 
-  /** What an element is called in answers: `e30 button Place order`. */
+  /** The description of an element in answers: `e30 button Place order`. */
   function say(one) {
     const role = roles.of(one);
     const name = guard.inner(guard.cut(names.of(one, role ?? 'click'), NAME_CHARS));
@@ -62,7 +62,7 @@ callslip.target = (() => {
     }
   }
 
-  /** `{found, shown, key, lines}`: `key` is that of the first that can be seen, else of the first. */
+  /** `{found, shown, key, lines}`: `key` is that of the first visible element, else of the first. */
   function search(selector) {
     const found = matches(selector);
     const shown = found.filter((each) => hitTest.boxOf(each) && !hiddenBecause(each));
@@ -87,7 +87,7 @@ callslip.target = (() => {
     return `${one.localName}${id ? `#${id}` : ''}`;
   }
 
-  /** Why nobody sees the element, in words, or undefined. */
+  /** The reason why the element is not visible, or undefined. */
   function hiddenBecause(one) {
     if (one.checkVisibility({ checkVisibilityCSS: true })) {
       return hitTest.boxOf(one) ? undefined : `${place(one)} has no size`;
@@ -117,7 +117,10 @@ callslip.target = (() => {
     return { problem: { code, message, hint, mayHaveExecuted: false } };
   }
 
-  /** A box to tick that is hidden behind its label is used through the label. */
+  /**
+   * The label of a checkbox or similar input that is hidden, which is used in its place; else the element
+   * itself.
+   */
   function standIn(one) {
     const isTick = one instanceof HTMLInputElement && ['checkbox', 'radio', 'file'].includes(one.type);
     if (!isTick || !hiddenBecause(one)) return one;
@@ -135,9 +138,10 @@ callslip.target = (() => {
   }
 
   /**
-   * Whether an action can be carried out now: `{ready, x, y, moved, said}`, or `{problem}`. `need` is
-   * `mouse` (seen, enabled, nothing before it), `edit` (seen, enabled, takes text), `field` (enabled),
-   * `keys` (seen, not disabled by the browser, so that it may have the focus) or `see`. `force` leaves out what is enabled or before it; `at` is a point from its corner.
+   * Checks whether an action can be carried out now: `{ready, x, y, moved, said}`, or `{problem}`. `need`
+   * is `mouse` (visible, enabled, not covered), `edit` (visible, enabled, takes text), `field` (enabled),
+   * `keys` (visible, not disabled by the browser, so that it can have the focus) or `see` (visible).
+   * `force` ignores that it is disabled or covered; `at` is a point relative to its corner.
    */
   function look(key, { need, force = false, at = null }) {
     const own = element(key);
@@ -163,7 +167,7 @@ callslip.target = (() => {
     return problem('element_covered', message, 'Close what covers it first; how: force clicks anyway.');
   }
 
-  /** What takes keys of any kind does so by its own script, as a terminal. */
+  /** An element with a tabindex may take keys by its own script, such as a terminal. */
   function isEditable(one) {
     if (one.isContentEditable) return true;
     if (one.hasAttribute('tabindex') && !one.matches('input, textarea')) return true;
@@ -176,7 +180,7 @@ callslip.target = (() => {
     return { ...problem('not_editable', `${message} no field that takes text.`), final: true };
   }
 
-  /** Brings it to where it is seen, if it is not. */
+  /** Scrolls the element into view if necessary. */
   function show(key) {
     scrolling.intoViewIfNeeded(element(key));
     return { said: say(element(key)) };

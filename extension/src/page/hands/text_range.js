@@ -1,10 +1,10 @@
 /* global callslip, callslipCutText */
-/** Runs in each frame of a page. Selects text, as a mouse that is drawn over it does. */
+/** Runs in each frame of a page. Selects text, as dragging the mouse over it does. */
 callslip.textRange = (() => {
   const { focus, hitTest, mouse, scrolling, shadow, states, target } = callslip;
   const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE']);
 
-  /** The text in a root that is shown, in one line, with the place of each of its characters. */
+  /** The visible text in a root, as one line, with the position of each of its characters. */
   function textIn(root) {
     const places = [];
     let text = '';
@@ -45,7 +45,7 @@ callslip.textRange = (() => {
     return range;
   }
 
-  /** The key of the body, where the text is somewhere in this frame; else null. */
+  /** The key of the body, if the text is in this frame; else null. */
   function find(text) {
     const root = document.body ?? document.documentElement;
     return root && rangeOf(root, text) ? target.keep(root) : null;
@@ -59,7 +59,7 @@ callslip.textRange = (() => {
     });
   }
 
-  /** Draws over what a range holds: presses at its start, and lets go at its end. */
+  /** Drags over the content of a range: presses the button at its start, and releases it at its end. */
   function draw(range) {
     const holder = range.startContainer.parentElement ?? document.documentElement;
     scrolling.intoViewIfNeeded(holder);
@@ -81,7 +81,10 @@ callslip.textRange = (() => {
     return select();
   }
 
-  /** Selects all of an element whose value is nobody's business. What is in it is neither told nor sought. */
+  /**
+   * Selects the whole content of an element with a secret value. The content is neither reported nor
+   * searched.
+   */
   function selectSecret(element, text) {
     const said = target.say(element);
     if (text !== null) {
@@ -96,8 +99,8 @@ callslip.textRange = (() => {
   }
 
   /**
-   * Selects a text within an element, or without `text` all of it. Answers `{said, text}`, what is
-   * selected then; of a field whose value is nobody's business without `text`.
+   * Selects a text within an element, or without `text` its whole content. Returns `{said, text}`, where
+   * `text` is the resulting selection; it is omitted for a field with a secret value.
    */
   function select(key, text) {
     const element = target.element(key);

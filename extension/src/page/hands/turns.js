@@ -1,21 +1,24 @@
 /* global callslip */
 /**
- * Runs in each frame of a page. Commands that type, press or fill in do so in steps, between which the
- * page has its turn. One at a time does: the next that begins ends the one before, which nobody waits for
- * any more.
+ * Runs in each frame of a page. Commands that type, press or fill in work in steps, and the page runs its
+ * own code between them. Only one such command runs at a time: the next one ends the previous one, which
+ * nothing waits for any more.
  */
 callslip.turns = (() => {
-  /** Holds the turn of now: no element has such a name, and parts that are installed anew see it, too. */
+  /** Holds the current turn: no element has such a name, and parts that are installed again see it too. */
   const CURRENT = Symbol.for('callslip.turn');
 
-  /** The page is kept busy for so long at a time, in ms. */
+  /** The longest time that the page is kept busy without a break, in ms. */
   const BUSY_MS = 50;
 
-  /** The browser tells of a selection in the next task; so long is waited for that, in ms, and so often in vain. */
+  /**
+   * The browser fires selectionchange in the next task; how long to wait for that, in ms, and after how
+   * many misses to stop waiting.
+   */
   const SELECTION_MS = 100;
   const SELECTIONS_MISSED = 3;
 
-  /** Resolves once the page has had its turn. Timers would be slow in a tab that is not in front. */
+  /** Resolves once the page has run its tasks. Timers would be slow in a background tab. */
   function settled() {
     return new Promise((resolve) => {
       const { port1, port2 } = new MessageChannel();
@@ -27,7 +30,7 @@ callslip.turns = (() => {
     });
   }
 
-  /** The ends of the selection, also of one in the shadow tree of an element. */
+  /** The ends of the selection, also if it is in the shadow tree of an element. */
   function selectionAt(element) {
     const root = element.getRootNode();
     const selection = root instanceof ShadowRoot && root.getSelection ? root.getSelection() : getSelection();
@@ -36,8 +39,8 @@ callslip.turns = (() => {
   }
 
   /**
-   * Begins a turn that ends after `leftMs`, or as another begins. `far()` says how far it has come. What
-   * selects or writes is given to its `step`.
+   * Begins a turn that ends after `leftMs`, or when another one begins. `far()` describes the progress.
+   * Actions that select or write must run in its `step`.
    */
   function begin(leftMs, far) {
     const turn = {};
@@ -56,7 +59,7 @@ callslip.turns = (() => {
       });
     }
 
-    /** Acts in an editor, and resolves once the selection after that has been told of. */
+    /** Acts in an editor, and resolves once the page has been notified of the resulting selection. */
     async function actAndTell(element, act) {
       let hear;
       const heard = new Promise((resolve) => { hear = () => resolve(true); });
@@ -75,9 +78,10 @@ callslip.turns = (() => {
     }
 
     /**
-     * Acts on an element. Where that is an editor, resolves once the editor has heard of it: many keep a
-     * selection and a text of their own, which follow those of the document, and what came sooner would go
-     * where the caret was before. After the last step nothing is waited for: the page may go away by that.
+     * Acts on an element. If that is an editor, resolves once the editor has been notified: many have a
+     * selection and a text of their own, which follow those of the document, and an earlier action would
+     * apply to the previous caret position. After the last step there is no wait, because the page may
+     * navigate away.
      */
     async function step(element, act, { isLast = false } = {}) {
       check();
@@ -91,7 +95,7 @@ callslip.turns = (() => {
     return { step };
   }
 
-  /** Ends the turn of now, if there is one. */
+  /** Ends the current turn, if there is one. */
   function end() {
     globalThis[CURRENT] = undefined;
   }

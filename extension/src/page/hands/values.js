@@ -4,8 +4,8 @@ callslip.values = (() => {
   const PROTOTYPES = [HTMLInputElement, HTMLTextAreaElement, HTMLSelectElement];
 
   /**
-   * Sets a member by the browser's own setter: a framework that replaced it on the element sees the
-   * new value as one that it has not set itself.
+   * Sets a property by the browser's own setter: a framework that has replaced the setter on the element
+   * then detects that it did not set the new value itself.
    */
   function set(element, value, member = 'value') {
     const type = PROTOTYPES.find((each) => element instanceof each);
