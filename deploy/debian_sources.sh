@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 # host_sources SUITE: the host's sources of Debian packages, one a line, as that suite has them. Other
-# vendors' sources are left out.
+# vendors' sources are omitted.
 host_sources() {
   local host
   host=$(. /etc/os-release && echo "${VERSION_CODENAME:-$1}")

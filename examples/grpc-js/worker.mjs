@@ -94,7 +94,7 @@ class Execution {
     }
   }
 
-  /** Nothing may begin before this has succeeded: the command may be somebody else's by now. */
+  /** Nothing may begin before this has succeeded: the command may belong to another worker by now. */
   async #acknowledgeFirst() {
     const patienceMs = millisecondsOf(this.#lease.command.deadlines.ack_wait);
     const timeoutMs = patienceMs / 2;

@@ -85,7 +85,7 @@ export function requirePageUrl(params, field) {
 /** Rejects an address as reported to agents if secrets were omitted from it; `instead` states what to do. */
 export function requireNoGap(params, field, instead) {
   if (isGiven(params, field) && hasGap(params[field])) {
-    throw invalidParams(field, `has a secret left out; ${instead}`);
+    throw invalidParams(field, `has an omitted secret; ${instead}`);
   }
 }
 

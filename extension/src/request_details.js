@@ -1,5 +1,5 @@
 import { BODY_BYTES, BODY_READ_BYTES, DETAILS_CHARS, HEADER_CHARS } from './limits.js';
-import { isSecretName, LEFT_OUT, shownAddress, shownText, shownValue } from './secrets.js';
+import { isSecretName, OMITTED, shownAddress, shownText, shownValue } from './secrets.js';
 import { cutText } from './text.js';
 
 /** A form as text; a name without a value could be anything. */
@@ -44,8 +44,8 @@ export function shownHeaders(list = []) {
   const headers = {};
   for (const { name, value } of list) {
     const key = name.toLowerCase();
-    const shown = isSecretName(key) ? LEFT_OUT : shownAddress(cutText(value ?? '', HEADER_CHARS));
-    headers[key] = key in headers && shown !== LEFT_OUT ? `${headers[key]}, ${shown}` : shown;
+    const shown = isSecretName(key) ? OMITTED : shownAddress(cutText(value ?? '', HEADER_CHARS));
+    headers[key] = key in headers && shown !== OMITTED ? `${headers[key]}, ${shown}` : shown;
   }
   return headers;
 }
@@ -81,7 +81,7 @@ function parsed(text) {
 
 function shownForm(fields) {
   const shown = fields.map(([name, value]) => {
-    if (isSecretName(name)) return [name, LEFT_OUT];
+    if (isSecretName(name)) return [name, OMITTED];
     return [name, typeof value === 'string' ? shownValue(value) : `(${value.byteLength} bytes)`];
   });
   return new URLSearchParams(shown).toString();

@@ -2,7 +2,7 @@
  * Removes secrets from requests, detected by their names and by their format. When in doubt, a value is
  * omitted.
  */
-export const LEFT_OUT = '(left out)';
+export const OMITTED = '(value omitted)';
 
 /** Names in lower case, with `_` between their words. */
 const SECRET = new RegExp([
@@ -43,13 +43,13 @@ export function shownAddress(url) {
       const isSecret = isSecretName(given) || SECRET_IN_QUERY.test(given.toLowerCase());
       const inner = decoded(value);
       const isSafe = !isSecret && (inner === value || shownAddress(inner) === inner) && shownText(inner) === inner;
-      return isSafe ? whole : `${sign}${name}=${LEFT_OUT}`;
+      return isSafe ? whole : `${sign}${name}=${OMITTED}`;
     })
-    .replace(JWT, LEFT_OUT);
+    .replace(JWT, OMITTED);
 }
 
 /** Where `shownAddress` has omitted something: a whole value, or a token between the signs around it. */
-const GAP = /[/=?&#;]\(left(?: |%20)out\)(?=[/?&#;.*]|$)/;
+const GAP = /[/=?&#;]\(value(?: |%20)omitted\)(?=[/?&#;.*]|$)/;
 
 /** True for an address with an omitted secret, as reported to agents or as a browser writes it. */
 export function hasGap(url) {
@@ -67,9 +67,9 @@ function decoded(text) {
 /** A text without the values of secret names, and without tokens and card numbers. */
 export function shownText(text) {
   return text
-    .replace(JWT, LEFT_OUT)
-    .replace(CARD, (digits) => (isCard(digits) ? LEFT_OUT : digits))
-    .replace(NAMED, (whole, name, sign) => (isSecretName(name) ? `${name}${sign}${LEFT_OUT}` : whole));
+    .replace(JWT, OMITTED)
+    .replace(CARD, (digits) => (isCard(digits) ? OMITTED : digits))
+    .replace(NAMED, (whole, name, sign) => (isSecretName(name) ? `${name}${sign}${OMITTED}` : whole));
 }
 
 /** Card numbers have a check digit, which few other numbers have by chance. */
@@ -81,20 +81,20 @@ function isCard(text) {
 
 /** A JSON value without the secrets in it; `within` is the name of its container. */
 export function shownValue(value, within = '', depth = 0) {
-  if (depth > DEEPEST) return LEFT_OUT;
+  if (depth > DEEPEST) return OMITTED;
   if (typeof value === 'string') return shownString(value, depth);
-  if (typeof value === 'number') return shownText(String(value)) === String(value) ? value : LEFT_OUT;
+  if (typeof value === 'number') return shownText(String(value)) === String(value) ? value : OMITTED;
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
     const [name] = value;
-    if (value.length === 2 && isSecretString(name)) return [name, LEFT_OUT];
+    if (value.length === 2 && isSecretString(name)) return [name, OMITTED];
     return value.map((each) => shownValue(each, within, depth + 1));
   }
   const members = Object.entries(value);
   const isNamed = members.some(([name, each]) => NAMING.has(name.toLowerCase()) && isSecretString(each));
   const shown = members.map(([name, each]) => {
-    if (isSecretName(name) || isSecretName(`${within}_${name}`)) return [name, LEFT_OUT];
-    if (isNamed && !(NAMING.has(name.toLowerCase()) && typeof each === 'string')) return [name, LEFT_OUT];
+    if (isSecretName(name) || isSecretName(`${within}_${name}`)) return [name, OMITTED];
+    if (isNamed && !(NAMING.has(name.toLowerCase()) && typeof each === 'string')) return [name, OMITTED];
     return [name, shownValue(each, name, depth + 1)];
   });
   return Object.fromEntries(shown);
@@ -112,5 +112,5 @@ function shownString(text, depth) {
       // It only begins like JSON.
     }
   }
-  return shownText(GRAPHQL.test(text) ? text.replace(GRAPHQL_TEXT, `"${LEFT_OUT}"`) : text);
+  return shownText(GRAPHQL.test(text) ? text.replace(GRAPHQL_TEXT, `"${OMITTED}"`) : text);
 }

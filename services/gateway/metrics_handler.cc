@@ -26,7 +26,7 @@ void AddRequests(const HttpMetrics& requests, MetricsPage& page) {
       labels.emplace_back("code", absl::StrCat(status));
       page.Counter(
           "callslip_http_requests_total",
-          "Requests that were answered, by route and status. Refused at the door, or of no "
+          "Answered requests, by route and status. Requests that a filter refused, or without a "
           "route: other.",
           AsDouble(ended), labels);
     }

@@ -480,12 +480,12 @@ describe('network', () => {
     const idOf = async (part) => (await perform({ action: 'network', url_contains: part })).entries.at(-1).id;
     const entry = await perform({ action: 'network', text: await idOf('id=again') });
     assert.equal(entry.request_headers['x-kind'], 'plain');
-    assert.equal(entry.request_headers['x-token'], '(left out)');
+    assert.equal(entry.request_headers['x-token'], '(value omitted)');
     assert.ok(entry.response_headers.date);
     assert.equal(entry.response.fetched_again, true);
     assert.equal(pages.counts.get('again'), 2);
     const post = await perform({ action: 'network', text: await idOf('id=post') });
-    assert.equal(post.request_body, '{"a":1,"password":"(left out)"}');
+    assert.equal(post.request_body, '{"a":1,"password":"(value omitted)"}');
     assert.equal('response' in post, false);
     const { entries } = await perform({ action: 'network' });
     const { id } = entries.findLast(({ type }) => type === 'main_frame');

@@ -294,15 +294,15 @@ describe('what is not told', () => {
 test('addresses are told without the secrets in them', () => lookAt('/links?token=hush7731&page=2', async (page, tabId) => {
   const { text } = await setting.outline(tabId, { view: 'urls' });
   assert.deepEqual(text.split('\n'), [
-    `${setting.url}/links?token=(left out)&page=2 · Links`,
-    'e1 link Unsubscribe → /off?user=7&token=(left out)', 'Or [e2 link here → /on?a=b&sig=(left out)] please',
+    `${setting.url}/links?token=(value omitted)&page=2 · Links`,
+    'e1 link Unsubscribe → /off?user=7&token=(value omitted)', 'Or [e2 link here → /on?a=b&sig=(value omitted)] please',
   ]);
 }));
 
 test('nor do brackets or a password in an address hide where its secrets are', () => lookAt('/brackets', async (page, tabId) => {
   const { text } = await setting.outline(tabId, { view: 'urls' });
   assert.deepEqual(text.split('\n').slice(1), [
-    '[e1 link Off → /off?ids[%5D=7&token=(left out)] and', '[e2 link six → http://[::1]:81/a?token=(left out)] or',
+    '[e1 link Off → /off?ids[%5D=7&token=(value omitted)] and', '[e2 link six → http://[::1]:81/a?token=(value omitted)] or',
     'e3 link Ada → http://127.0.0.1/b', 'e4 link Own → /c',
   ]);
 }));

@@ -57,7 +57,7 @@ describe('network log', () => {
     requests.onBeforeRedirect.fire({ requestId: 'a', timeStamp: 1_040, statusCode: 302, redirectUrl });
     const [entry] = network.recent(7, 50, '').entries;
     assert.deepEqual([entry.url, entry.redirected_to],
-      ['http://page.test/?code=(left out)', 'http://page.test/#access_token=(left out)']);
+      ['http://page.test/?code=(value omitted)', 'http://page.test/#access_token=(value omitted)']);
     assert.equal(network.entry(7, 'a').url, 'http://page.test/?code=hush');
   });
 
@@ -103,14 +103,14 @@ describe('network log', () => {
     requests.onHeadersReceived.fire({ requestId: 'a', responseHeaders: headers(
       ['Vary', 'a'], ['vary', 'b'], ['Set-Cookie', 'a=hush'], ['set-cookie', 'b=hush']) });
     const { entry: first, url } = network.entry(7, 'a');
-    assert.equal(first.request_body, '{"name":"Ada","password":"(left out)","api_key":"(left out)"}');
+    assert.equal(first.request_body, '{"name":"Ada","password":"(value omitted)","api_key":"(value omitted)"}');
     assert.equal(url, 'http://page.test/a');
     const { entry } = network.entry(7, 'a.2');
-    assert.equal(entry.request_body, 'user=ada&pwd=%28left+out%29');
+    assert.equal(entry.request_body, 'user=ada&pwd=%28value+omitted%29');
     assert.deepEqual(entry.request_headers, {
-      accept: 'text/html', authorization: '(left out)', cookie: '(left out)', 'x-api-key': '(left out)',
+      accept: 'text/html', authorization: '(value omitted)', cookie: '(value omitted)', 'x-api-key': '(value omitted)',
     });
-    assert.deepEqual(entry.response_headers, { vary: 'a, b', 'set-cookie': '(left out)' });
+    assert.deepEqual(entry.response_headers, { vary: 'a, b', 'set-cookie': '(value omitted)' });
     assert.equal(network.entry(8, 'a'), undefined);
     assert.equal(JSON.stringify([first, entry]).includes('hush'), false);
   });

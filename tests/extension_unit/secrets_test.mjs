@@ -26,8 +26,8 @@ describe('a body', () => {
     const formData = { user: ['ada'], pass: [HUSH], 'card[number]': [HUSH], note: [`my password=${HUSH}`] };
     const shown = shownBody({ formData });
     assert.equal(shown.includes(HUSH), false, shown);
-    assert.match(shown, /^user=ada&pass=%28left\+out%29&/);
-    assert.equal(shownBody(raw(`user=ada&passcode=${HUSH}`)), 'user=ada&passcode=%28left+out%29');
+    assert.match(shown, /^user=ada&pass=%28value\+omitted%29&/);
+    assert.equal(shownBody(raw(`user=ada&passcode=${HUSH}`)), 'user=ada&passcode=%28value+omitted%29');
   });
 
   test('as JSON: whole members, and the value beside a name', () => {
@@ -44,7 +44,7 @@ describe('a body', () => {
     for (const body of bodies) {
       const shown = shownBody(raw(JSON.stringify(body)));
       assert.equal(/hush7731|773155|4242/.test(shown), false, shown);
-      assert.match(shown, /\(left out\)/);
+      assert.match(shown, /\(value omitted\)/);
       JSON.parse(shown);
     }
     const plain = { name: 'Ada', query: 'red shoes', list: [1, 2.5, null, true], time: '1795543110002', more: { id: 'x' } };
@@ -66,12 +66,12 @@ describe('a body', () => {
 
 test('addresses: what is secret in their query and fragment, and who is named before the host', () => {
   const shown = {
-    'https://a.test/cb?code=x1&state=2': 'https://a.test/cb?code=(left out)&state=2',
-    'https://a.test/#access_token=x1&b': 'https://a.test/#access_token=(left out)&b',
+    'https://a.test/cb?code=x1&state=2': 'https://a.test/cb?code=(value omitted)&state=2',
+    'https://a.test/#access_token=x1&b': 'https://a.test/#access_token=(value omitted)&b',
     'https://ada:x1@a.test/?q=a': 'https://a.test/?q=a',
-    'https://a.test/?next=%2Fcb%3Fcode%3Dx1&q=%20': 'https://a.test/?next=(left out)&q=%20',
-    'https://a.test/?key=x1&ticket=x1': 'https://a.test/?key=(left out)&ticket=(left out)',
-    'https://a.test/?p%61ssword=x1': 'https://a.test/?p%61ssword=(left out)',
+    'https://a.test/?next=%2Fcb%3Fcode%3Dx1&q=%20': 'https://a.test/?next=(value omitted)&q=%20',
+    'https://a.test/?key=x1&ticket=x1': 'https://a.test/?key=(value omitted)&ticket=(value omitted)',
+    'https://a.test/?p%61ssword=x1': 'https://a.test/?p%61ssword=(value omitted)',
     'https://a.test/a=1;b=2?q=%E0&country_code=de': 'https://a.test/a=1;b=2?q=%E0&country_code=de',
   };
   for (const [url, expected] of Object.entries(shown)) assert.equal(shownAddress(url), expected);
@@ -81,12 +81,12 @@ test('headers: those with secret names, and secrets in the addresses of the othe
   const list = Object.entries({ 'X-JWT': 'x', 'X-OTP': 'x', Accept: 'a;q=0.9', Referer: 'https://a.test/?access_token=x1',
     Location: '/cb?code=x1', 'X-Any': 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.x1' }).map(([name, value]) => ({ name, value }));
   assert.deepEqual(shownHeaders(list), {
-    'x-jwt': '(left out)', 'x-otp': '(left out)', accept: 'a;q=0.9', referer: 'https://a.test/?access_token=(left out)',
-    location: '/cb?code=(left out)', 'x-any': '(left out)',
+    'x-jwt': '(value omitted)', 'x-otp': '(value omitted)', accept: 'a;q=0.9', referer: 'https://a.test/?access_token=(value omitted)',
+    location: '/cb?code=(value omitted)', 'x-any': '(value omitted)',
   });
 });
 
 test('a text: what stands behind a secret name', () => {
-  assert.equal(shownText('a: b, token = "x y", d'), 'a: b, token = (left out), d');
+  assert.equal(shownText('a: b, token = "x y", d'), 'a: b, token = (value omitted), d');
   assert.equal(shownText('Note: the password is gone'), 'Note: the password is gone');
 });

@@ -8,7 +8,7 @@ import { describeTab } from '../../extension/src/tabs.js';
 import { toldAddress, toldTitle } from '../../extension/src/told_page.js';
 
 const SECRET = 'https://ada:pass@page.test/reset?page=2&token=hush7731&q=red%20shoes#access_token=hush7731&state=x';
-const TOLD = 'https://page.test/reset?page=2&token=(left out)&q=red%20shoes#access_token=(left out)&state=x';
+const TOLD = 'https://page.test/reset?page=2&token=(value omitted)&q=red%20shoes#access_token=(value omitted)&state=x';
 
 test('an address keeps all but its secrets', () => {
   assert.equal(toldAddress(SECRET), TOLD);
@@ -19,10 +19,10 @@ test('an address keeps all but its secrets', () => {
 });
 
 test('a title that is an address has none, either', () => {
-  assert.equal(toldTitle('page.test/?token=hush7731'), 'page.test/?token=(left out)');
+  assert.equal(toldTitle('page.test/?token=hush7731'), 'page.test/?token=(value omitted)');
   // The browser shows some of an address decoded, or cuts it.
-  assert.equal(toldTitle('page.test/my file?q=red shoes&token=hush 7731#x'), 'page.test/my file?q=red shoes&token=(left out)#x');
-  assert.equal(toldTitle('Sign in: /a?code=hush'), 'Sign in: /a?code=(left out)');
+  assert.equal(toldTitle('page.test/my file?q=red shoes&token=hush 7731#x'), 'page.test/my file?q=red shoes&token=(value omitted)#x');
+  assert.equal(toldTitle('Sign in: /a?code=hush'), 'Sign in: /a?code=(value omitted)');
   for (const title of ['Token=rings', 'Q&A', 'What is a token?', '']) assert.equal(toldTitle(title), title);
 });
 
@@ -38,20 +38,20 @@ test('nobody goes to an address with something left out', () => {
     `https://page.test/in/${JWT}/now?a=b`]) {
     const told = toldAddress(address);
     for (const url of [told, new URL(told).href]) {
-      assert.throws(() => requirePageUrl({ url }, 'url'), invalidParams('url', 'has a secret left out; use the tab or the link that has all of it'));
+      assert.throws(() => requirePageUrl({ url }, 'url'), invalidParams('url', 'has an omitted secret; use the tab or the link that has all of it'));
     }
   }
 });
 
 test('nor does anybody wait for one', () => {
-  for (const url of [toldAddress('https://page.test/?token=hush7731'), '**?token=(left%20out)*', '/in/(left out)', 'token=(left out)']) {
-    assert.throws(() => waitFor.check({ url }), invalidParams('url', 'has a secret left out; wait for a part without it'));
+  for (const url of [toldAddress('https://page.test/?token=hush7731'), '**?token=(value%20omitted)*', '/in/(value omitted)', 'token=(value omitted)']) {
+    assert.throws(() => waitFor.check({ url }), invalidParams('url', 'has an omitted secret; wait for a part without it'));
   }
 });
 
 test('an address may have these words of its own', () => {
-  for (const url of ['https://page.test/?token=abc', 'https://page.test/wiki/Verbs_(left out)', 'https://page.test/?q=words (left out) here',
-    'https://page.test/?q=notes%20(left%20out)', 'https://page.test/(left out) in the rain']) {
+  for (const url of ['https://page.test/?token=abc', 'https://page.test/wiki/Verbs_(value omitted)', 'https://page.test/?q=words (value omitted) here',
+    'https://page.test/?q=notes%20(value%20omitted)', 'https://page.test/(value omitted) in the rain']) {
     requirePageUrl({ url }, 'url');
     waitFor.check({ url });
   }

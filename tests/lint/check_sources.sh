@@ -16,6 +16,13 @@ forbid() {
   fi
 }
 
+# The English of everything but tests and decisions: phrases.txt has each pattern and what to write.
+while IFS=$'\t' read -r phrase instead; do
+  [[ -z $phrase || $phrase == \#* ]] || forbid "write plain English ($instead)" "$phrase" \
+    services web/src extension/src proto docs deploy examples README.md CONTRIBUTING.md \
+    ARCHITECTURE.md ':!docs/adr' ':!*_test.cc' ':!*fixture.h'
+done <tests/lint/phrases.txt
+
 sources=('services/*.h' 'services/*.cc' 'tests/*.h' 'tests/*.cc')
 
 forbid "real time is read in common/clock.cc only (take a Clock)" \
@@ -37,7 +44,7 @@ for room in runner session annotation queue journal worker command; do
   later+="|domain/$room"
 done
 later=process
-for room in rpc metrics storage; do
+for room in rpc metrics storage server; do
   forbid "$room includes the domain, and the folders of the tracker that it stands on" \
     "#include \"tracker/($later)/" "services/tracker/$room/*" ':!*_test.cc' ':!*fixture.h'
   later+="|$room"

@@ -82,7 +82,7 @@ absl::Status Listener::Bind(const Address& address) {
 }
 
 void Listener::Close() {
-  // Before it is closed: later the path may be somebody else's.
+  // Before it is closed: later the path may belong to another program.
   if (acceptor_.is_open() && file_ != 0 && FileAt(address_.unix_path) == file_) {
     unlink(address_.unix_path.c_str());
   }

@@ -130,7 +130,7 @@ void Transport::Cancel() {
 
 void Transport::Close() {
   CloseTls();
-  // It knows the socket by its number, which is somebody else's soon.
+  // It knows the socket by its number, which another socket gets soon.
   if (tls_ != nullptr) tls_->session = nullptr;
   Error ignored;
   socket_.close(ignored);

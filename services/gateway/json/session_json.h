@@ -52,7 +52,7 @@ Json ToMessage(const v1::SessionUpdate& update);
 Json ToMessage(const v1::SessionNotice& notice);
 
 // {"type": "request_failed", "data": {"error", "message", "hint", "retry_after_ms"?, "request"?,
-// "request_id"?}}: what is told over a stream or a socket where an HTTP error would be the answer.
+// "request_id"?}}: sent over a stream or a socket in place of an HTTP error.
 // `request` is the type of the message that has failed, `request_id` what its sender calls it.
 Json FailureMessage(const TrackerError& error, const std::string& request = "",
                     const std::string& request_id = "");

@@ -249,8 +249,8 @@ void McpServer::BeginWait(std::shared_ptr<Exchange> exchange, Wait wait) const {
                span = std::move(span)](const absl::StatusOr<v1::Command>& command) mutable {
     span.End();
     if (command.ok()) exchange->LinkSpan(command->traceparent());
-    // A plain look must stay cheap; only after a wait without an end does the result say if a worker is
-    // missing.
+    // A plain look must stay cheap; only after a wait without an end does the result say if a
+    // worker is missing.
     const bool in_vain = command.ok() && command->state() == v1::COMMAND_STATE_QUEUED &&
                          wait.command.at_most > absl::ZeroDuration();
     if (in_vain) {

@@ -41,8 +41,8 @@ std::string Text(const Json& json, size_t& room) {
     room -= std::min(room, ValuesIn(json));
     return text;
   }
-  const std::string left_out = absl::StrCat("left out: ", text.size(), " bytes");
-  return json.is_array() ? Json::array({acp::TextBlock(left_out)}).dump() : Json(left_out).dump();
+  const std::string omitted = absl::StrCat("omitted: ", text.size(), " bytes");
+  return json.is_array() ? Json::array({acp::TextBlock(omitted)}).dump() : Json(omitted).dump();
 }
 
 NewEvent OtherEvent(std::string type, const Json& data) {
@@ -50,7 +50,7 @@ NewEvent OtherEvent(std::string type, const Json& data) {
   const size_t bytes = Dump(data).size();
   if (Fits(data, bytes, kMaxEventValues)) return {std::move(type), data};
   NewEvent event(std::move(type));
-  event.Set("left_out", "data").Set("bytes", bytes);
+  event.Set("omitted", "data").Set("bytes", bytes);
   return event;
 }
 
@@ -153,7 +153,7 @@ std::string IdText(absl::string_view id) {
 
 v1::SessionEvent LeftOut(const v1::SessionEvent& refused, absl::string_view why) {
   return NewEvent("agent_update")
-      .Set("left_out", refused.type())
+      .Set("omitted", refused.type())
       .Set("bytes", refused.ByteSizeLong())
       .Set("why", Cut(why, kMaxPlanTextBytes))
       .ToProto();
