@@ -33,7 +33,7 @@ CredentialPtr Find(const Map& map, const Key& key) {
 }  // namespace
 
 CredentialPtr Credentials::FindToken(absl::string_view token) const {
-  // A plain lookup: no caller can steer the digest of what it sends toward a known one.
+  // A plain lookup is safe: no caller can steer the digest of what it sends toward a known one.
   const Sha256Digest digest = Sha256(token);
   MutexLock lock(&mutex_);
   return Find(known_.by_token, digest);

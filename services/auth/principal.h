@@ -21,7 +21,7 @@ enum class Role {
   kAdmin,    // Sees and does everything, for all clients.
   kRunner,   // Runs the agents of all clients' sessions.
   kGateway,  // Acts for others, whom it has authenticated.
-  kLocal,    // An unauthenticated caller on this machine: all of these, but only for itself.
+  kLocal,    // An unauthenticated caller on this machine: all of the above, for itself only.
 };
 
 // The roles that a token can have, in the order of their declaration.

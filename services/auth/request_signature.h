@@ -34,8 +34,8 @@ struct RequestSignature {
 RequestSignature SignRequest(absl::string_view token, const RequestToSign& request, int64_t time_ms,
                              absl::string_view nonce);
 
-// Whether `signature` was made for this request with this token. Takes constant time. Checks
-// neither the clock nor reuse of the nonce.
+// Whether `signature` was made for this request with this token. Its timing does not reveal how
+// much of the signature is right. Checks neither the clock nor reuse of the nonce.
 bool IsSignatureOf(absl::string_view token, const RequestToSign& request,
                    const RequestSignature& signature);
 
@@ -53,7 +53,7 @@ std::optional<RequestSignature> ParseSignature(absl::string_view authorization);
 std::string ProveAnswer(absl::string_view token, absl::string_view nonce, int status,
                         std::optional<absl::string_view> body);
 
-// Whether `proof` is that proof. Takes constant time.
+// Whether `proof` is that proof. Its timing does not reveal how much of it is right.
 bool IsProofOf(absl::string_view token, absl::string_view nonce, int status,
                std::optional<absl::string_view> body, absl::string_view proof);
 

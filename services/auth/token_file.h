@@ -48,8 +48,8 @@ absl::StatusOr<TokenFile> LoadTokenFile(const std::string& path);
 absl::Status SessionKeyMissing(const std::string& path);
 
 // Atomically changes the text of the file at `path`, which must be valid before and after: readers
-// see either the old or the new text. Owner and mode are kept. Concurrent callers take turns.
-// Errors as above, and those of `edit`.
+// see either the old or the new text. Keeps the owner; the mode is 0600. Concurrent callers take
+// turns. Errors as above, and those of `edit`.
 absl::Status EditTokenFile(
     const std::string& path,
     const std::function<absl::StatusOr<std::string>(const std::string& text)>& edit);

@@ -47,8 +47,8 @@ absl::Time WallTime();
 absl::Time ToWallTime(absl::Time time);
 absl::Time FromWallTime(absl::Time wall);
 
-// Remembers the wall-clock time at a start, and how far the wall clock has been stepped since.
-// `running` is the time of a clock that is never set. Thread-safe.
+// Knows the initial wall-clock time, and how far the wall clock has been stepped since. `running`
+// is the time of a clock that is never set. Thread-safe.
 class WallAnchor {
  public:
   WallAnchor(absl::Time wall, absl::Duration running) : wall_(wall), running_(running) {}

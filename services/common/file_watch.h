@@ -16,7 +16,7 @@ namespace callslip {
 // thread, which works on any file system.
 class FileWatch {
  public:
-  // Twice within the second that a person who changes a file may have to wait.
+  // Two looks within the second that a change can take to apply.
   static constexpr absl::Duration kEvery = absl::Milliseconds(400);
 
   // Calls `on_change` on the watch's thread, once for all files that changed since the last look.

@@ -163,8 +163,7 @@ class Scanner {
   }
 
   const char* SkipUnkept(const char* at, const int outer_depth) {
-    std::array<char, kMaxScannedDepth + 1> closings;  // The closing brackets of what is open, by
-                                                      // depth.
+    std::array<char, kMaxScannedDepth + 1> closings;  // Of what is open, by depth.
     int depth = outer_depth;
     while (true) {
       // A value begins here.

@@ -14,8 +14,8 @@
 
 namespace callslip {
 
-// The upper bounds of the buckets for all latencies, in nanoseconds: from a call over loopback (0.1
-// ms) to a person's ten minutes, three per decade where most latencies lie.
+// The upper bounds of the buckets for all latencies, in nanoseconds: from 0.1 ms, a call over
+// loopback, to a person's ten minutes, three per decade where most latencies lie.
 inline constexpr std::array<int64_t, 20> kLatencyBoundsNanos = {
     100'000,        250'000,        500'000,        1'000'000,       2'500'000,
     5'000'000,      10'000'000,     25'000'000,     50'000'000,      100'000'000,

@@ -11,9 +11,9 @@
 
 namespace callslip {
 
-// A set whose entries exist as long as their Place, which the object that an entry is about owns. A
-// list of weak pointers would also work, but would keep the memory of objects made by
-// std::make_shared until the list is swept.
+// A set of entries, each of which exists as long as its Place: a member of the object that the
+// entry describes. A list of weak pointers would also work, but would keep the memory of objects
+// made by std::make_shared until the list is swept.
 //
 // Thread-safe. A Place may outlive the set.
 template <typename Entry>
@@ -36,8 +36,7 @@ class LiveSet {
     }
     ~Place() {
       if (state_ == nullptr) return;
-      std::list<Entry> gone;  // Destroyed without the mutex, because its destructor can do
-                              // anything.
+      std::list<Entry> gone;  // Destroyed without the mutex: its destructor can do anything.
       MutexLock lock(&state_->mutex);
       gone.splice(gone.begin(), state_->entries, at_);
     }

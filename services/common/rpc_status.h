@@ -8,10 +8,10 @@
 
 namespace callslip {
 
-// Carries an absl::Status over gRPC: the canonical code and message as themselves, the
-// ErrorDetails as trailing metadata (callslip-reason, callslip-hint, callslip-retry-after-ms,
-// callslip-depth). Text metadata rather than google.rpc details: readable in every client and
-// command-line tool without further protos.
+// Carries an absl::Status over gRPC: the canonical code and message unchanged, the ErrorDetails as
+// trailing metadata (callslip-reason, callslip-hint, callslip-retry-after-ms, callslip-depth). Text
+// metadata rather than google.rpc details: readable in every client and command-line tool without
+// further protos.
 
 // Call it before the call is finished, because it adds trailing metadata to `context`.
 grpc::Status ToGrpc(const absl::Status& status, grpc::ServerContextBase& context);

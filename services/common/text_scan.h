@@ -14,9 +14,8 @@
 // Text scanning at memory speed: the per-byte code is in this header so that it is inlined.
 namespace callslip {
 
-// The first character from `at` on that a JSON string must not contain as it is or that needs a
-// closer look: a quote, a backslash, a control character or non-ASCII; `end` if there is none.
-// Checks eight bytes at a time.
+// The first character from `at` on that needs handling in a JSON string: a quote, a backslash, a
+// control character or non-ASCII; `end` if there is none. Checks eight bytes at a time.
 inline const char* SkipPlainJson(const char* at, const char* end) {
   constexpr uint64_t kEach = 0x0101010101010101;
   while (end - at >= 8) {

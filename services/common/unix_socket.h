@@ -8,9 +8,9 @@
 // Helpers for the files of Unix-domain sockets.
 namespace callslip {
 
-// False if the socket at `path` is absent or left behind by a dead process, else true. Binding does
-// not tell: it either takes over the path of a live socket too, or fails on a dead one. Does not
-// block.
+// Whether a process uses the socket at `path`. False if it is absent, left behind by a dead
+// process, or the path is too long. Binding cannot tell: it either replaces a live socket too, or
+// fails on a dead one. Does not block.
 bool IsSocketInUse(const std::string& path);
 
 // Prepares `path` for a new socket: removes one that was left behind. UNAVAILABLE if a process

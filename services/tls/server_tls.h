@@ -41,8 +41,7 @@ class ServerTls {
 
   const TlsFiles files_;
   mutable Mutex mutex_;
-  SslContextPtr context_ ABSL_GUARDED_BY(mutex_);  // Sessions keep the context that they were made
-                                                   // from.
+  SslContextPtr context_ ABSL_GUARDED_BY(mutex_);  // Sessions keep their context.
   FileWatch watch_;
 };
 

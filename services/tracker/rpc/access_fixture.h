@@ -52,11 +52,11 @@ inline std::vector<const google::protobuf::MethodDescriptor*> AllMethods() {
 
 inline std::string TokenOf(const std::string& name) { return name + std::string(40, '-'); }
 
-// Somebody at the admission.
+// A caller of the tracker.
 struct Caller {
-  std::string column;  // In the docs.
+  std::string column;  // The role's column in the docs.
   std::string name;
-  std::string token;  // Empty: shows none.
+  std::string token;  // Empty: sends none.
   bool over_unix_socket = false;
 };
 
@@ -88,7 +88,7 @@ inline bool Names(const google::protobuf::MethodDescriptor& method, const char* 
   return method.input_type()->FindFieldByName(field) != nullptr;
 }
 
-// A tracker whose callers are to be told apart.
+// A tracker that distinguishes its callers.
 class AccessTest : public testing::Test {
  protected:
   using Message = google::protobuf::Message;
@@ -96,7 +96,7 @@ class AccessTest : public testing::Test {
 
   ~AccessTest() override { server_.Drain(absl::ZeroDuration()); }
 
-  // At the end of a constructor.
+  // Call it at the end of a constructor.
   void Serve(const std::optional<TlsFiles>& tls = std::nullopt, int pollers = 2) {
     bound_ = *server_.Start(
         {{.host = "127.0.0.1", .port = 0}, {.unix_path = folder_.path() + "/tracker.sock"}},
@@ -124,7 +124,7 @@ class AccessTest : public testing::Test {
     server_.SetCredentials(credentials_);
   }
 
-  // What becomes of a call: its error, or OK where it is let in and answered, sends something, or
+  // The outcome of a call: its error, or OK if it is accepted and answered, sends a message, or
   // stays open for a moment.
   absl::Status Outcome(const MethodDescriptor& method, const Caller& caller,
                        const std::function<void(Message&)>& fill = nullptr) {
@@ -138,7 +138,7 @@ class AccessTest : public testing::Test {
     EXPECT_TRUE(
         (grpc::GenericSerialize<grpc::ProtoBufferWriter, Message>(*request, &bytes, &own)).ok());
     grpc::ClientContext context;
-    // For streams that have nothing to tell.
+    // For streams that have nothing to send.
     const bool is_silent = method.name() == "StreamCommands";
     if (is_silent) context.set_deadline(gpr_time_from_millis(100, GPR_TIMESPAN));
     if (!caller.token.empty()) context.AddMetadata("authorization", "Bearer " + caller.token);
@@ -170,14 +170,14 @@ class AccessTest : public testing::Test {
     return FromGrpc(status, context);
   }
 
-  // One call with the token of a principal.
+  // One call with a principal's token.
   template <typename Stub, typename Request, typename Response>
   absl::StatusOr<Response> Call(grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
                                                              Response*),
                                 const std::string& as, const Request& request) {
     return CallOver(tcp_, method, TokenOf(as), request);
   }
-  // Without a token, where that is empty.
+  // Without a token if `token` is empty.
   template <typename Stub, typename Request, typename Response>
   static absl::StatusOr<Response> CallOver(const std::shared_ptr<grpc::Channel>& channel,
                                            grpc::Status (Stub::*method)(grpc::ClientContext*,

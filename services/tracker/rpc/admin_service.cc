@@ -86,7 +86,7 @@ void AdminService::ServeOn(AsyncServer& server) {
         }
         return absl::OkStatus();
       },
-      // It tells of a storage that fails while it does.
+      // Not gated, because it must report a storage failure while the storage is failing.
       Outputs::kFree);
 }
 

@@ -16,9 +16,9 @@ class AdminService {
 
   AdminService(Clock* clock, TrackerStatisticsSource* source) : clock_(clock), source_(source) {}
 
-  // Before the server is started.
+  // Call before the server is started.
   static void AddTo(AsyncServer& server) { server.AddService(kName); }
-  // After the server was started.
+  // Call after the server was started.
   void ServeOn(AsyncServer& server);
 
  private:

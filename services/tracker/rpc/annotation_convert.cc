@@ -23,7 +23,7 @@ AnnotationQuery QueryOf(const Request& request) {
   return query;
 }
 
-// What was asked for, as the params of the command.
+// The requested tab and session, as the params of the command.
 Payload ParamsOf(const v1::RequestAnnotationsRequest& request) {
   google::protobuf::Struct params;
   auto& fields = *params.mutable_fields();
@@ -36,12 +36,12 @@ Payload ParamsOf(const v1::RequestAnnotationsRequest& request) {
   return std::make_shared<const std::string>(std::move(json));
 }
 
-// As all who read it parse it.
+// The limit of all its readers.
 constexpr int kMaxDrawingDepth = 64;
 
-// A drawing as it is kept: written anew, so that what its readers would refuse, such as half a
-// character or a member twice, is in it no more. Nothing for what is none. What the members of a
-// drawing and of its annotations are, its worker and its readers know.
+// Normalizes a drawing for storage: serializes it anew, without parts that its readers would
+// refuse, such as half a character or duplicate members. Nullopt if it is not a drawing. The other
+// members of a drawing and of its annotations are known only to its worker and its readers.
 std::optional<std::string> DrawingContent(const std::string& content) {
   std::string mended;
   const absl::string_view text = MendJson(content, mended);
@@ -69,7 +69,7 @@ AnnotationQuery QueryFrom(const v1::ListAnnotationsRequest& request) { return Qu
 
 absl::StatusOr<Drawing> DrawingFrom(const v1::Drawing& drawing) {
   std::string content = drawing.content();
-  // That it is missing is said elsewhere, and what is too large is refused by its size.
+  // A missing drawing is reported elsewhere, and one that is too large is refused by its size.
   if (!content.empty() && content.size() <= kMaxDrawingBytes) {
     std::optional<std::string> kept = DrawingContent(content);
     if (!kept.has_value()) {

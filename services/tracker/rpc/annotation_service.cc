@@ -57,7 +57,7 @@ absl::Status AnnotationService::Append(const CallContext& caller,
 absl::Status AnnotationService::List(const CallContext& caller,
                                      const v1::ListAnnotationsRequest& request,
                                      v1::ListAnnotationsResponse& response) {
-  // Who only looks collects nothing.
+  // A peek collects nothing.
   const bool peek = request.peek() || caller.role == Role::kViewer;
   ASSIGN_OR_RETURN(const DrawingPage page,
                    store_->List(caller.client_id, QueryFrom(request), request.page_size(),
@@ -65,7 +65,7 @@ absl::Status AnnotationService::List(const CallContext& caller,
   for (const DrawingPtr& drawing : page.drawings) Fill(*drawing, *response.add_drawings());
   response.set_next_page_token(page.next_page_token);
   if (!peek) {
-    // Not before they have left: a caller that was told of an error has none of them.
+    // Only once they have been sent: a caller that got an error has none of them.
     caller.WhenAnswered([this, client_id = caller.client_id, drawings = page.drawings] {
       store_->Collect(client_id, drawings);
     });

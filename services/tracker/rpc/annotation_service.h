@@ -18,9 +18,9 @@ class AnnotationService {
 
   AnnotationService(Clock* clock, AnnotationStore* store) : clock_(clock), store_(store) {}
 
-  // Before the server is started.
+  // Call before the server is started.
   static void AddTo(AsyncServer& server) { server.AddService(kName); }
-  // After the server was started.
+  // Call after the server was started.
   void ServeOn(AsyncServer& server);
 
  private:

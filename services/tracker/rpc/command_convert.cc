@@ -19,7 +19,7 @@ namespace callslip::tracker {
 
 namespace {
 
-// Steps that have not happened are omitted.
+// Omits events that have not happened.
 void SetIfKnown(absl::Time time, google::protobuf::Timestamp* (v1::Command::*mutable_field)(),
                 v1::Command& command) {
   if (time != absl::InfinitePast()) Set(time, *(command.*mutable_field)());
@@ -33,7 +33,7 @@ void SetText(absl::string_view text, std::string* field) {
   field->assign(text.data(), text.size());
 }
 
-// Without touching the field of an empty text, which would allocate it.
+// Does not touch the field for an empty text, which would allocate it.
 void SetIfAny(absl::string_view text, std::string* (v1::Command::*mutable_field)(),
               v1::Command& command) {
   if (!text.empty()) SetText(text, (command.*mutable_field)());
@@ -93,7 +93,7 @@ void FillTrace(const CommandSnapshot& command, v1::Command& message) {
     SetText(SourceName(entry.source), added.mutable_source());
     Set(absl::FromUnixNanos(entry.unix_nanos), *added.mutable_time());
   }
-  // The last delivery is that to the last of them.
+  // The last delivery was to the last worker.
   auto worker = command.workers.rbegin();
   for (int at = message.trace_size(); at-- > 0 && worker != command.workers.rend();) {
     if (command.trace[at].stage == TraceEntry::Stage::kSent) {
@@ -137,7 +137,7 @@ void FillSpec(const CommandSpec& spec, CommandView view, v1::Command& message) {
   if (view != CommandView::kWithoutPayloads) FillDeadlines(spec, *message.mutable_deadlines());
 }
 
-// What the request names goes before what the metadata of its call does.
+// The trace in the request takes precedence over that in the call's metadata.
 void TakeTrace(const CallContext& caller, const v1::RegisterCommandRequest& request,
                CommandRequest& command) {
   const bool is_named = !request.traceparent().empty();
@@ -330,7 +330,7 @@ absl::StatusOr<CommandOutcome> OutcomeFrom(const v1::CompleteCommandRequest& req
 }
 
 CommandError ErrorFrom(const v1::CommandError& error) {
-  // What a worker does not rule out may be so.
+  // If the worker does not rule it out, it may have executed.
   return {error.code(), error.message(), error.hint(),
           error.has_may_have_executed() ? error.may_have_executed() : true};
 }
@@ -342,7 +342,7 @@ std::optional<CommandProgress> ProgressFrom(const v1::AcknowledgeCommandRequest&
 
 LeaseProof ProofFrom(const std::string& lease_token, int attempt) {
   if (lease_token.empty()) return {.attempt = attempt};
-  // Text that is no token proves nothing, as a foreign one does.
+  // Text that is not a token proves nothing, like a foreign token.
   return {.token = LeaseToken::Parse(lease_token).value_or(LeaseToken()), .attempt = attempt};
 }
 
@@ -360,7 +360,7 @@ absl::StatusOr<KnownDeliveries> KnownFrom(const v1::LeaseCommandsRequest& reques
   ASSIGN_OR_RETURN(known.reach_back,
                    DurationFrom("reaches_back", request.known_deliveries().reaches_back()));
   for (const std::string& text : texts) {
-    // Text that is no token names nothing.
+    // Text that is not a token names nothing.
     const auto token = LeaseToken::Parse(text);
     if (token.has_value()) known.leases.push_back(*token);
   }

@@ -11,18 +11,18 @@
 #include "tracker/domain/queue/command_table.h"
 #include "tracker/server/call_context.h"
 
-// Between the messages of callslip.tracker.v1 and the domain's types, and nothing else. What a
-// message cannot express is INVALID_ARGUMENT; bounds are the domain's business.
+// Conversions between the messages of callslip.tracker.v1 and the domain's types, and nothing else.
+// Values that the domain cannot represent are INVALID_ARGUMENT; the domain checks limits.
 namespace callslip::tracker {
 
-// How much of a command a message carries.
+// The parts of a command that a message contains.
 enum class CommandView {
   kFull,
-  kWithoutParams,    // For its client, which sent them.
+  kWithoutParams,    // For its client, which sent the params.
   kWithoutPayloads,  // For lists.
 };
 
-// Messages are filled in where they are, which may be an arena.
+// Fills in messages in place, because they may be in an arena.
 v1::CommandState ToProto(CommandState state);
 void Fill(const CommandSnapshot& command, CommandView view, v1::Command& message);
 void Fill(const CommandLease& lease, v1::CommandLease& message);
@@ -33,12 +33,12 @@ absl::StatusOr<CommandRequest> RequestFrom(const CallContext& caller,
                                            const v1::RegisterCommandRequest& request);
 absl::StatusOr<CommandFilter> FilterFrom(const v1::ListCommandsRequest& request);
 absl::StatusOr<CommandFilter> FilterFrom(const v1::CommandFilter& filter);
-// What makes no sense is as near to it as may be: no result is to be lost over it.
+// Clamps invalid times to the nearest valid value: no result may be lost because of them.
 WorkTime WorkFrom(const v1::CompleteCommandRequest& request);
 absl::StatusOr<CommandOutcome> OutcomeFrom(const v1::CompleteCommandRequest& request);
 std::optional<CommandProgress> ProgressFrom(const v1::AcknowledgeCommandRequest& request);
 LeaseProof ProofFrom(const std::string& lease_token, int attempt);
-// Of a report about a command, as the caller may make it.
+// For a report about a command, with the clients that the caller serves.
 template <typename Request>
 LeaseProof ProofFrom(const CallContext& caller, const Request& request) {
   LeaseProof proof = ProofFrom(request.lease_token(), request.attempt());
@@ -50,13 +50,13 @@ absl::StatusOr<KnownDeliveries> KnownFrom(const v1::LeaseCommandsRequest& reques
 CommandError ErrorFrom(const v1::CommandError& error);
 Payload ContextFrom(const std::string& context);
 
-// When a wait of `max_wait`, called such in errors, is over: INVALID_ARGUMENT unless it is from 0
-// to `longest`. A wait that is absent or zero means `by_default`.
+// The end of a wait of `max_wait` (the field's name in errors). INVALID_ARGUMENT unless it is from
+// 0 to `longest`. An absent or zero wait means `by_default`.
 absl::StatusOr<absl::Time> WaitUntil(const google::protobuf::Duration& max_wait,
                                      absl::Duration longest, absl::Duration by_default,
                                      absl::Time now);
 
-// Zero where it is absent.
+// Zero if absent.
 absl::StatusOr<absl::Duration> BackWithinFrom(const google::protobuf::Duration& back_within);
 
 }  // namespace callslip::tracker

@@ -11,7 +11,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Of a request that was refused, maybe because a name is too long.
+// For a refused request, perhaps because a name is too long.
 std::string Short(const std::string& name) { return std::string(CutText(name, kMaxNameBytes)); }
 
 }  // namespace

@@ -11,23 +11,23 @@
 
 namespace callslip::tracker {
 
-// The life of commands in the log. What is usual is said at `debug` only, so that a busy tracker
-// logs no line for each command; what failed, was refused or came late is said at `info`, up to 20
-// lines of each kind a second. Lines name the command, its client and its trace, never what it
-// carries. Thread-safe.
+// Logs the life of commands. Normal events are logged at `debug` only, so that a busy tracker does
+// not log a line for each command; failures, refusals and late results are logged at `info`, up to
+// 20 lines of each kind per second. Lines name the command, its client and its trace, never its
+// payloads. Thread-safe.
 class CommandLog {
  public:
   explicit CommandLog(Clock* clock)
       : failures_(clock, kLines), refusals_(clock, kLines), late_results_(clock, kLines) {}
 
-  // At debug. `event` is a constant.
+  // Logs at debug. `event` is a constant.
   static void Note(absl::string_view event, const CommandSnapshot& command);
-  // It ended without having been completed or cancelled.
+  // It ended in a state other than completed or cancelled.
   void Failed(const CommandSnapshot& command);
-  // A registration was.
+  // A registration was refused.
   void Refused(const std::string& client_id, const v1::RegisterCommandRequest& request,
                const absl::Status& status);
-  // A result came after the command had ended as `state`.
+  // A result arrived after the command had ended as `state`.
   void LateResult(const std::string& command_id, CommandState state, const TraceContext& trace);
 
  private:

@@ -14,7 +14,7 @@
 namespace callslip::tracker {
 namespace {
 
-// The changes of one command, for one stream that was made for them.
+// The changes of one command, for its own stream.
 class WaitFeed final : public CommandFeed, public std::enable_shared_from_this<WaitFeed> {
  public:
   using Stream = ServerStream<v1::WaitForCommandResponse>;
@@ -188,7 +188,7 @@ absl::StatusOr<PlaceClaim> CommandService::CheckReport(const CallContext& caller
   if (!is_held && !is_known_by_name && request.place().empty()) return PlaceClaim();
   RETURN_IF_ERROR(CheckName("place", request.place()));
   const absl::StatusOr<HeldCommand> held = table_->HeldBy(request.command_id());
-  // What was removed takes no report any more, and has its own answer.
+  // A removed command takes no reports any more, and has its own error.
   if (!held.ok()) return PlaceClaim();
   const CommandSpec& spec = *held->command->spec;
   std::string target(spec.target());
@@ -196,8 +196,8 @@ absl::StatusOr<PlaceClaim> CommandService::CheckReport(const CallContext& caller
   const bool is_its_own = (!is_held || EnforceScope(principal, target, any_name).ok()) &&
                           (!is_known_by_name || held->worker_id == scope.worker_id);
   if (!is_its_own) return CommandNotFound(request.command_id());
-  // What is seen by who takes the commands of one client alone is that client's anyway; and the
-  // places of one that has the same name and takes everybody's are not its own.
+  // If the caller serves only one client, its log entries belong to that client anyway; and the
+  // places of a worker with the same name that serves all clients are not its own.
   if (held->worker_id.empty() || !caller.Serves().is_all()) return PlaceClaim();
   return PlaceClaim{.target = std::move(target),
                     .worker_id = held->worker_id,
@@ -267,8 +267,7 @@ absl::Status CommandService::Lease(const CallContext& caller,
                                      CommandLog::Note("command delivered", *lease.command);
                                    }
                                    auto response = ToProto<v1::LeaseCommandsResponse>(news);
-                                   // A command must not be lost with a caller that has left
-                                   // meanwhile.
+                                   // A command must not be lost when its caller has left meanwhile.
                                    reply->Finish(std::move(response), [this, leases = news.leases] {
                                      for (const CommandLease& lease : leases) {
                                        table_->GiveBack(lease, clock_->Now());
@@ -305,7 +304,7 @@ absl::Status CommandService::Stream(const CallContext& caller,
                      .clients = caller.Serves(),
                      .presence = presence};
   auto worker = std::make_shared<WorkerStream>(clock_, table_, std::move(lease), stream);
-  // Goes with its source, however the stream ends.
+  // Destroyed with the source, however the stream ends.
   presence->Stays();
   const std::shared_ptr<WorkerPresence> stays(
       presence.get(),

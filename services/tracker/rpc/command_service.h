@@ -20,8 +20,8 @@
 
 namespace callslip::tracker {
 
-// CommandService over a CommandTable: converts, calls the table, converts back, and lets the
-// registry know which workers call, and the worker log where they work. The contract is in
+// CommandService over a CommandTable: converts, calls the table, converts back, and reports calling
+// workers to the registry and their places to the worker log. The contract is in
 // command_service.proto. Must outlive the server that it serves on.
 class CommandService {
  public:
@@ -30,13 +30,13 @@ class CommandService {
   CommandService(Clock* clock, CommandTable* table, WorkerRegistry* workers, WorkerLog* worker_log)
       : clock_(clock), table_(table), workers_(workers), worker_log_(worker_log), log_(clock) {}
 
-  // Before the server is started.
+  // Call before the server is started.
   static void AddTo(AsyncServer& server) { server.AddService(kName); }
-  // After the server was started.
+  // Call after the server was started.
   void ServeOn(AsyncServer& server);
 
-  // From now on new commands, waits and leases are refused with `draining`; reports and reads go
-  // on until the server is stopped. Ends all waits and streams.
+  // From now on refuses new commands, waits and leases with `draining`; reports and reads continue
+  // until the server is stopped. Ends all waits and streams.
   void Drain();
 
  private:
@@ -68,9 +68,10 @@ class CommandService {
                     const std::shared_ptr<WaitStream>& stream);
   void Watch(const CallContext& caller, std::shared_ptr<WatchStream::Call> call);
 
-  // Of a report, before it is taken: where its command was worked on, as far as it says so.
-  // NOT_FOUND where the caller is held to other targets than the command's, or without a proof to
-  // another name than that of the worker which holds it.
+  // Checks a report before it is accepted, and returns the place where its command was worked on,
+  // if the report names one. NOT_FOUND if the caller is restricted to targets other than the
+  // command's, or gives no proof and is restricted to a name other than that of the worker which
+  // holds it.
   template <typename Request>
   absl::StatusOr<PlaceClaim> CheckReport(const CallContext& caller, const Request& request);
 
@@ -82,7 +83,7 @@ class CommandService {
 
   Mutex mutex_;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
-  // To be ended by Drain(). Those that are gone are dropped when others come.
+  // Streams for Drain() to end. Expired ones are dropped when a new one is added.
   std::vector<std::weak_ptr<WatchStream>> watch_streams_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 bool IsRecorded(const CommandSpec& spec) { return Spans() != nullptr && spec.trace.sampled(); }
 
-// The span of the command that is called so: `process 2` is its second delivery.
+// The span of a part of the command: `process 2` is its second delivery.
 TraceContext ContextOf(const CommandSpec& spec, absl::string_view name) {
   return SpanOfCommand(spec.trace, spec.id.ToString(), name);
 }
@@ -28,15 +28,15 @@ int64_t WallNanos(int64_t nanos) {
   return absl::ToUnixNanos(ToWallTime(absl::FromUnixNanos(nanos)));
 }
 
-// Goes along a command's way and records its parts.
+// Follows a command's trace and makes its spans.
 class Recorder {
  public:
-  // `now` is where what is not over yet ends.
+  // Unfinished spans end at `now`.
   Recorder(const CommandSnapshot& command, int64_t now)
       : command_(command), spec_(*command.spec), now_(now), waits_since_(Begun()) {
     const auto deliveries = static_cast<int>(absl::c_count_if(
         command.trace, [](const auto& entry) { return entry.stage == TraceEntry::Stage::kSent; }));
-    // The last one is the present attempt.
+    // The last delivery is the current attempt.
     attempt_ = command.attempt - deliveries;
     worker_ = static_cast<int>(command.workers.size()) - deliveries;
   }
@@ -71,7 +71,7 @@ class Recorder {
     return Context(absl::StrCat(kind, " ", number));
   }
   int64_t Begun() const { return command_.trace.front().unix_nanos; }
-  // Of the last delivery so far, if it is known.
+  // The worker of the last delivery so far, if known.
   const std::string& Worker() const { return *command_.workers[static_cast<size_t>(worker_) - 1]; }
   absl::string_view StateName() const { return CommandStateName(command_.state); }
 
@@ -145,7 +145,7 @@ class Recorder {
                            {"messaging.message.id", id_}}};
   }
 
-  // How the command has ended. Who takes it back has not failed.
+  // Marks how the command ended. A cancellation is not a failure.
   void MarkEnd(Span& span) const {
     if (command_.error == nullptr || command_.state == CommandState::kCompleted) return;
     span.failed = command_.state != CommandState::kCancelled;
@@ -159,9 +159,9 @@ class Recorder {
   const std::string id_ = spec_.id.ToString();
   const int64_t now_;
   std::vector<Span> spans_;
-  int attempt_ = 0;  // Of the last delivery so far.
-  int worker_ = 0;   // How many of the command's workers have had it so far.
-  // Since when; 0 where it does not.
+  int attempt_ = 0;  // The attempt of the last delivery so far.
+  int worker_ = 0;   // The number of the command's workers so far.
+  // The start times of the current phases; 0 if not in progress.
   int64_t waits_since_;
   int64_t delivered_ = 0;
   int64_t started_ = 0;

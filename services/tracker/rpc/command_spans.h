@@ -8,31 +8,29 @@
 #include "telemetry/span.h"
 #include "tracker/domain/command/command.h"
 
-// The spans of commands, which live longer than any call: recorded in one piece when the command
-// has ended, of what the tracker knows of its way.
+// The spans of commands, which outlive any call: recorded all at once when the command has ended,
+// from the command's trace in the tracker.
 //
-//   command TYPE        registered → ended; in the trace of whoever has registered it
+//   command TYPE        registered → ended; in the trace of the client that registered it
 //     queue TARGET      waiting for a worker, each time
 //     process TARGET    one delivery: delivered → ended, or returned to the queue
 //       execute TYPE    acknowledged → ended, or returned
-//       work TYPE       as long as its worker was at it, where that says so: in a browser, the time
-//       in
-//                       the page
+//       work TYPE       the worker's own time, if it reports it: in a browser, the time in the page
 //
-// Their ids follow from the command's own: a tracker that was killed in between records the same
-// ones after its restart, and workers hand on the id of a span that is not recorded yet.
+// Their ids are derived from the command's id: a tracker that was killed in between records the
+// same ids after its restart, and workers forward the id of a span that is not recorded yet.
 namespace callslip::tracker {
 
-// What goes before clients of the command and before the worker of its present delivery: the span
-// of either where the command is recorded, else what came with it.
+// The contexts to send to clients of the command and to the worker of its current delivery: the
+// respective span if the command is recorded, else the context that came with it.
 TraceContext TraceForClients(const CommandSpec& spec);
 TraceContext TraceForWorker(const CommandSnapshot& command);
 
-// Nothing where the command is not recorded. It has ended.
+// Records the spans of an ended command; does nothing if the command is not recorded.
 void RecordCommand(const CommandSnapshot& command);
 
-// The same spans, whether they are recorded or not, the command's own last. What is not over yet
-// lasts until `now`, of the clock by which commands are registered.
+// The same spans, even if they are not recorded, the command's own last. Unfinished ones end at
+// `now`, on the clock of command registration.
 std::vector<Span> SpansOf(const CommandSnapshot& command, int64_t now);
 
 }  // namespace callslip::tracker

@@ -40,7 +40,7 @@ absl::Status GoOn(v1::ResumeQueueRequest::How how, Session& session, absl::Time 
 
 }  // namespace
 
-// What is answered is on disk then, and has nothing to do with the server's gate.
+// Not gated, because answers are on disk before they are sent and do not depend on the gate.
 void QueueService::ServeOn(AsyncServer& server) {
   const auto held = [&]<typename Request, typename Response>(
                         const char* method, void (QueueService::*handler)(
@@ -104,13 +104,13 @@ void QueueService::Add(const CallContext& caller, const v1::AddMessageRequest& r
                 });
 }
 
-// What a message says is done by the rules of the session that gets it.
+// The session that gets a message acts on it by its own rules.
 absl::Status QueueService::CheckWrites(const SessionMetadata& by, const SessionMetadata& to) {
   switch (RelationTo(by, to)) {
     case Relation::kOwn:
       return absl::OkStatus();
     case Relation::kChild:
-      // What an agent has made is where its rules hold.
+      // A child made by an agent is where that agent's rules hold.
       if (to.maker.has_value()) return absl::OkStatus();
       break;
     case Relation::kParent:
@@ -277,7 +277,7 @@ absl::StatusOr<std::string> QueueService::BeginTurn(Session& session, const Mess
     MutexLock lock(&mutex_);
     receiver = receivers_[session.metadata().session_id].lock();
   }
-  // It is told of all messages once they are stored, but has this one.
+  // The receiver gets all messages once they are stored, but its runner already has this one.
   if (receiver != nullptr) receiver->Skip(sent.turn_id);
   return sent.turn_id;
 }

@@ -27,9 +27,9 @@ class QueueService {
   QueueService(SessionCaller* sessions, SessionRunners* runners)
       : sessions_(sessions), runners_(runners) {}
 
-  // Before the server is started.
+  // Call before the server is started.
   static void AddTo(AsyncServer& server) { server.AddService(kName); }
-  // After the server was started.
+  // Call after the server was started.
   void ServeOn(AsyncServer& server);
 
  private:
@@ -78,20 +78,20 @@ class QueueService {
   template <typename Request>
   void AnswerMessage(const CallContext& caller, const Request& request,
                      const Reply<v1::QueuedMessage>& reply, MessageCall call);
-  // Answers with how the queue stands after `call`.
+  // Answers with the queue's status after `call`.
   template <typename Request>
   void AnswerStatus(const CallContext& caller, const Request& request,
                     const Reply<v1::QueueStatus>& reply,
                     std::function<absl::Status(Session&, absl::Time now)> call);
 
-  // Begins a turn with a prompt that only its runner knows of.
+  // Begins a turn with a prompt that only its runner knows.
   absl::StatusOr<std::string> BeginTurn(Session& session, const MessageRequest& prompt,
                                         absl::Time now);
 
   SessionCaller* const sessions_;
   SessionRunners* const runners_;
   Mutex mutex_;
-  // The sessions' runners.
+  // The sessions' runners, by session id.
   absl::flat_hash_map<std::string, std::weak_ptr<ReceiveStream>> receivers_ ABSL_GUARDED_BY(mutex_);
 };
 

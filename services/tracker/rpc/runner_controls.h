@@ -17,25 +17,25 @@
 
 namespace callslip::tracker {
 
-// The ControlAgent calls that wait for their runner. Thread-safe; answers with no lock held.
+// The ControlAgent calls that wait for their runner. Thread-safe; answers without holding a lock.
 class RunnerControls {
  public:
   using Reply = std::shared_ptr<DeferredReply<v1::AgentState>>;
 
   explicit RunnerControls(std::shared_ptr<TimerThread> timers) : timers_(std::move(timers)) {}
 
-  // Holds a call until it is taken, for kControlWait at most: then it fails with RunnerSilent.
-  // Puts its id into `control`. TooManyControls, and whatever EndAll() was called with.
+  // Holds a call until it is taken, for at most kControlWait: then it fails with RunnerSilent. Sets
+  // the id in `control`. TooManyControls, or the error passed to EndAll().
   absl::Status Add(const std::string& session_id, v1::AgentControl& control, const Reply& reply);
-  // It is handed to the runner.
+  // The control has been sent to the runner.
   void SetSent(const std::string& control_id);
-  // Those of the session that were never handed out.
+  // The session's controls that were never sent.
   std::vector<v1::AgentControl> Unsent(const std::string& session_id);
-  // Who waits for it, and does no longer; null where nobody does.
+  // Removes the waiting call and returns it; null if there is none.
   Reply Take(const std::string& session_id, const std::string& control_id);
-  // Fails those of the session.
+  // Fails the session's calls.
   void Fail(const std::string& session_id, const absl::Status& why);
-  // Fails all of them, now and later.
+  // Fails all current and future calls.
   void EndAll(const absl::Status& why);
 
  private:
@@ -47,7 +47,7 @@ class RunnerControls {
     bool sent = false;
   };
 
-  // Those for which `choose` is true, no longer kept.
+  // Removes and returns the calls for which `choose` is true.
   template <typename Choose>
   std::vector<Waiting> Remove(Choose choose);
   Reply RemoveOne(const std::string& control_id);

@@ -7,13 +7,13 @@
 #include "tracker/domain/runner/runner.h"
 #include "tracker/domain/session/agent_state.h"
 
-// Between the messages of RunnerService and the domain's types.
+// Conversions between the messages of RunnerService and the domain's types.
 namespace callslip::tracker {
 
 RunnerOffer OfferFrom(const v1::ServeRequest& request);
-// InvalidField for a status that a runner can't tell.
+// InvalidField for a status that a runner cannot report.
 absl::StatusOr<AgentChange> ChangeFrom(const v1::SetAgentStateRequest& request);
-// InvalidField unless it says what is to be done.
+// InvalidField unless it names a valid action, mode or option.
 absl::Status CheckControl(const v1::AgentControl& control);
 void Fill(const RunnerInfo& runner, v1::Runner& message);
 

@@ -11,7 +11,7 @@
 namespace callslip::tracker {
 namespace {
 
-// How soon what has to be done is tried again where the storage is busy, or fails for the moment.
+// The delay before retrying while the storage is busy or failing temporarily.
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
 
 }  // namespace
@@ -126,7 +126,7 @@ absl::Status RunnerService::CheckLease(const std::string& session_id, int64_t le
   return table_.CheckLease(session_id, lease);
 }
 
-// What sessions need.
+// Needs of sessions.
 
 void RunnerService::OnNeeded(const SessionMetadata& session) {
   ToTell to_tell;
@@ -198,7 +198,7 @@ void RunnerService::Find(const std::string& runner_id, const std::string& sessio
         if (!session.ok()) return found(session.status());
         v1::Assignment assignment;
         {
-          // It may have become another one's meanwhile, or nobody's.
+          // The session may have been reassigned or released meanwhile.
           MutexLock lock(&mutex_);
           if (table_.RunnerOf(session_id) != runner_id) return found(NotAssigned(session_id));
           assignment.set_lease(table_.LeaseOf(session_id));
@@ -218,7 +218,7 @@ void RunnerService::Forsake(const std::string& session_id, Turn turn, bool again
           MutexLock lock(&mutex_);
           runner_id = table_.RunnerOf(session_id);
         }
-        // Once it is somebody's again, later than at once, that one sees to it.
+        // A retry does nothing if the session has a new runner, which then updates the state.
         if (again && !runner_id.empty()) return runner_id;
         if (turn == Turn::kFails) RETURN_IF_ERROR(session.LoseRunner(now));
         RETURN_IF_ERROR(session.SetAgentState({.status = AgentStatus::kNone,
@@ -228,7 +228,7 @@ void RunnerService::Forsake(const std::string& session_id, Turn turn, bool again
                                                .token_hash = ""},
                                               now));
         tokens_.Set(session_id, "");
-        // Nobody else may have it.
+        // No other runner may have it.
         if (turn == Turn::kFails && !session.metadata().only_runner.empty()) {
           RETURN_IF_ERROR(session.End("runner_lost", now));
         }
@@ -305,7 +305,7 @@ absl::Status RunnerService::Connect(const ClientScope& clients, const v1::ServeR
     SetTimerLocked();
   }
   if (replaced != nullptr) replaced->End(RunnerReplaced(runner_id));
-  // Before the process is told of them.
+  // Before the new process is told about its sessions.
   for (const std::string& session_id : lost) Forsake(session_id, Turn::kFails);
   stream->Begin();
   for (const auto& [held, reason] : released) stream->Release(held, reason);
@@ -352,7 +352,7 @@ void RunnerService::OnTime() {
     }
     SetTimerLocked();
   }
-  // Before another one attaches to it.
+  // Before another runner attaches to it.
   for (const std::string& session_id : lost) {
     controls_.Fail(session_id, RunnerSilent());
     Forsake(session_id, Turn::kFails);
@@ -441,7 +441,7 @@ absl::Status RunnerService::FindToken(const CallContext&,
                                       v1::FindSessionTokenResponse& response) {
   const std::string hash = HashOfToken(request.token());
   const absl::StatusOr<SessionMetadata> session = sessions_->table().Get(tokens_.SessionOf(hash));
-  // The index may be ahead of what is stored.
+  // The index can be ahead of storage.
   if (!session.ok() || session->agent_token_hash != hash ||
       session->state != SessionState::kActive) {
     return UnknownSessionToken();
@@ -478,7 +478,7 @@ void RunnerService::BeginControl(const SessionMetadata& session, const v1::Agent
   {
     MutexLock lock(&mutex_);
     runner_id = table_.RunnerOf(id);
-    // Nobody starts an agent by a mode or a setting.
+    // A mode or a setting does not start an agent.
     if (runner_id.empty() && asked.has_action() && !is_stop) {
       runner_id = table_.Assign(NeedOf(session), /*anyway=*/true);
       if (!runner_id.empty()) AssignChildrenLocked(id, children);
@@ -510,7 +510,7 @@ void RunnerService::BeginControl(const SessionMetadata& session, const v1::Agent
   if (const absl::Status held = controls_.Add(id, control, reply); !held.ok()) {
     return reply->Fail(held);
   }
-  if (stream == nullptr) return;  // Its runner is told when it comes back.
+  if (stream == nullptr) return;  // Its runner gets the control when it reconnects.
   stream->Control(id, control,
                   [this, control_id = control.control_id()] { controls_.SetSent(control_id); });
 }

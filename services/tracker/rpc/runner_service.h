@@ -30,24 +30,25 @@
 
 namespace callslip::tracker {
 
-// RunnerService: which runner has which session, told by what sessions need and what runners say.
+// RunnerService: assigns sessions to runners, from the needs of sessions and the offers of runners.
 // The contract is in runner_service.proto. Must outlive the server that it serves on and the calls
 // of `sessions`.
 class RunnerService final : public AgentNeedsListener, public SessionRunners {
  public:
   static constexpr char kName[] = "callslip.tracker.v1.RunnerService";
 
-  // From now on it hears what sessions need. Those that were a runner's before are kept for it.
+  // Listens to the needs of sessions from now on. Sessions that a runner had before stay reserved
+  // for that runner.
   RunnerService(Clock* clock, SessionCaller* sessions, std::shared_ptr<TimerThread> timers);
 
-  // Before the server is started.
+  // Call before the server is started.
   static void AddTo(AsyncServer& server) { server.AddService(kName); }
-  // After the server was started.
+  // Call after the server was started.
   void ServeOn(AsyncServer& server);
 
-  // The tracker stops: no runner loses a session any more, and what waits is ended.
+  // For the tracker's shutdown: no runner loses a session any more, and waiting calls are ended.
   void Drain();
-  // Hears of no session any more.
+  // Stops listening to sessions.
   void Stop() { sessions_->table().agent_needs().SetListener(nullptr); }
 
   std::vector<RunnerInfo> Runners();
@@ -68,9 +69,9 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
   template <typename Response>
   using Reply = std::shared_ptr<DeferredReply<Response>>;
   using RunnerStreamPtr = std::shared_ptr<RunnerStream>;
-  // What to say to whom once the lock is let go.
+  // Sessions to announce to runners once the lock is released.
   using ToTell = std::vector<std::pair<RunnerStreamPtr, std::string>>;
-  // What becomes of the turn of a session that is nobody's any more.
+  // What happens to the turn of a session that has lost its runner.
   enum class Turn { kGoesOn, kFails };
 
   void Serve(const CallContext& caller, const v1::ServeRequest& request,
@@ -97,10 +98,11 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
   void AnswerControl(const CallContext& caller, const v1::AnswerControlRequest& request,
                      const Reply<v1::AnswerControlResponse>& reply);
 
-  // Of the session, which a runner has by that lease: NotAssigned, RunnerAway.
+  // The runner that has the session with that lease. NotAssigned, RunnerAway.
   absl::StatusOr<std::string> RunnerWith(const std::string& session_id, int64_t lease);
-  // Gives a session to a runner, if it is nobody's, and adds whom to tell of that: null where that
-  // is nobody, or not connected. Its children may then go where it is.
+  // Assigns a session to a runner if it has none, and adds the announcement to `to_tell`: its
+  // stream is null if there is no runner or it is not connected. The session's children can then go
+  // to the same runner.
   void AssignLocked(const SessionMetadata& session, ToTell& to_tell)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AssignChildrenLocked(const std::string& parent_id, ToTell& to_tell)
@@ -111,9 +113,9 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
   // Looks a session up for its runner.
   void Find(const std::string& runner_id, const std::string& session_id,
             const RunnerStream::Found& found);
-  // Records that the session is nobody's any more.
+  // Records that the session has no runner any more.
   void Forsake(const std::string& session_id, Turn turn, bool again = false);
-  // Its runner is to know, and whoever waits for it.
+  // Unassigns the session, and notifies its runner and the calls that wait for it.
   void TakeAway(const std::string& session_id, const char* reason, const absl::Status& why);
 
   void SetTimerLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -127,7 +129,7 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
 
   Mutex mutex_;
   RunnerTable table_ ABSL_GUARDED_BY(mutex_);
-  // Of the runners that are connected.
+  // Of the connected runners.
   absl::flat_hash_map<std::string, RunnerStreamPtr> streams_ ABSL_GUARDED_BY(mutex_);
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   TimerThread::TimerId timer_ ABSL_GUARDED_BY(mutex_) = 0;

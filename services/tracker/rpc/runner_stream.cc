@@ -88,7 +88,7 @@ void RunnerStream::Release(const HeldSession& held, const std::string& reason) {
 void RunnerStream::GoOn() {
   {
     MutexLock lock(&mutex_);
-    // What is found at once, in the middle of this, is no reason to go deeper.
+    // A result found within the loop is handled by the loop, not by recursion.
     again_ = true;
     if (going_on_) return;
     going_on_ = true;
@@ -109,7 +109,7 @@ std::optional<std::vector<RunnerStream::Task>> RunnerStream::Take() {
   std::vector<Task> tasks;
   {
     MutexLock lock(&mutex_);
-    // How many sessions there are is bounded where they are given to runners.
+    // The number of sessions is limited where sessions are assigned to runners.
     too_slow = !over_ && tasks_.size() - needed_.size() + ready_.size() > kMaxWaitingAssignments;
     if (over_ || too_slow || !std::exchange(again_, false)) {
       going_on_ = false;

@@ -23,34 +23,35 @@
 
 namespace callslip::tracker {
 
-// One Serve call: what its runner is to do, as fast as that reads. Few sessions are looked up at a
-// time, so that those that wait cost no more than their ids. Thread-safe.
+// One Serve call: sends the runner its assignments as fast as it reads. Looks up few sessions at a
+// time, so that waiting ones cost only their ids. Thread-safe.
 class RunnerStream final : public LastingCall, public std::enable_shared_from_this<RunnerStream> {
  public:
   using Stream = ServerStream<v1::Assignment>;
-  // A session and its lease, without what is to be done.
+  // A session and its lease, without the action.
   using Found = std::function<void(absl::StatusOr<v1::Assignment>)>;
-  // Calls `found` once, at once or later, with a session of the runner, or an error where it is
-  // none any more.
+  // Calls `found` once, now or later, with a session of the runner, or an error if the session is
+  // not the runner's any more.
   using Find = std::function<void(const std::string& session_id, Found found)>;
-  // Calls it in a second.
+  // Calls the function a second later.
   using Later = std::function<void(std::function<void()>)>;
 
-  // `on_gone` is called when the call has ended or its caller has left, maybe more than once. What
-  // could not be found for the moment is looked for again, `later`.
+  // Calls `on_gone` when the call has ended or its caller has left, possibly more than once.
+  // Retries lookups that failed temporarily, through `later`.
   RunnerStream(std::shared_ptr<Stream> stream, Find find, Later later,
                std::function<void()> on_gone);
 
-  // The storage is busy, or fails for the moment.
+  // Whether the storage is busy or failing temporarily.
   static bool MayPass(const absl::Status& status) {
     return absl::IsResourceExhausted(status) || absl::IsUnavailable(status);
   }
 
-  // Sends `started`, and from here on the rest.
+  // Sends `started`, and then the rest.
   void Begin();
-  // The session needs its agent. Harmless where that waits to be told already.
+  // Announces that the session needs its agent. Does nothing if that announcement is already
+  // waiting.
   void Need(const std::string& session_id);
-  // Calls `on_sent` once it is handed out.
+  // Calls `on_sent` once the control is sent.
   void Control(const std::string& session_id, v1::AgentControl control,
                std::function<void()> on_sent);
   void Release(const HeldSession& held, const std::string& reason);
@@ -62,7 +63,7 @@ class RunnerStream final : public LastingCall, public std::enable_shared_from_th
   std::optional<Outgoing<v1::Assignment>> Next();
 
  private:
-  // Of a session that is to be looked up.
+  // An assignment whose session must be looked up.
   struct Task {
     std::string session_id;
     std::optional<v1::AgentControl> control;  // None: its agent is needed.
@@ -74,14 +75,14 @@ class RunnerStream final : public LastingCall, public std::enable_shared_from_th
     std::function<void()> on_sent;
   };
   static constexpr size_t kAtATime = 16;
-  // Nobody waits for a control any more once it was looked for so often: see kControlWait.
+  // After so many lookups no caller waits for a control any more: see kControlWait.
   static constexpr int kControlTries = 7;
 
   void Add(Task task);
   void PutBack(Task task);
-  // Ends the call where too much waits, looks sessions up, and wakes the stream.
+  // Ends the call if too much is waiting, looks up sessions, and wakes the stream.
   void GoOn();
-  // What to look up now; none where there is nothing to be done any more.
+  // The next tasks to look up; nullopt if there is nothing to do.
   std::optional<std::vector<Task>> Take();
   void OnFound(Task task, absl::StatusOr<v1::Assignment> assignment);
 
@@ -94,9 +95,9 @@ class RunnerStream final : public LastingCall, public std::enable_shared_from_th
   bool begun_ ABSL_GUARDED_BY(mutex_) = false;
   bool over_ ABSL_GUARDED_BY(mutex_) = false;
   std::deque<Task> tasks_ ABSL_GUARDED_BY(mutex_);
-  // Of sessions that are looked for later: what comes meanwhile stays behind what was first.
+  // Tasks of sessions whose lookup is retried later; new tasks of such a session queue behind them.
   std::map<std::string, std::deque<Task>> put_back_ ABSL_GUARDED_BY(mutex_);
-  std::set<std::string> needed_ ABSL_GUARDED_BY(mutex_);  // Among the tasks.
+  std::set<std::string> needed_ ABSL_GUARDED_BY(mutex_);  // In tasks_, without control.
   bool going_on_ ABSL_GUARDED_BY(mutex_) = false;
   bool again_ ABSL_GUARDED_BY(mutex_) = false;
   size_t finding_ ABSL_GUARDED_BY(mutex_) = 0;

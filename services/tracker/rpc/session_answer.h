@@ -13,7 +13,7 @@
 
 namespace callslip::tracker {
 
-// Answers a call with what `call` returns of a session of `clients`, as `fill` puts it.
+// Answers a call with the result of `call` on a session of `clients`, converted by `fill`.
 template <typename T, typename Response>
 void AnswerFrom(SessionCaller& sessions, const ClientScope& clients, const std::string& session_id,
                 const std::shared_ptr<DeferredReply<Response>>& reply, SessionCaller::Call<T> call,

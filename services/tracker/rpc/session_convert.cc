@@ -134,7 +134,7 @@ void FillText(const StreamedText& text, v1::SessionUpdate::AgentText& message) {
   message.set_text(text.text);
 }
 
-// What of a session a notice has where it has not all of it.
+// The parts of a session that a notice contains if it is not complete.
 void FillNoticed(const SessionNotice& notice, v1::SessionNotice& message) {
   v1::Session& session = *message.mutable_session();
   session.set_session_id(notice.session.session_id);
@@ -156,7 +156,7 @@ absl::Status RecordedByTracker() {
                       "holds a session_start or session_end, which the tracker records itself");
 }
 
-// What changes of a session beside its events, as the alternatives of SessionUpdate::what.
+// Converts each kind of change to its alternative of SessionUpdate::what.
 struct UpdateFiller {
   v1::SessionUpdate& message;
 

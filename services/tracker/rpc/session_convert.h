@@ -17,8 +17,9 @@
 #include "tracker/domain/session/session_notices.h"
 #include "tracker/server/call_context.h"
 
-// Between the messages of SessionService and QueueService and the domain's types, and nothing else.
-// What a message cannot express is INVALID_ARGUMENT; bounds are the domain's business.
+// Conversions between the messages of SessionService and QueueService and the domain's types, and
+// nothing else. Values that the domain cannot represent are INVALID_ARGUMENT; the domain checks
+// limits.
 namespace callslip::tracker {
 
 void Fill(const SessionMetadata& session, v1::Session& message);
@@ -28,25 +29,25 @@ void Fill(const SessionEvent& event, v1::SessionEvent& message);
 void Fill(const EventPage& page, v1::ReadEventsResponse& message);
 void Fill(const QueuedMessage& queued, v1::QueuedMessage& message);
 void Fill(const std::vector<QueuedMessage>& queued, v1::ListMessagesResponse& message);
-// `sending_turn_id`: of the message that is being sent, if there is one.
+// `sending_turn_id`: the turn of the message that is being sent, if any.
 void Fill(const SessionSnapshot& snapshot, const std::string& sending_turn_id,
           v1::QueueStatus& message);
 void Fill(const PermissionRequest& request, v1::Permission& message);
 void Fill(const PermissionAnswer& answer, v1::Permission& message);
 void Fill(const SessionNotice& notice, v1::SessionNotice& message);
-// `update` is no FeedEnd.
+// `update` must not be a FeedEnd.
 void Fill(const SessionUpdate& update, v1::SessionUpdate& message);
 
 absl::StatusOr<SessionFilter> FilterFrom(const v1::ListSessionsRequest& request);
-// InvalidField for the types that the tracker records itself.
+// InvalidField for event types that only the tracker records.
 absl::StatusOr<ClientEvent> EventFrom(const v1::SessionEvent& message);
-// InvalidField for a value that is no status.
+// InvalidField for an invalid status.
 absl::StatusOr<AgentStatus> StatusFrom(v1::AgentStatus status);
 EventQuery QueryFrom(const v1::ReadEventsRequest& request);
 PermissionRequest RequestFrom(const v1::AskPermissionRequest& request);
 MessageRequest RequestFrom(const CallContext& caller, const v1::AddMessageRequest& request);
 MessageRequest RequestFrom(const v1::EditMessageRequest& request);
-// Of a prompt that the runner begins by itself.
+// For a prompt that the runner begins by itself.
 MessageRequest RequestFrom(const v1::StartTurnRequest::Prompt& prompt,
                            const std::string& client_id);
 absl::StatusOr<QueueSettings> SettingsFrom(const v1::QueueSettings& message);

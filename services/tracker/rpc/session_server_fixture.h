@@ -35,7 +35,7 @@ inline std::vector<int64_t> SeqsOf(
   return seqs;
 }
 
-// What a server streams, read by gRPC's own client. Cancelled when it goes.
+// A server's stream, read by gRPC's own client. Cancelled on destruction.
 template <typename Response>
 class StreamReader {
  public:
@@ -46,14 +46,14 @@ class StreamReader {
     if (!finished_) (void)reader_->Finish();
   }
 
-  // The next message, however long that takes; nullopt at the end.
+  // Waits for the next message, without a timeout; nullopt at the end.
   std::optional<Response> Next() {
     Response response;
     if (!reader_->Read(&response)) return std::nullopt;
     return response;
   }
 
-  // How the stream has ended; what had not been read is passed over.
+  // The final status of the stream; skips unread messages.
   absl::Status Finish() {
     while (Next().has_value()) {
     }
@@ -68,7 +68,7 @@ class StreamReader {
   bool finished_ = false;
 };
 
-// A tracker with sessions on its real listener, on real files and a fake clock, and gRPC's own
+// A tracker with sessions on its real listener, with real files and a fake clock, and gRPC's own
 // clients for it. Requests are written in protobuf's text format.
 class SessionServerTest : public testing::Test {
  protected:
@@ -152,7 +152,7 @@ class SessionServerTest : public testing::Test {
   void CreateSession(const std::string& id = "s") {
     ASSERT_OK(Call(&S::CreateSession, "session_id: '" + id + "'"));
   }
-  // Records agent messages of these texts in session `s`.
+  // Records agent messages with these texts in session `s`.
   void Append(const std::vector<std::string>& texts) {
     v1::AppendEventsRequest request;
     request.set_session_id("s");

@@ -25,7 +25,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Events of one call.
+// The maximum number of events in one call.
 constexpr int kMaxAppendedEvents = 1000;
 
 void Fill(const PlayerPlace& place, v1::Player& message) {
@@ -83,7 +83,7 @@ absl::StatusOr<PlayerMove> MoveFrom(const v1::MovePlayerRequest& request) {
   return InvalidField("move", "is required: next, peek, seek or reset");
 }
 
-// The open question of that id, or null.
+// The open question with that id, or null.
 const PermissionRequest* Find(const std::vector<PermissionRequest>& open, const std::string& id) {
   const auto found = std::find_if(open.begin(), open.end(),
                                   [&](const PermissionRequest& one) { return one.id == id; });
@@ -104,7 +104,8 @@ std::vector<v1::Permission> OpenPermissions(Session& session) {
 
 }  // namespace
 
-// What sessions answer is on disk when they do; only what makes commands waits for the gate.
+// Answers of sessions are on disk before they are sent; only answers that create commands wait for
+// the gate.
 void SessionService::ServeOn(AsyncServer& server) {
   const auto unary = [&]<typename Request, typename Response>(
                          const char* method, absl::Status (SessionService::*handler)(
@@ -159,7 +160,8 @@ void SessionService::Get(const CallContext& caller, const v1::GetSessionRequest&
     tracker::Fill(session, response);
     reply->Finish(std::move(response), [] {});
   };
-  // What its agent has told of itself is not kept in memory; without it nobody waits for a disk.
+  // Details reported by the agent are not kept in memory; a session without them needs no disk
+  // access.
   if (known->agent.runner_id.empty() || !known->damage.empty()) return answer(*known);
   sessions_->With<SessionMetadata>(
       caller.scope, request.session_id(),
@@ -200,7 +202,7 @@ void SessionService::Create(const CallContext& caller, const v1::CreateSessionRe
                                                    parent->session_id});
     if (!may.ok()) return reply->Fail(may);
   } else if (!request.parent_session_id().empty()) {
-    // Those of others are unknown.
+    // Sessions of other clients are unknown.
     absl::StatusOr<SessionMetadata> known =
         sessions_->Get(caller.scope, request.parent_session_id());
     if (!known.ok()) return reply->Fail(known.status());
@@ -259,7 +261,7 @@ void SessionService::EndSession(const CallContext& caller, const v1::EndSessionR
          [this, reason = request.reason(), by = *by, lease = request.lease()](
              Session& session, absl::Time now) -> absl::Status {
            if (by.has_value()) RETURN_IF_ERROR(CheckControls(*by, session.metadata()));
-           // One that has ended stays so, whoever had it.
+           // An ended session stays ended, with any lease.
            const bool is_active = session.metadata().state == SessionState::kActive;
            if (is_active) RETURN_IF_ERROR(CheckLease(session, lease));
            return session.End(reason, now);
@@ -283,7 +285,7 @@ void SessionService::Delete(const CallContext& caller, const v1::DeleteSessionRe
 }
 
 absl::Status SessionService::CheckLease(Session& session, int64_t lease) {
-  // Others may do that, too.
+  // Other callers may also make this call.
   if (lease == 0) return absl::OkStatus();
   return runners_->CheckLease(session.metadata().session_id, lease);
 }
@@ -350,7 +352,7 @@ void SessionService::Move(const CallContext& caller, const v1::MovePlayerRequest
       *sessions_, caller.scope, known->session_id, reply,
       [this, client_id, player_id = request.player_id(), move = *move](
           Session& session, absl::Time now) -> absl::StatusOr<Moved> {
-        // Where it is now: steps of one player come one after the other here.
+        // Read its position again: the steps of one player run one after another here.
         Moved moved;
         ASSIGN_OR_RETURN(moved.place, players_.Get(client_id, player_id, now));
         ASSIGN_OR_RETURN(moved.events, MovePlayer(session, move, moved.place));
@@ -465,7 +467,7 @@ void SessionService::Play(const CallContext& caller, const v1::PlayRequest& requ
 void SessionService::AddText(const CallContext& caller, const v1::AddAgentTextRequest& request,
                              const Reply<v1::AddAgentTextResponse>& reply) {
   const std::string session_id = request.session_id();
-  // The commands are those of whose session it is, whoever runs its agent.
+  // The commands belong to the session's owner, not to the caller that runs its agent.
   const absl::StatusOr<SessionMetadata> known = sessions_->Get(caller.scope, session_id);
   if (!known.ok()) return reply->Fail(known.status());
   const absl::Status room = sessions_->CheckRoom(caller.scope, session_id);
@@ -486,8 +488,8 @@ void SessionService::AddText(const CallContext& caller, const v1::AddAgentTextRe
       });
 }
 
-// Commands are registered once they are recorded: nobody hears of one before that; and their caller
-// once they are stored as well.
+// Registers commands once they are recorded, so that none becomes known before that; answers the
+// caller once they are also stored.
 void SessionService::AnswerText(const std::string& client_id, const SessionMetadata& session,
                                 const AddedAgentText& text,
                                 const Reply<v1::AddAgentTextResponse>& reply) {

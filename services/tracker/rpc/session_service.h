@@ -25,8 +25,8 @@ class SessionService {
  public:
   static constexpr char kName[] = "callslip.tracker.v1.SessionService";
 
-  // `commands` runs the commands that agents' answers hold, whose changes are known once `gate`,
-  // which may be null, lets them out. All must outlive this.
+  // `commands` runs the commands in agents' answers; their changes become known when `gate`, which
+  // may be null, releases them. All must outlive this.
   SessionService(Clock* clock, CommandTable* commands, SessionCaller* sessions,
                  std::shared_ptr<TimerThread> timers, OutputGate* gate, SessionRunners* runners)
       : clock_(clock),
@@ -36,13 +36,13 @@ class SessionService {
         runners_(runners),
         shell_commands_(clock, commands, sessions, std::move(timers), gate, kShellJson) {}
 
-  // Before the server is started.
+  // Call before the server is started.
   static void AddTo(AsyncServer& server) { server.AddService(kName); }
-  // After the server was started.
+  // Call after the server was started.
   void ServeOn(AsyncServer& server);
 
-  // Once the command table is drained and no worker reports any more: records what has become of
-  // the commands of agents' answers.
+  // Records the outcomes of the commands in agents' answers. Call it once the command table is
+  // drained and no worker reports any more.
   void SettleCommands() { shell_commands_.Settle(); }
 
  private:
@@ -70,7 +70,7 @@ class SessionService {
               const Reply<v1::Session>& reply);
   void Delete(const CallContext& caller, const v1::DeleteSessionRequest& request,
               const Reply<v1::DeleteSessionResponse>& reply);
-  // Of a call that is not only a runner's.
+  // For calls that callers other than runners can also make.
   absl::Status CheckLease(Session& session, int64_t lease);
   void Append(const CallContext& caller, const v1::AppendEventsRequest& request,
               const Reply<v1::AppendEventsResponse>& reply);
@@ -103,7 +103,7 @@ class SessionService {
   void Play(const CallContext& caller, const v1::PlayRequest& request,
             const Stream<v1::SessionEvent>& stream);
 
-  // Changes a session's metadata, and answers with them as they are stored then.
+  // Changes a session's metadata and answers with the stored result.
   void Change(const ClientScope& clients, const std::string& session_id,
               const Reply<v1::Session>& reply,
               std::function<absl::Status(Session&, absl::Time now)> change);

@@ -7,8 +7,9 @@
 
 namespace callslip::tracker {
 
-// Records the first span of a session that was created just now: a moment, since a session may last
-// for months. What is done in it is below. Linked to that of its parent, whose trace is another.
+// Records the root span of a new session. It has no duration, because a session can last for
+// months; everything done in the session is below it. Linked to the parent session's span, in
+// another trace.
 void RecordSession(const SessionMetadata& session, const std::optional<SessionMetadata>& parent);
 
 }  // namespace callslip::tracker

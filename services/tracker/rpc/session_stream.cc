@@ -79,7 +79,7 @@ void ReceiveStream::Skip(const std::string& turn_id) {
 void ReceiveStream::Put(v1::ReceivedMessage message) {
   {
     MutexLock lock(&mutex_);
-    // Somebody who stops the agent again and again says no more than the first time.
+    // Repeated stops of the same turn add nothing.
     const bool known = std::any_of(waiting_.begin(), waiting_.end(), [&](const auto& other) {
       return other.turn_id() == message.turn_id() && other.stop() == message.stop();
     });

@@ -24,7 +24,7 @@
 
 namespace callslip::tracker {
 
-// The call behind something that a session holds, which it lets go of when its caller has left.
+// The call behind an object that a session holds; it releases the call when the caller has left.
 // Thread-safe.
 template <typename Response>
 class StreamOfSession {
@@ -36,7 +36,7 @@ class StreamOfSession {
   void Wake() {
     if (const auto stream = Get()) stream->Wake();
   }
-  // Once; what has not been sent is still sent.
+  // Call it once; messages not sent yet are still sent.
   void Finish(const absl::Status& status) {
     if (const auto stream = LetGo()) stream->Finish(status);
   }
@@ -55,8 +55,8 @@ class StreamOfSession {
   std::shared_ptr<Stream> stream_ ABSL_GUARDED_BY(mutex_);
 };
 
-// What a session tells one caller, as messages of its call: each takes the next update from the
-// feed when the stream can take it, so that what waits for a slow caller waits where it is bounded.
+// A session's updates as messages of a call: each takes the next update from the feed when the
+// stream can send it, so that updates for a slow caller wait where their number is limited.
 template <typename Response>
 class FeedStream : public SessionFeed, public LastingCall {
  public:
@@ -90,13 +90,13 @@ class FeedStream : public SessionFeed, public LastingCall {
   }
 
  protected:
-  // Puts in what follows from the last update, if anything does.
+  // Fills in a message that follows from the last update, if there is one.
   virtual bool TakeExtra(Response&) { return false; }
-  // False where the update is none for this caller.
+  // False if the update does not concern this caller.
   virtual bool FillIn(const SessionUpdate& update, Response& message) = 0;
 
  private:
-  // Enough that their lock is no matter; few enough that their buffer is bounded as the feed is.
+  // Enough that the feed's lock costs little; few enough that the buffer is small, like the feed.
   static constexpr size_t kUpdates = 64;
   static constexpr size_t kBytes = size_t{256} << 10;
 
@@ -112,7 +112,7 @@ class FeedStream : public SessionFeed, public LastingCall {
 
   StreamOfSession<Response> stream_;
   std::atomic<bool> ended_{false};
-  std::deque<SessionUpdate> taken_;  // The source's own.
+  std::deque<SessionUpdate> taken_;  // Used only by the source.
 };
 
 // One WatchSession call.
@@ -126,7 +126,7 @@ class WatchSessionStream final : public FeedStream<v1::SessionUpdate> {
   bool FillIn(const SessionUpdate& update, v1::SessionUpdate& message) override;
 
   int64_t seen_;
-  // Of the newest event when the watch began; none once that was sent.
+  // The number of the newest event when the watch began; nullopt once `caught_up` was sent.
   std::optional<int64_t> catch_up_to_;
 };
 
@@ -137,7 +137,7 @@ class WatchSessionsStream final : public NoticeFeed, public LastingCall {
 
   explicit WatchSessionsStream(std::shared_ptr<Stream> stream) : stream_(std::move(stream)) {}
 
-  // Once it is subscribed: from here on nothing is missed, and the caller is told so.
+  // Call it once subscribed: no notice is missed from here on, and the caller is notified of that.
   void Begin();
   void OnReady() override { stream_.Wake(); }
   void End(const absl::Status& status) override { stream_.Finish(status); }
@@ -149,13 +149,14 @@ class WatchSessionsStream final : public NoticeFeed, public LastingCall {
  private:
   StreamOfSession<v1::SessionNotice> stream_;
   std::atomic<bool> begun_{false};
-  bool started_ = false;  // The source's own.
+  bool started_ = false;  // Used only by the source.
 };
 
 // One Play call.
 class PlayStream final : public FeedStream<v1::SessionEvent> {
  public:
-  // Told how many events were sent, after each. False: that was the last one to be played.
+  // Called with each event before it is sent. False: the event is past the end, and ends the
+  // stream.
   using Progress = std::function<bool(const SessionEvent& event)>;
 
   PlayStream(Progress progress, std::shared_ptr<ServerStream<v1::SessionEvent>> stream)
@@ -180,7 +181,7 @@ class ReceiveStream final : public MessageReceiver, public LastingCall {
   void End(const absl::Status& status) override { stream_.Finish(status); }
   void OnCallerLeft() { stream_.LetGo(); }
 
-  // The runner knows of this turn already: it has begun it by itself.
+  // The runner began this turn itself, so it is not sent.
   void Skip(const std::string& turn_id);
 
   // The source of the stream.
@@ -191,7 +192,7 @@ class ReceiveStream final : public MessageReceiver, public LastingCall {
 
   StreamOfSession<v1::ReceivedMessage> stream_;
   Mutex mutex_;
-  // Bounded by what a session hands out: a message, until its turn begins or it waits again.
+  // Limited by what a session sends: a message, until its turn begins or it is queued again.
   std::deque<v1::ReceivedMessage> waiting_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string> skipped_ ABSL_GUARDED_BY(mutex_);
 };

@@ -12,16 +12,16 @@ namespace callslip::tracker {
 
 // A new token for the agent of a session: `callslip-session-` and 256 random bits.
 std::string NewSessionToken();
-// What is kept of a token, in hexadecimal digits.
+// The stored hash of a token, in hexadecimal digits.
 std::string HashOfToken(absl::string_view token);
 
-// Which session a token is of, by its hash: an index of what the sessions' metadata say, one entry
-// for a session at most. Thread-safe.
+// Finds the session of a token by the token's hash: an index of the sessions' metadata, at most one
+// entry per session. Thread-safe.
 class SessionTokens {
  public:
-  // Instead of the one before. Empty: there is none.
+  // Replaces the session's hash. Empty: none.
   void Set(const std::string& session_id, const std::string& hash);
-  // Empty where it is nobody's.
+  // Empty if unknown.
   std::string SessionOf(const std::string& hash);
 
  private:

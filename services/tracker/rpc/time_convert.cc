@@ -19,7 +19,7 @@ void Set(absl::Duration duration, google::protobuf::Duration& message) {
 
 absl::StatusOr<absl::Duration> DurationFrom(absl::string_view field,
                                             const google::protobuf::Duration& duration) {
-  // Protobuf bounds both parts; outside of them the message was not made by its library.
+  // Protobuf's bounds; values outside them were not made by its library.
   constexpr int64_t kMaxSeconds = 315'576'000'000;
   if (duration.seconds() < -kMaxSeconds || duration.seconds() > kMaxSeconds ||
       duration.nanos() <= -1'000'000'000 || duration.nanos() >= 1'000'000'000) {
@@ -30,7 +30,7 @@ absl::StatusOr<absl::Duration> DurationFrom(absl::string_view field,
 
 absl::StatusOr<absl::Time> TimeFrom(absl::string_view field,
                                     const google::protobuf::Timestamp& time) {
-  // The years 1 to 9999, as protobuf has it.
+  // The years 1 to 9999, as in protobuf.
   constexpr int64_t kMinSeconds = -62'135'596'800;
   constexpr int64_t kMaxSeconds = 253'402'300'799;
   if (time.seconds() < kMinSeconds || time.seconds() > kMaxSeconds || time.nanos() < 0 ||

@@ -7,13 +7,13 @@
 #include "google/protobuf/duration.pb.h"
 #include "google/protobuf/timestamp.pb.h"
 
-// Between protobuf's times, which are the wall clock's, and Abseil's, which are this process's.
+// Conversions between protobuf's times (wall clock) and Abseil's (this process's clock).
 namespace callslip::tracker {
 
 void Set(absl::Time time, google::protobuf::Timestamp& message);
 void Set(absl::Duration duration, google::protobuf::Duration& message);
 
-// Zero where it is absent. INVALID_ARGUMENT, naming `field`, outside of protobuf's bounds.
+// Zero if absent. INVALID_ARGUMENT, naming `field`, outside protobuf's range.
 absl::StatusOr<absl::Duration> DurationFrom(absl::string_view field,
                                             const google::protobuf::Duration& duration);
 absl::StatusOr<absl::Time> TimeFrom(absl::string_view field,

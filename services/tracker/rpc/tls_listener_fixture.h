@@ -14,14 +14,14 @@
 
 namespace callslip::tracker {
 
-// A tracker with tokens and TLS, whose files are in `folder_`: `ca`, `cert`, `key`. Of the
-// principals that AccessTest knows, these have certificates as well: client, worker and gateway,
-// with the names client.test, worker.test and gateway.test.
+// A tracker with tokens and TLS, whose files are in `folder_`: `ca`, `cert`, `key`. These of
+// AccessTest's principals also have certificates: client, worker and gateway, with the names
+// client.test, worker.test and gateway.test.
 class TlsListenerTest : public AccessTest {
  protected:
   using Peer = gateway::TlsConnection;
 
-  // In a test, before anything else.
+  // Call it first in a test.
   void ServeTls(bool asks_for_certificates) {
     UseTokens();
     credentials_->Replace(EntriesWithCertificates());
@@ -40,7 +40,7 @@ class TlsListenerTest : public AccessTest {
   }
 
   std::string Path(const std::string& name) const { return folder_.path() + "/" + name; }
-  // In one step.
+  // Atomically.
   void Write(const std::string& name, const std::string& text) const {
     std::ofstream(Path(name + ".next")) << text;
     EXPECT_EQ(std::rename(Path(name + ".next").c_str(), Path(name).c_str()), 0);
@@ -52,7 +52,7 @@ class TlsListenerTest : public AccessTest {
 
   uint16_t port() const { return bound_[0].port; }
 
-  // A connection of its own, as the gateway's. With a certificate for `name`, unless that is empty.
+  // A separate connection like a gateway's, with a certificate for `name` unless that is empty.
   std::shared_ptr<grpc::Channel> Connect(const std::string& name = "") const {
     TlsFiles files{.authorities = Path("ca")};
     if (!name.empty()) {
@@ -70,19 +70,19 @@ class TlsListenerTest : public AccessTest {
     return grpc::CreateCustomChannel(bound_[0].ToString(), ChannelCredentials(files), arguments);
   }
 
-  // One that speaks HTTP/2, as good or as bad as it is told otherwise.
+  // A peer for HTTP/2, well-behaved unless `options` say otherwise.
   std::shared_ptr<Peer> PeerWith(Peer::Options options) const {
     if (options.protocols.empty()) options.protocols = "\x2h2";
     return std::make_shared<Peer>(port(), options);
   }
-  // What the server says to a peer that has begun as HTTP/2 wants it; empty to one that is refused.
+  // The server's response to a correct HTTP/2 start; empty if the peer is refused.
   static std::string Greet(Peer& peer) {
     peer.Send(std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") +
               std::string("\0\0\0\4\0\0\0\0\0", 9));
     return peer.Read(9);
   }
 
-  // With the token of a principal, over a connection that has none of its own.
+  // Calls with a principal's token, over a connection without a token of its own.
   absl::Status Ask(const std::shared_ptr<grpc::Channel>& channel, const std::string& token = "") {
     v1::ListCommandsRequest request;
     return CallOver(channel, &v1::CommandService::Stub::ListCommands,

@@ -48,7 +48,7 @@ Authenticator::OwnerOf OwnerOf(CommandTable* commands, SessionTable* sessions) {
   };
 }
 
-// What serves sessions.
+// The parts that serve sessions.
 struct SessionParts {
   SessionParts(Clock* clock, CommandTable* commands, SessionTable* table, OutputGate* gate)
       : timers(std::make_shared<TimerThread>(clock)),
@@ -57,7 +57,7 @@ struct SessionParts {
         sessions(clock, commands, &caller, timers, gate, &runners),
         queues(&caller, &runners) {}
   ~SessionParts() {
-    // Whatever may still call the services.
+    // Stops everything that could still call the services.
     runners.Stop();
     timers->Stop();
     caller.AwaitCalls();
@@ -119,7 +119,7 @@ struct TrackerServer::Parts {
   WorkerRegistry registry;
   WorkerLog log;
   CommandService commands;
-  AnnotationStore own_annotations;  // Where the server was given none.
+  AnnotationStore own_annotations;  // Used if the server was given none.
   AnnotationService annotations;
   WorkerService workers;
   std::optional<SessionParts> sessions;
@@ -130,7 +130,7 @@ struct TrackerServer::Parts {
   const Authenticator::OwnerOf owner_of;
   Clock* const clock_;
   std::optional<Authenticator> authenticator;
-  // Last, so that it stops before the services go.
+  // Last, so that it stops before the services are destroyed.
   AsyncServer server;
 };
 
@@ -161,7 +161,8 @@ absl::StatusOr<Address> TrackerServer::Start(const Address& address, int pollers
 absl::StatusOr<std::vector<Address>> TrackerServer::Start(const std::vector<Address>& addresses,
                                                           int pollers,
                                                           const std::optional<TlsFiles>& tls) {
-  // A synchronous service, whose one thread sleeps until somebody asks: other calls don't wake it.
+  // A synchronous service, whose one thread sleeps until a request arrives: other calls do not wake
+  // it.
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   AsyncServer& server = parts_->server;
   std::optional<SessionParts>& sessions = parts_->sessions;
@@ -196,7 +197,7 @@ void TrackerServer::SetStoring(bool storing) {
 }
 
 void TrackerServer::Drain(absl::Duration grace) {
-  // For answers that are under way.
+  // For answers in progress.
   constexpr absl::Duration kLastCalls = absl::Seconds(1);
   const absl::Time until = clock_->Now() + grace;
   parts_->draining = true;
@@ -207,7 +208,7 @@ void TrackerServer::Drain(absl::Duration grace) {
     parts_->sessions->runners.Drain();
     parts_->sessions->caller.EndCalls(Draining());
   }
-  // What workers have begun they may still report.
+  // Workers can still report the commands that they hold.
   const std::shared_ptr<Sleeper> sleeper = clock_->NewSleeper();
   table_->OnNoLeases([sleeper] { sleeper->Wake(); });
   sleeper->SleepUntil(until);

@@ -19,51 +19,51 @@
 
 namespace callslip::tracker {
 
-// The tracker's gRPC listener: CommandService, AnnotationService, WorkerService with what it knows
-// of workers, SessionService, QueueService, RunnerService, AdminService, health and reflection.
-// Keeps the gRPC headers to itself.
+// The tracker's gRPC listener: CommandService, AnnotationService, WorkerService with its registry,
+// SessionService, QueueService, RunnerService, AdminService, health and reflection. Hides the gRPC
+// headers.
 class TrackerServer {
  public:
-  // All of them must outlive the server; and `sessions` whatever fires the deadlines of `table`.
-  // Without `sessions` only commands are served; without `annotations`, some that end with the
-  // server. With a gate, nothing leaves but through it, and health and sessions alone. `storage` is
-  // what its statistics tell of.
+  // All must outlive the server; `sessions` must also outlive the source of the deadlines of
+  // `table`. Without `sessions` there are no session services; without `annotations` the server
+  // uses its own store. With a gate, all output passes through it, except that of health,
+  // statistics and sessions. The server's statistics cover `storage`.
   TrackerServer(Clock* clock, CommandTable* table, SessionTable* sessions = nullptr,
                 OutputGate* gate = nullptr, const MeasuredStorage& storage = {},
                 AnnotationStore* annotations = nullptr);
   ~TrackerServer();
 
-  // From now on, before Start(), whoever does not come over a unix socket is known by these.
-  // `on_change` of their TokenWatch is to call CancelRevokedCalls().
+  // From now on, before Start(), authenticates callers that do not use a unix socket by these. The
+  // `on_taken` of their TokenWatch must call CancelRevokedCalls().
   void SetCredentials(std::shared_ptr<const Credentials> credentials);
 
-  // From now on, before Start(), what does not wait at the gate passes this one, which must outlive
-  // the server.
+  // From now on, before Start(), output that does not wait at the gate passes this one, which must
+  // outlive the server.
   void SetFreeGate(OutputGate* gate);
 
-  // See AsyncServer. Before Start().
+  // See AsyncServer. Call before Start().
   void SetCallMemory(int64_t bytes);
 
-  // Starts to serve; returns the addresses with the ports that were bound. Once only.
+  // Starts to serve; returns the addresses with the bound ports. Call it once.
   absl::StatusOr<std::vector<Address>> Start(const std::vector<Address>& addresses, int pollers,
                                              const std::optional<TlsFiles>& tls = std::nullopt);
   absl::StatusOr<Address> Start(const Address& address, int pollers);
 
-  // Ends what was begun with credentials that were revoked. Any thread; from Start() on.
+  // Ends calls whose credentials were revoked. Call it from any thread after Start().
   void CancelRevokedCalls();
 
-  // Whether commands can be stored, which health and the statistics tell of. True at first.
+  // Sets whether commands can be stored, as health and the statistics report. Initially true.
   void SetStoring(bool storing);
 
-  // Reports NOT_SERVING, refuses new commands and waits, and settles all waits; goes on serving
+  // Reports NOT_SERVING, refuses new commands and waits, and settles all waits. Continues serving
   // for up to `grace` while workers hold commands, so that their reports are not lost; then stops.
-  // What is reported until then is still recorded in sessions. Once only.
+  // Reports until then are still recorded in sessions. Call it once.
   void Drain(absl::Duration grace);
 
-  // Thread-safe; from Start() on.
+  // Thread-safe; call after Start().
   TrackerStatistics Statistics();
 
-  // Adds a sample to what AdminService tells of the last minutes: each StatisticsHistory::kEvery.
+  // Adds a sample to the recent history in AdminService: call it each StatisticsHistory::kEvery.
   // Thread-safe.
   void NoteStatistics();
 

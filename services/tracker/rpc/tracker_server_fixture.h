@@ -18,8 +18,8 @@
 
 namespace callslip::tracker {
 
-// A tracker on its real listener and a fake clock, and gRPC's own client for it, which speaks for
-// whom it likes: it comes over the unix socket.
+// A tracker on its real listener with a fake clock, and gRPC's own client for it, which can act for
+// any client because it uses the unix socket.
 class TrackerServerTest : public testing::Test {
  protected:
   TrackerServerTest() : server_(&clock_, &table_) {
@@ -78,8 +78,8 @@ class TrackerServerTest : public testing::Test {
     return Call(&v1::CommandService::Stub::CompleteCommand, request);
   }
 
-  // Returns once the tracker holds `count` waits and polls. Each look is a call to the tracker, so
-  // that this waits on its progress and not on time.
+  // Returns once the tracker holds `count` waits and polls. Each check is a call to the tracker, so
+  // that this depends on its progress and not on time.
   void AwaitWaits(int64_t count) {
     while (table_.waits() != count) (void)Get("corr-0-00000000000000000000000000000000");
   }

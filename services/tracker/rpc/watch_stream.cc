@@ -12,8 +12,8 @@
 namespace callslip::tracker {
 namespace {
 
-// What a message holds unless a single update is larger: far from the size that clients refuse,
-// and small enough not to delay what waits behind it.
+// The size of a message unless a single update is larger: far below the size that clients refuse,
+// and small enough not to delay later messages.
 constexpr size_t kMaxUpdateBytes = size_t{1} << 20;
 
 }  // namespace
@@ -32,7 +32,7 @@ void WatchStream::OnRequest(const v1::WatchCommandsRequest& request) {
                        absl::StrCat("has more than ", kMaxWatchesInMessage, " entries")));
     return;
   }
-  // Whoever adds watches and does not read what they tell.
+  // The caller adds watches and does not read their updates.
   if (request.add_size() > 0 && waiting() >= kMaxWaitingUpdates) {
     Abort(TooSlow());
     return;
@@ -74,7 +74,7 @@ absl::Status WatchStream::Add(const v1::CommandWatch& watch) {
       return absl::OkStatus();
     }
   }
-  // It is over already, and was told; or there is nobody left to tell.
+  // The watch is over already, and its end was sent; or the caller has left.
   table_->Unwatch(*watching);
   return absl::OkStatus();
 }
@@ -107,7 +107,7 @@ absl::StatusOr<CommandTable::Watching> WatchStream::BeginWatch(const v1::Command
       ASSIGN_OR_RETURN(const absl::Time until, WaitUntil(watch.max_wait(), kMaxScheduleToClose,
                                                          absl::InfiniteDuration(), clock_->Now()));
       if (!watch.owner().empty()) {
-        // The id says which one; that it may be another's is what has to be allowed.
+        // The id selects the command; the owner only permits it to be another client's.
         ASSIGN_OR_RETURN(const ClientScope owner, caller.ScopeOf(watch.owner()));
         if (!owner.Covers(caller.client_id) || owner.is_all()) caller.scope = ClientScope::All();
       }
@@ -168,7 +168,7 @@ void WatchStream::FinishIfOver() {
     MutexLock lock(&mutex_);
     if (!end_after_watches_ || !watches_.empty()) return;
   }
-  // What is in the feed is still sent.
+  // Updates in the feed are still sent.
   call_->Finish(absl::OkStatus());
 }
 
@@ -178,14 +178,15 @@ std::optional<Outgoing<v1::WatchCommandsResponse>> WatchStream::Next() {
   size_t bytes = 0;
   bool over = false;
   while (next.message.updates_size() < kMaxWatchesInMessage && bytes < kMaxUpdateBytes) {
-    // One at a time: what is taken keeps its payloads in memory until it is sent.
+    // One at a time, because taken updates keep their payloads in memory until they are sent.
     std::optional<CommandUpdate> update = TakeOne();
     if (!update.has_value()) break;
     const std::optional<CommandView> view = Resolve(*update);
     if (!view.has_value()) continue;
     v1::CommandUpdate& message = *next.message.add_updates();
     Fill(*update, *view, message);
-    // Whoever waits goes on elsewhere, and does not take it for the end of its time.
+    // Tells the caller to continue at the next tracker, instead of taking this for the end of its
+    // wait.
     const bool is_over = update->last && update->command == nullptr && update->error.ok();
     if (is_over && table_->draining()) message.set_draining(true);
     bytes += message.ByteSizeLong();

@@ -20,9 +20,9 @@
 namespace callslip::tracker {
 
 // One WatchCommands call: all its watches share one feed, from which each message takes as many
-// updates as wait and fit. A watch costs an entry in the map here and one in the table.
+// waiting updates as fit. A watch costs an entry in the map here and one in the table.
 //
-// Lives until the call is over: held by the call, and by the table while a watch goes on.
+// Lives until the call is over: held by the call, and by the table while a watch continues.
 class WatchStream final : public CommandFeed, public std::enable_shared_from_this<WatchStream> {
  public:
   using Call = DuplexStream<v1::WatchCommandsRequest, v1::WatchCommandsResponse>;
@@ -31,7 +31,7 @@ class WatchStream final : public CommandFeed, public std::enable_shared_from_thi
       : clock_(clock), table_(table), caller_(std::move(caller)), call_(std::move(call)) {}
 
   void Begin();
-  // Ends the call once none of its watches goes on and all updates are sent.
+  // Ends the call once all its watches have ended and all updates have been sent.
   void EndAfterWatches();
 
   void OnReady() override { call_->Wake(); }
@@ -39,7 +39,7 @@ class WatchStream final : public CommandFeed, public std::enable_shared_from_thi
  private:
   void OnRequest(const v1::WatchCommandsRequest& request);
   void Abort(const absl::Status& error);
-  // The call is over, or its caller has left.
+  // Removes all watches when the call is over, or its caller has left.
   void EndWatches();
 
   // INVALID_ARGUMENT ends the call.
@@ -49,8 +49,8 @@ class WatchStream final : public CommandFeed, public std::enable_shared_from_thi
 
   // The source of the call.
   std::optional<Outgoing<v1::WatchCommandsResponse>> Next();
-  // How much of the update's command is to be sent; nullopt where its watch was removed meanwhile.
-  // Puts in the id that the caller knows, and forgets the watch where it is over.
+  // The view of the update's command to send; nullopt if its watch was removed meanwhile. Sets the
+  // caller's watch id in the update, and removes the watch if it is over.
   std::optional<CommandView> Resolve(CommandUpdate& update);
   void FinishIfOver();
 
@@ -66,8 +66,8 @@ class WatchStream final : public CommandFeed, public std::enable_shared_from_thi
   };
 
   Mutex mutex_;
-  // By the numbers that the feed knows them by. The caller may use an id again while updates of the
-  // watch before still wait in the feed.
+  // By the serial numbers that the feed uses. The caller can reuse an id while updates of its
+  // earlier watch still wait in the feed.
   absl::flat_hash_map<int64_t, Watch> watches_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<int64_t, int64_t> serials_ ABSL_GUARDED_BY(mutex_);  // By the caller's ids.
   int64_t next_serial_ ABSL_GUARDED_BY(mutex_) = 1;

@@ -53,7 +53,7 @@ void Fill(const TargetStatus& target, absl::Time now, v1::Target& message) {
   message.set_workers_known(target.workers.known);
 }
 
-// With the commands of `clients`.
+// Includes only the commands of `clients`.
 void Fill(const WorkerStatus& worker, const ClientScope& clients, v1::Worker& message) {
   message.set_target(worker.target);
   message.set_worker_id(worker.worker_id);

@@ -12,7 +12,7 @@
 
 namespace callslip::tracker {
 
-// WorkerService over what is known about workers: converts, calls the domain, converts back. The
+// WorkerService over the worker registry and log: converts, calls the domain, converts back. The
 // contract is in worker_service.proto. Must outlive the server that it serves on.
 class WorkerService {
  public:
@@ -21,9 +21,9 @@ class WorkerService {
   WorkerService(Clock* clock, CommandTable* table, WorkerRegistry* registry, WorkerLog* log)
       : clock_(clock), table_(table), registry_(registry), log_(log) {}
 
-  // Before the server is started.
+  // Call before the server is started.
   static void AddTo(AsyncServer& server) { server.AddService(kName); }
-  // After the server was started.
+  // Call after the server was started.
   void ServeOn(AsyncServer& server);
 
  private:

@@ -19,7 +19,7 @@ std::optional<Outgoing<v1::StreamCommandsResponse>> WorkerStream::Next() {
     }
   }
   if (news.has_value()) {
-    // Nothing comes from an endless call only when the tracker shuts down.
+    // A call without an end returns no news only when the tracker shuts down.
     if (news->empty()) {
       stream_->Finish(absl::OkStatus());
       return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<Outgoing<v1::StreamCommandsResponse>> WorkerStream::Next() {
     self->OnNews(std::move(got));
   });
   if (!call.ok()) {
-    // A stream that has begun ends in order when the tracker shuts down.
+    // A started stream ends with OK when the tracker shuts down.
     const bool draining = call.status().code() == absl::StatusCode::kUnavailable;
     stream_->Finish(begun_ && draining ? absl::OkStatus() : call.status());
     return std::nullopt;

@@ -14,7 +14,7 @@
 
 namespace callslip::tracker {
 
-// What there is for a worker, as the response of LeaseCommands or StreamCommands.
+// A worker's news, as the response of LeaseCommands or StreamCommands.
 template <typename Response>
 Response ToProto(const WorkerNews& news) {
   Response response;
@@ -26,9 +26,9 @@ Response ToProto(const WorkerNews& news) {
   return response;
 }
 
-// One StreamCommands call. It leases when the stream can take a message and not before, so that
-// nothing that a slow worker has not been sent counts as delivered: at most one held call of the
-// table at a time, its news being the next message.
+// One StreamCommands call. It leases only when the stream can take a message, so that commands not
+// yet sent to a slow worker do not count as delivered. At most one held call of the table at a
+// time; its news become the next message.
 class WorkerStream : public std::enable_shared_from_this<WorkerStream> {
  public:
   using Stream = ServerStream<v1::StreamCommandsResponse>;
@@ -48,10 +48,10 @@ class WorkerStream : public std::enable_shared_from_this<WorkerStream> {
   CommandTable* const table_;
   const LeaseRequest request_;
   const std::shared_ptr<Stream> stream_;
-  bool begun_ = false;  // Used by Next() only.
+  bool begun_ = false;  // Used only by Next().
 
   Mutex mutex_;
-  bool leasing_ ABSL_GUARDED_BY(mutex_) = false;  // A call is held, or is being made.
+  bool leasing_ ABSL_GUARDED_BY(mutex_) = false;  // A call is held or being made.
   bool caller_left_ ABSL_GUARDED_BY(mutex_) = false;
   std::shared_ptr<HeldCall> call_ ABSL_GUARDED_BY(mutex_);
   std::optional<WorkerNews> news_ ABSL_GUARDED_BY(mutex_);

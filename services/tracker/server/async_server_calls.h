@@ -216,8 +216,8 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
   bool IsOver() const { return (departure_.load(std::memory_order_acquire) & kOver) != 0; }
 
   const Method<Self>& method() const { return *method_; }
-  // The call ends without the service's action, which then counts as its caller having left. Call
-  // it before the operation that ends the call.
+  // Marks that the call ends without the service's doing, which counts as the caller having left.
+  // Call it before the operation that ends the call.
   void EndAsIfCallerLeft() { lost_ = true; }
 
   grpc::ServerContext context_;

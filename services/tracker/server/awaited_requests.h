@@ -12,8 +12,8 @@
 
 namespace callslip::tracker::internal {
 
-// The calls of one queue whose callers were identified, but whose requests are still incomplete.
-// gRPC can hold almost a whole message for each. Used by the thread that polls the queue.
+// The calls of one queue that were accepted, but whose requests are still incomplete. gRPC can hold
+// almost a whole message for each. Used by the thread that polls the queue.
 class AwaitedRequests {
  public:
   // A request that takes longer is cancelled when the next call arrives.

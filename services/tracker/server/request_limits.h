@@ -16,8 +16,7 @@ namespace callslip::tracker::internal {
 // check the exact limits, with their own errors. This keeps meaningless messages from taking memory
 // and time.
 struct FieldLimit {
-  absl::string_view field;  // `Message.field`, or `field` for all fields of that name without a row
-                            // of their own.
+  absl::string_view field;  // `Message.field`, or `field` for all others of that name.
   uint32_t bytes;           // The maximum of one value; 0 if it has no length.
   uint32_t items = 1;       // The maximum of a repeated field, in one message.
   // The field is JSON that will be parsed into a tree: at most 200,000 values, 100 deep.
