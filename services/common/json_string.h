@@ -9,7 +9,7 @@
 namespace callslip {
 
 // `at` is after the opening quote of a JSON string. Returns the position after the closing quote,
-// or nullptr if there is no valid UTF-8 string before `end`.
+// or nullptr if no valid UTF-8 string ends before `end`.
 const char* SkipJsonString(const char* at, const char* end);
 
 bool IsJsonString(absl::string_view value);

@@ -44,7 +44,7 @@ for room in runner session annotation queue journal worker command; do
   later+="|domain/$room"
 done
 later=process
-for room in rpc metrics storage server; do
+for room in rpc server metrics storage; do
   forbid "$room includes the domain, and the folders of the tracker that it stands on" \
     "#include \"tracker/($later)/" "services/tracker/$room/*" ':!*_test.cc' ':!*fixture.h'
   later+="|$room"
