@@ -15,7 +15,8 @@
 namespace callslip::gateway {
 namespace {
 
-// Without a path, as browsers send it: neither `null`, which any page can be, nor a pattern.
+// True for an origin without a path, as browsers send it; not `null`, which any page can send, and
+// not a pattern.
 bool IsOrigin(absl::string_view text) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(text, absl::MaxSplits("://", 1));

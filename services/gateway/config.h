@@ -15,7 +15,7 @@
 
 namespace callslip::gateway {
 
-// The reference extension's: the `key` in its manifest fixes its id.
+// The origin of the reference extension: the `key` in its manifest fixes its id.
 constexpr char kReferenceExtension[] = "chrome-extension://fkcobmieoejemhgkfajpliikanmfnppi";
 
 // All settings of callslip-gateway with their defaults.
@@ -23,8 +23,8 @@ struct GatewayConfig {
   std::vector<Address> listen{{.host = "127.0.0.1", .port = 7890}};
   bool listen_when_free = false;
   bool allow_insecure_bind = false;
-  std::string token_file;  // Empty: no tokens, for loopback only.
-  TlsFiles tls;            // Of all addresses but Unix-domain sockets. Empty: none.
+  std::string token_file;  // Empty: no tokens; loopback only.
+  TlsFiles tls;            // For all TCP listeners. Empty: no TLS.
   OAuthConfig oauth;
   std::vector<std::string> allowed_hosts;
   std::vector<std::string> allowed_origins = {kReferenceExtension};
@@ -32,18 +32,18 @@ struct GatewayConfig {
   std::vector<Address> tracker = {{.host = "127.0.0.1", .port = 7900}};
   absl::Duration drain_delay = absl::ZeroDuration();
   absl::Duration drain_grace = absl::Seconds(2);
-  // Empty: no TLS on the way to the tracker.
+  // Empty: no TLS to the tracker.
   std::string tls_ca;
-  std::string web_root;  // Empty: the page that this program holds.
+  std::string web_root;  // Empty: the page built into this program.
   std::string log_level = "info";
-  std::string otlp_endpoint;                // Empty: what OpenTelemetry's variables say.
+  std::string otlp_endpoint;                // Empty: taken from OpenTelemetry's variables.
   int64_t memory = MemoryBudget::kDefault;  // Bytes.
 
   void AddTo(OptionSet& options);
   std::optional<TlsFiles> TrackerTls() const;
-  // Of settings that are valid.
+  // Requires valid settings.
   MemoryBudget Memory() const { return *MemoryBudget::Of(memory); }
-  // INVALID_ARGUMENT with what to change, where the settings contradict each other.
+  // INVALID_ARGUMENT if the settings contradict each other; the message states what to change.
   absl::Status Validate() const;
 };
 

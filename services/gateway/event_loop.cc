@@ -11,8 +11,9 @@ namespace {
 
 namespace asio = boost::asio;
 
-// An io_context's executor, for which every thread is the context's while that has not stopped: a
-// function that need not be posted is called. `Inner` is a type of io_context's executors.
+// An io_context's executor that treats every thread as the context's until the context has stopped:
+// a function that need not be posted is called directly. `Inner` is a type of io_context's
+// executors.
 template <typename Inner>
 class CallingExecutor {
  public:
@@ -61,7 +62,7 @@ void EventLoop::Start() {
 
 void EventLoop::Stop() {
   if (!thread_.joinable()) return;
-  // Within its turn, so that nothing else has one.
+  // On the executor, so that no other function runs at the same time.
   asio::post(executor_, [this] { context_.stop(); });
   thread_.join();
 }

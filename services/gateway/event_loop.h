@@ -9,22 +9,22 @@
 
 namespace callslip::gateway {
 
-// The gateway's loop: sockets, timers, and everything that is done for them. What runs on its
-// executor runs one at a time, so that none of it needs a lock.
+// The gateway's event loop: sockets, timers, and all work done for them. The executor runs one
+// function at a time, so code on it needs no locks.
 //
-// What another thread posts runs on the loop's thread. What another thread dispatches it runs
-// itself, unless something runs just then: the thread that has read an answer of the tracker goes
-// on with what waited for it, without waking the loop's.
+// A function that another thread posts runs on the loop's thread. A function that another thread
+// dispatches runs on that thread, unless another function is running: the thread that reads a
+// response of the tracker continues what waited for it, without waking the loop's thread.
 class EventLoop {
  public:
   EventLoop();
-  // Once it has stopped, or never was started. Destroys what was left undone.
+  // Only after Stop(), or if Start() was never called. Destroys unfinished work.
   ~EventLoop();
 
   const boost::asio::any_io_executor& executor() const { return executor_; }
 
   void Start();
-  // Returns when nothing runs any more, on whatever thread; from then on nothing will.
+  // Returns when no function runs on any thread; none runs afterwards.
   void Stop();
 
  private:

@@ -28,7 +28,7 @@ namespace callslip::gateway {
 namespace {
 
 constexpr char kProgram[] = "callslip-gateway";
-// Below the interval at which orchestrators repeat their health checks.
+// Shorter than the interval at which orchestrators repeat their health checks.
 constexpr absl::Duration kHealthCheckTimeout = absl::Seconds(2);
 
 int Fail(const absl::Status& status) {
@@ -53,7 +53,7 @@ void WarnOfPlainText(const GatewayConfig& config) {
 }  // namespace
 
 int GatewayMain(int argc, char** argv, const ExtendCatalog& extend_catalog) {
-  // gRPC's mutexes would look for cycles at each lock, in a build of Abseil with assertions.
+  // In an Abseil build with assertions, gRPC's mutexes would look for cycles at each lock.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   const ShutdownSignal shutdown;
   if (argc > 1 && absl::string_view(argv[1]) == "token") {
@@ -77,7 +77,7 @@ int GatewayMain(int argc, char** argv, const ExtendCatalog& extend_catalog) {
   }
   if (const absl::Status valid = config.Validate(); !valid.ok()) return Fail(valid);
   if (const std::optional<TlsFiles> tls = config.TrackerTls(); tls.has_value()) {
-    // gRPC would take the tracker for one that is away.
+    // gRPC would treat an invalid file as an unreachable tracker.
     const absl::Status fit = ClientTls::Load(*tls).status();
     if (!fit.ok()) return Fail(fit);
   }

@@ -59,19 +59,18 @@ namespace callslip::gateway {
 
 namespace {
 
-// Signs session ids where there are no tokens. Not a secret: whoever may call is the same client,
-// and nothing depends on its sessions. Being constant keeps them over restarts and between
-// gateways.
+// Signs session ids when there are no tokens. Not a secret: all callers are the same client, and
+// nothing depends on its sessions. A constant key keeps the ids valid across restarts and gateways.
 constexpr char kOpenSessionKey[] = "callslip gateway without tokens";
 
-// Signs session ids, which nobody else may be able to do where callers have to show who they are.
-// Without a token file, which holds a key that lasts, it is this process's own.
+// The key that signs session ids. If callers must authenticate, only the gateway may be able to
+// sign them. The token file holds a lasting key; without one the key is this process's own.
 std::string SessionKey(const GatewayConfig& config, const std::optional<TokenFile>& token_file) {
   if (token_file.has_value()) return token_file->session_key;
   return config.oauth.is_on() ? absl::StrCat(RandomHex128(), RandomHex128()) : kOpenSessionKey;
 }
 
-// As many connections as there may be open files, but for those that everything else needs.
+// As many connections as the limit of open files allows, minus those that everything else needs.
 HttpLimits LimitsOfThisProcess(const MemoryBudget& memory) {
   constexpr int64_t kOtherFiles = 64;
   HttpLimits limits = memory.http;
@@ -81,12 +80,12 @@ HttpLimits LimitsOfThisProcess(const MemoryBudget& memory) {
   return limits;
 }
 
-// How often a port that somebody else has is tried again.
+// How often to retry a port that another process uses.
 constexpr std::chrono::seconds kListenPause{2};
 
-// By which the tracker at `address` knows this gateway: the first token of its role, which counts
-// there while a new one is being added. Empty where there is none, and over a unix socket, where it
-// needs none.
+// The token by which the tracker at `addresses` knows this gateway: the first one of its role,
+// which stays valid there while a new one is being added. Empty if there is none, and over a Unix
+// socket, which needs none.
 std::string OwnTokenOf(const TokenFile& file, const std::vector<Address>& addresses) {
   std::string token;
   if (addresses.front().is_unix()) return token;
@@ -180,13 +179,13 @@ struct GatewayServer::Parts {
     return catalog;
   }
 
-  // At one of the addresses of --listen; a Unix-domain socket needs no TLS.
+  // Listens at one of the addresses of --listen. A Unix-domain socket needs no TLS.
   absl::StatusOr<Address> Listen(size_t listener) {
     const Address& address = config.listen[listener];
     return server.Listen(address, address.is_unix() ? nullptr : tls, listener);
   }
 
-  // Tries an address again until it is free.
+  // Retries an address until it is free.
   boost::asio::awaitable<void> ListenWhenFree(size_t listener) {
     boost::asio::steady_timer timer(loop.executor());
     for (;;) {
@@ -200,7 +199,7 @@ struct GatewayServer::Parts {
     Log(LogLevel::kInfo, "listening", {{"address", address}});
   }
 
-  // Again and again.
+  // Runs until the loop stops.
   boost::asio::awaitable<void> ReleaseMemory() {
     MemoryRelease memory;
     boost::asio::steady_timer timer(loop.executor());
@@ -212,7 +211,7 @@ struct GatewayServer::Parts {
     }
   }
 
-  // Again and again.
+  // Runs until the loop stops.
   boost::asio::awaitable<void> RefreshSessionTokens() {
     boost::asio::steady_timer timer(loop.executor());
     for (;;) {
@@ -222,14 +221,14 @@ struct GatewayServer::Parts {
     }
   }
 
-  // Null where the gateway is none.
+  // Null if the gateway is not an OAuth resource server.
   std::shared_ptr<ResourceServer> MakeResourceServer(std::unique_ptr<DocumentSource> source) {
     if (source == nullptr) return nullptr;
     return ResourceServer::Start(
         config.oauth, {.executor = loop.executor(), .clock = &clock, .source = std::move(source)});
   }
 
-  // Null where the authorities that its server is believed by can't be read any more.
+  // Null if the CA file for the issuer's server can no longer be read.
   std::unique_ptr<ProviderLogin> MakeProviderLogin() {
     auto source = MakeHttpsSource(config.oauth.ca_file);
     if (!source.ok()) return nullptr;
@@ -250,7 +249,7 @@ struct GatewayServer::Parts {
     return resource_server == nullptr ? Challenge() : resource_server->challenge();
   }
 
-  // The doors need to know the ports that were bound.
+  // Needs the bound ports, which the request filter checks.
   void MakeRouter(const std::vector<Address>& addresses) {
     router.emplace(
         RequestFilter(addresses, config.allowed_hosts, config.allowed_origins, tls != nullptr),
@@ -267,7 +266,7 @@ struct GatewayServer::Parts {
       AddLoginWays(*router, credentials != nullptr, provider_login.get());
     }
     router->Add(
-        "POST", "/mcp", kReaders,  // Viewers get the tools that read.
+        "POST", "/mcp", kReaders,  // Viewers get the read-only tools.
         [this](const std::shared_ptr<HttpRequest>& request, Responder responder) {
           mcp.HandlePost(*request, std::move(responder));
         },
@@ -326,20 +325,20 @@ struct GatewayServer::Parts {
   }
 
   const GatewayConfig config;
-  std::shared_ptr<Credentials> credentials;  // Null: everyone may call.
-  std::unique_ptr<PageLogin> page_login;     // Null as well: nobody needs to log in.
-  std::shared_ptr<ServerTls> tls;            // Null: without.
-  const std::string session_key;             // At the start.
-  // Requests under way are entered here until they end.
+  std::shared_ptr<Credentials> credentials;  // Null: every client may call.
+  std::unique_ptr<PageLogin> page_login;     // Null: no client needs to log in.
+  std::shared_ptr<ServerTls> tls;            // Null: no TLS.
+  const std::string session_key;             // At startup.
+  // Holds each request in progress until it ends.
   Sessions sessions;
-  // Destroyed next to last: its destruction ends what is left of the coroutines, and the calls that
-  // they wait for have been settled by the clients' destruction before.
+  // Destroyed next to last: its destruction ends the remaining coroutines. By then the destruction
+  // of the clients has settled the calls that they wait for.
   EventLoop loop;
   const std::shared_ptr<CallQueue> calls;
   std::unique_ptr<TrackerClient> tracker;
   TrackerAccess tracker_access;
   std::unique_ptr<TrackerCalls> session_client;
-  const std::shared_ptr<ByteBudget> updates;  // That wait for those who look on.
+  const std::shared_ptr<ByteBudget> updates;  // Updates waiting for observers.
   std::shared_ptr<SessionHub> session_hub;
   const SessionApi session_api;
   const std::shared_ptr<CommandHub> command_hub;
@@ -359,16 +358,16 @@ struct GatewayServer::Parts {
   const SyncHandler sync;
   const SyncHealthHandler sync_health;
   const ScreenshotsHandler screenshots;
-  // Null: no access tokens are taken.
+  // Null: no access tokens are accepted.
   const std::shared_ptr<ResourceServer> resource_server;
-  std::unique_ptr<ProviderLogin> provider_login;  // Null: nobody logs in there.
+  std::unique_ptr<ProviderLogin> provider_login;  // Null: no login through the provider.
   const std::shared_ptr<SessionTokens> session_tokens;
   const std::unique_ptr<WebFiles> web_files;
   const PageHandlers page;
   std::optional<Router> router;
   // Used on the loop.
   bool is_leaving = false;
-  std::vector<std::string> cannot_listen;  // Addresses that somebody else has.
+  std::vector<std::string> cannot_listen;  // Addresses that another process uses.
   HttpServer server;
 };
 
@@ -449,12 +448,12 @@ void GatewayServer::Leave(absl::Duration delay) {
 }
 
 void GatewayServer::Drain(absl::Duration grace) {
-  // Shared, since the last request may end after the grace has run out.
+  // Shared, because the last request may end after the grace period.
   auto idle = std::make_shared<std::promise<void>>();
   std::future<void> is_idle = idle->get_future();
   parts_->server.Drain([idle] { idle->set_value(); });
-  // Held polls and waits would outlast any grace. Their callers are told that it failed on the way
-  // to the tracker, and may ask another gateway, or this one once it is back.
+  // Held polls and waits would outlast any grace period. Their callers get an error as if the call
+  // to the tracker had failed, and can ask another gateway, or this one once it is back.
   boost::asio::post(parts_->loop.executor(), [this] {
     parts_->mcp_server.subscriptions().End();
     parts_->tracker->EndCalls();

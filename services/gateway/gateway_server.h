@@ -24,18 +24,18 @@ namespace callslip::gateway {
 class McpServer;
 struct McpCatalog;
 
-// Adds to what the gateway offers over MCP. `announce` is to be told the name of a list, "tools" or
-// "prompts", when it has changed; `clock` outlives the catalog.
+// Adds to what the gateway offers over MCP. An extension calls `announce` with the name of a list,
+// "tools" or "prompts", when that list has changed. `clock` outlives the catalog.
 using ExtendCatalog = std::function<void(
     Clock* clock, std::function<void(const std::string& list)> announce, McpCatalog& catalog)>;
 
 // The whole gateway: the routes and their handlers between an HTTP listener and a tracker client,
-// on one loop of their own.
+// on its own event loop.
 class GatewayServer {
  public:
-  // Without a token file and an `issuer_source` everyone who can connect may do everything. Tokens
-  // that `credentials()` loses end what they have begun. The source is where documents of the
-  // authorization server come from, if there is to be one: `config.oauth` is on then.
+  // Without a token file and an `issuer_source`, every client that can connect may do everything.
+  // When a token is removed from `credentials()`, everything it started ends. `issuer_source`
+  // fetches the documents of the authorization server; null unless `config.oauth` is on.
   explicit GatewayServer(const GatewayConfig& config,
                          const std::optional<TokenFile>& token_file = std::nullopt,
                          std::unique_ptr<DocumentSource> issuer_source = nullptr,
@@ -43,35 +43,34 @@ class GatewayServer {
   // Stops at once if Drain() was not called.
   ~GatewayServer();
 
-  // Those of the token file. Null where there is none.
+  // The credentials in the token file. Null without a token file.
   std::shared_ptr<Credentials> credentials() const;
 
-  // The token file has changed: what the gateway shows to the tracker may have, and what signs the
-  // ids of sessions. Any thread.
+  // Applies a changed token file: the token that the gateway sends to the tracker may have changed,
+  // and the key that signs session ids. Thread-safe.
   void Take(const TokenFile& tokens);
 
-  // Starts to serve; returns the addresses that it listens on, with the ports that were bound,
-  // which are all that were configured unless some may come later (--listen-when-free). Does not
-  // need the tracker to be there yet. Once only. INVALID_ARGUMENT or UNAVAILABLE where an address
-  // or a file for TLS can't be used.
+  // Starts to serve and returns the addresses it listens on, with the ports that were bound. These
+  // are all configured addresses, unless some are still in use (--listen-when-free). Does not need
+  // the tracker to be reachable yet. Call once. INVALID_ARGUMENT or UNAVAILABLE if an address or a
+  // TLS file cannot be used.
   absl::StatusOr<std::vector<Address>> Start();
 
-  // All that it serves. From Start() on.
+  // All routes. Only after Start().
   std::vector<Router::Served> Routes() const;
 
-  // What it knows of MCP.
   const McpServer& mcp() const;
 
-  // Adds what GET /metrics tells. From Start() on, from any thread but the loop's, for which it
-  // waits.
+  // Adds the metrics that GET /metrics reports. Only after Start(), from any thread but the loop's,
+  // because it waits for the loop.
   void AddMetrics(MetricsPage& page);
 
-  // Serves on for `delay`, but is not ready any more, and closes each connection after an answer,
-  // so that its peer comes back through whatever stands before several gateways. Blocks.
+  // Continues to serve for `delay`, but reports not ready and closes each connection after a
+  // response, so that clients reconnect through the load balancer of several gateways. Blocks.
   void Leave(absl::Duration delay);
 
-  // Accepts nothing new, ends held polls and waits, and lets requests under way finish for at most
-  // `grace`. The destructor then stops the rest.
+  // Accepts no new connections, ends held polls and waits, and gives requests in progress at most
+  // `grace` to finish. The destructor then stops the rest.
   void Drain(absl::Duration grace);
 
  private:

@@ -11,12 +11,12 @@
 
 namespace callslip::gateway {
 
-// GET /healthz: 200 while the process answers at all. Names the addresses of --listen that somebody
-// else has, where there are such.
+// GET /healthz: 200 while the process responds. Lists the addresses of --listen that another
+// process uses, if any.
 boost::asio::awaitable<HttpResponse> HandleHealth(std::vector<std::string> cannot_listen);
 
-// GET /readyz: 200 while the tracker answers this gateway's calls, too, and the gateway is not
-// about to stop, else 503, which says what to do.
+// GET /readyz: 200 while the tracker accepts this gateway's calls and the gateway is not about to
+// stop, otherwise 503 with what to do.
 boost::asio::awaitable<HttpResponse> HandleReadiness(TrackerAccess* tracker, bool is_leaving);
 
 }  // namespace callslip::gateway

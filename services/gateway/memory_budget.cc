@@ -11,10 +11,10 @@ namespace callslip::gateway {
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
-// A held wait with its connection, or a WebSocket with what it may have of unread and of unsent
-// messages, and of updates, before that counts.
+// A held wait with its connection; or a WebSocket with the unread and unsent messages, and the
+// updates, that it may have before they count.
 constexpr int64_t kConnectionBytes = 2000 + 3 * static_cast<int64_t>(ByteBudget::kFreeBytes);
-// The program, its threads, and the tree of the body that is being read.
+// The program, its threads, and the parse tree of the body being read.
 constexpr int64_t kProcessBytes = 64 * kMiB;
 
 int64_t FixedBytes(const HttpLimits& http) {
@@ -49,7 +49,7 @@ absl::StatusOr<MemoryBudget> MemoryBudget::Of(int64_t bytes) {
     *limit = static_cast<uint64_t>(static_cast<double>(*limit) * scale);
   }
   budget.files_bytes = static_cast<int64_t>(static_cast<double>(budget.files_bytes) * scale);
-  // Else nobody could send what may be sent.
+  // Otherwise no client could send a body of the largest allowed size.
   if (budget.http.bodies_of_caller_bytes >= kLargestBodyBytes) return budget;
   const int64_t least = fixed +
                         (kDefault - fixed) * static_cast<int64_t>(kLargestBodyBytes) /

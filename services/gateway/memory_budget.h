@@ -10,17 +10,17 @@
 
 namespace callslip::gateway {
 
-// What of a gateway's memory may be taken by what, and the limits that follow from it.
+// How a gateway's memory is divided, and the limits that follow.
 struct MemoryBudget {
-  // With which every limit has the value that its declaration gives it.
+  // With this value every limit has its declared default.
   static constexpr int64_t kDefault = int64_t{512} << 20;
 
   int64_t bytes = kDefault;
   HttpLimits http;
-  // Of the files that wait for a browser.
+  // For files that wait for a browser.
   int64_t files_bytes = FileStore::kAllBytes;
-  // Of what has happened to sessions and commands, and waits for those who look on, who read slowly
-  // or not at all; and of that, for one client.
+  // For updates of sessions and commands that wait for observers that read slowly or not at all;
+  // and the part of it for one client.
   uint64_t updates_bytes = 32 << 20;
   uint64_t updates_of_client_bytes = 16 << 20;
 
@@ -28,17 +28,17 @@ struct MemoryBudget {
     const char* table;
     int64_t bytes;
   };
-  // The one list of them. Their sum is at most `bytes`.
+  // The complete list of shares. Their sum is at most `bytes`.
   std::vector<Share> Shares() const;
 
-  // For so many bytes. INVALID_ARGUMENT, with what is needed, where the shares do not fit.
+  // The budget for `bytes`. INVALID_ARGUMENT, with the required size, if the shares do not fit.
   static absl::StatusOr<MemoryBudget> Of(int64_t bytes);
 };
 
-// Of each byte of a body: it is there as it came, or what is made of it; as a message; and as bytes
-// of gRPC's.
+// Copies of each body in memory: as received, or what is parsed from it; as a message; and as
+// gRPC's bytes.
 inline constexpr int64_t kCopiesOfBodies = 3;
-// Of an answer that waits for its reader: beside it there is what the next piece is made of.
+// Copies of each response that waits for its reader: the response, and the data for its next piece.
 inline constexpr int64_t kCopiesOfAnswers = 2;
 
 }  // namespace callslip::gateway

@@ -14,20 +14,20 @@
 
 namespace callslip::gateway {
 
-// What GET /metrics is made of. All of it lives on the gateway's thread.
+// The sources of GET /metrics. All of them live on the gateway's thread.
 struct MetricsSource {
   const HttpMetrics* requests;
   const HttpServer* server;
   const CallMetrics* calls;
   TrackerClient* tracker;
-  const ByteBudget* updates;  // That wait for those who look on.
+  const ByteBudget* updates;  // Updates waiting for observers.
   MemoryBudget memory;
 };
 
-// The gateway's own numbers; docs/operations.md lists them. The tracker has its own.
+// The gateway's own metrics; docs/operations.md lists them. The tracker has its own.
 void AddMetrics(const MetricsSource& source, MetricsPage& page);
 
-// GET /metrics: the same, in the text format that `request` asks for.
+// GET /metrics: these metrics, in the text format that `request` asks for.
 boost::asio::awaitable<HttpResponse> HandleMetrics(MetricsSource source,
                                                    std::shared_ptr<const HttpRequest> request);
 

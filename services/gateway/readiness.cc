@@ -12,12 +12,12 @@
 namespace callslip::gateway {
 namespace {
 
-// Where the gateway of this machine can be reached.
+// The address at which this machine's gateway can be reached.
 Address TargetOf(const std::vector<Address>& listen) {
   const auto in_files = absl::c_find_if(listen, [](const Address& each) { return each.is_unix(); });
   if (in_files != listen.end()) return *in_files;
   Address target = listen.front();
-  // Whoever listens on all addresses also listens on this one.
+  // A gateway that listens on all addresses also listens on this one.
   const bool any = target.host == "0.0.0.0" || target.host == "::";
   if (any || target.host == "localhost") target.host = "127.0.0.1";
   return target;
@@ -37,8 +37,8 @@ absl::Status CheckReadiness(const std::vector<Address>& listen, bool is_tls,
   const absl::string_view scheme = is_tls ? "https://" : "http://";
   Endpoint endpoint =
       EndpointOf(target.is_unix() ? target.ToString() : absl::StrCat(scheme, target.ToString()));
-  // Whoever listens at its address is asked no more than whether it is ready: the name in its
-  // certificate need not be one for this address.
+  // The request only asks whether the gateway is ready, so its identity does not matter: the name
+  // in its certificate need not match this address.
   if (endpoint.is_tls) endpoint.tls = ClientTls::Unverified();
   const auto connection = HttpConnection::Connect(endpoint, timeout);
   if (!connection.ok()) return Failed(target, connection.status().message());
@@ -47,7 +47,7 @@ absl::Status CheckReadiness(const std::vector<Address>& listen, bool is_tls,
       absl::StrCat("GET /readyz HTTP/1.1\r\nHost: ", host, "\r\nConnection: close\r\n\r\n");
   ResponseHead answer;
   if ((*connection)->Send(request, "")) {
-    // The body says for people what the status says.
+    // The body only repeats the status for people.
     ReadHttpAnswer(**connection, answer,
                    [](const ResponseHead&, absl::string_view) { return false; });
   }

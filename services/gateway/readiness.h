@@ -9,9 +9,9 @@
 
 namespace callslip::gateway {
 
-// What `callslip-gateway healthcheck` asks: OK if the gateway that listens at these addresses of
-// this machine answers 200 to GET /readyz within `timeout`, UNAVAILABLE otherwise. Takes a
-// Unix-domain socket if there is one, else the first address, with TLS where `is_tls`.
+// The check of `callslip-gateway healthcheck`: OK if the gateway that listens at these addresses of
+// this machine responds with 200 to GET /readyz within `timeout`, otherwise UNAVAILABLE. Uses a
+// Unix-domain socket if there is one, else the first address, with TLS if `is_tls`.
 absl::Status CheckReadiness(const std::vector<Address>& listen, bool is_tls,
                             absl::Duration timeout);
 

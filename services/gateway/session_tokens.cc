@@ -28,7 +28,8 @@ absl::Status TooManyLookups(absl::Duration wait) {
       {.reason = "too_many_lookups", .hint = "Try again in a few seconds.", .retry_after = wait});
 }
 
-// As the caller gets to see it: that the tracker refuses the gateway is none of its token.
+// The error as the caller sees it. If the tracker refuses the gateway, the caller's token is not to
+// blame.
 absl::Status Failure(const absl::Status& status) {
   const TrackerError error = TrackerErrorOf(status);
   return ErrorWithDetails(
@@ -77,7 +78,7 @@ void SessionTokens::Verify(const std::string& token, const std::string& address,
 absl::StatusOr<std::shared_ptr<void>> SessionTokens::TakePlace(const std::string& address) {
   constexpr absl::Duration kMoment = absl::Seconds(1);
   if (waiting_count_ == kMaxWaiting) return TooManyLookups(kMoment);
-  // Of this machine there are many behind one address, who know nothing of each other.
+  // This machine has many clients behind one address that know nothing of each other.
   if (IsOfThisMachine(address)) return nullptr;
   const absl::Duration wait = made_up_.WaitOf(address);
   if (wait > absl::ZeroDuration()) return TooManyLookups(wait);
@@ -91,7 +92,7 @@ void SessionTokens::Refresh() {
   std::vector<Asked> due;
   for (const Entry& entry : entries_) {
     const bool is_in_use = entry.credential.use_count() > 1;
-    // What would be due before the next time is so now.
+    // Also refreshes what would become due before the next call.
     if (is_in_use && entry.until <= now + kKnownFor / 2)
       due.push_back({entry.token, entry.digest, ""});
   }
@@ -140,7 +141,7 @@ boost::asio::awaitable<void> SessionTokens::Look(std::shared_ptr<SessionTokens> 
   request.set_token(asked.token);
   const auto found = co_await self->sessions_->Call(std::move(request));
   const absl::StatusOr<CredentialPtr> learnt = self->Learn(asked, found);
-  // What is called may ask again.
+  // A callback may verify again.
   Waiting waiting = std::move(self->waiting_.extract(asked.digest).mapped());
   if (!waiting.is_known) {
     if (absl::IsUnauthenticated(learnt.status())) self->made_up_.CountFailed(asked.address);
@@ -163,7 +164,7 @@ absl::StatusOr<CredentialPtr> SessionTokens::Learn(
     return Unknown();
   }
   const absl::Time until = clock_->Now() + kKnownFor;
-  // A token is of one session for good.
+  // A token belongs to one session for good.
   if (FindKnown(asked.digest) == nullptr) {
     AddKnown({.digest = asked.digest,
               .token = asked.token,

@@ -23,47 +23,48 @@
 
 namespace callslip::gateway {
 
-// Knows by the tracker whose agent shows a session's token: the client that the session belongs
-// to, in the role `client`. What the tracker has said counts for some seconds; a token is asked
-// about once at a time. One that it does not know any more is revoked, and ends what it has
-// begun. Tokens that somebody made up take neither place nor time from those that are known, and
-// of others those of the same address alone: another machine that has shown some has to wait.
+// Verifies the tokens of session agents through the tracker: a token stands for the client that
+// owns the session, in the role `client`. An answer of the tracker is valid for some seconds; only
+// one lookup per token runs at a time. A token that the tracker no longer knows is revoked, which
+// ends everything it started. Invalid tokens cost known tokens neither capacity nor time, and of
+// the unknown tokens they delay only those from the same address: another machine that has shown
+// invalid tokens must wait.
 //
-// Used on one executor, which runs one function at a time.
+// Use on one executor that runs one function at a time.
 class SessionTokens final : public TokenVerifier,
                             public std::enable_shared_from_this<SessionTokens> {
  public:
   static constexpr absl::Duration kKnownFor = absl::Seconds(5);
-  // Nobody is given a token that was shown before it was made.
+  // No client gets a token that was presented before it was issued.
   static constexpr absl::Duration kUnknownFor = absl::Seconds(10);
-  // That are known, some hundred bytes each. Of too many, those that were not used for longest make
-  // room, and are revoked.
+  // Known tokens, some hundred bytes each. When full, the least recently used one is evicted and
+  // revoked.
   static constexpr size_t kMaxTokens = 10'000;
-  // That are not; of too many, those that were asked about first make room.
+  // Unknown tokens. When full, the one that was looked up first is evicted.
   static constexpr size_t kMaxUnknown = 1000;
-  // Requests that wait with tokens that are not known yet, and how many of these the tracker is
-  // asked about at a time.
+  // Requests that wait with tokens that are not known yet, and how many such tokens are looked up
+  // at the tracker at a time.
   static constexpr size_t kMaxWaiting = 1000;
-  static constexpr int kMaxWaitingOfAddress = 100;  // But for this machine's.
+  static constexpr int kMaxWaitingOfAddress = 100;  // Except for this machine's.
   static constexpr size_t kMaxAsked = 16;
-  // Tokens that are none, until another machine that shows them has to wait.
+  // Invalid tokens until another machine that shows them must wait.
   static constexpr FailureQuota::Limits kMadeUp = {
       .of_address = 20, .of_all = 200, .window = absl::Seconds(5)};
 
-  // The client and the clock outlive this and the executor's work.
+  // The client and the clock must outlive this and the executor's work.
   SessionTokens(boost::asio::any_io_executor executor, TrackerCalls* sessions, Clock* clock);
 
-  // UNAUTHENTICATED, reason `token_unknown`, for one that the tracker does not know;
-  // RESOURCE_EXHAUSTED, reason `too_many_lookups`; else what has kept the tracker from saying, as
-  // TrackerErrorOf() has it, such as UNAVAILABLE `tracker_unreachable`.
+  // UNAUTHENTICATED, reason `token_unknown`, if the tracker does not know the token;
+  // RESOURCE_EXHAUSTED, reason `too_many_lookups`; otherwise the error that prevented the lookup,
+  // in the form of TrackerErrorOf(), such as UNAVAILABLE `tracker_unreachable`.
   void Verify(const std::string& token, const std::string& address, Done done) override;
-  // Asks anew about the tokens by which something is under way, so that it ends with its session.
-  // To be called twice in kKnownFor.
+  // Looks up again the tokens that are in use, so that requests end with their session. Call twice
+  // per kKnownFor.
   void Refresh();
 
   size_t size() const { return entries_.size(); }
   size_t unknown() const { return unknown_.size(); }
-  // Of tokens that are not known, how many the tracker is being asked about.
+  // Lookups of unknown tokens in progress.
   size_t under_way() const { return asked_count_; }
 
  private:
@@ -77,18 +78,18 @@ class SessionTokens final : public TokenVerifier,
   struct Asked {
     std::string token;
     Sha256Digest digest;
-    std::string address;  // Of who has shown it first; of none that is known.
+    std::string address;  // Of the first caller that showed it; empty for a known token.
   };
-  // Who waits for what the tracker says of a token.
+  // The callers that wait for the lookup of a token.
   struct Waiting {
-    bool is_known = false;  // When it was asked about.
+    bool is_known = false;  // When the lookup began.
     std::vector<Done> done;
-    std::vector<std::shared_ptr<void>> places;  // Of those of `waiting_of_`.
+    std::vector<std::shared_ptr<void>> places;  // Held places of `waiting_of_`.
   };
 
-  // For one more that waits; null is a place, too. Or why there is none.
+  // A place for one more waiting request; null is a valid place, too. An error if there is none.
   absl::StatusOr<std::shared_ptr<void>> TakePlace(const std::string& address);
-  // Null where it is not known.
+  // Null if the token is not known.
   const Entry* FindKnown(const Sha256Digest& digest);
   bool IsUnknown(const Sha256Digest& digest);
   void AskNext();
@@ -103,16 +104,17 @@ class SessionTokens final : public TokenVerifier,
   const boost::asio::any_io_executor executor_;
   TrackerCalls* const sessions_;
   Clock* const clock_;
-  Entries entries_;  // Those that were used last come first.
+  Entries entries_;  // Most recently used first.
   absl::flat_hash_map<Sha256Digest, Entries::iterator> by_digest_;
-  // Until when each is not asked about again.
+  // Unknown tokens, and until when they are not looked up again.
   absl::flat_hash_map<Sha256Digest, absl::Time> unknown_;
   std::deque<Sha256Digest> unknown_order_;
   absl::flat_hash_map<Sha256Digest, Waiting> waiting_;
-  // Of those that are not known: how many wait, which are to be asked about, and how many are.
+  // For unknown tokens: the requests that wait, the tokens still to be looked up, and the lookups
+  // in progress.
   size_t waiting_count_ = 0;
   AddressQuota waiting_of_{kMaxWaitingOfAddress};
-  // By address; each that has some has one turn after the other.
+  // By address; the addresses take turns.
   absl::flat_hash_map<std::string, std::deque<Asked>> to_ask_;
   std::deque<std::string> turns_;
   size_t asked_count_ = 0;

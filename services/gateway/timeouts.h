@@ -7,8 +7,8 @@
 
 namespace callslip::gateway {
 
-// How long the gateway lets things take. Each wait nests in the next one out, so that the inner
-// one always ends first and says why:
+// The gateway's timeouts. Each wait is shorter than the one around it, so that the inner one always
+// ends first and states the reason:
 //
 //               tracker's wait  <  gRPC deadline  <  bridge
 //   fast         8 s                9 s              10 s
@@ -21,21 +21,21 @@ inline constexpr absl::Duration kSlowRpc = absl::Seconds(31);
 inline constexpr absl::Duration kBlockingWait = kMaxWait;
 inline constexpr absl::Duration kBlockingRpc = absl::Seconds(56);
 
-// Readiness has to answer faster than the probes that ask for it give up.
+// Readiness must respond before the probes that ask for it time out.
 inline constexpr absl::Duration kReadinessDeadline = absl::Seconds(1);
-// What would only add a hint to an answer that is late already: within what is left of 2 s after a
-// wait and its margin.
+// For a call that only adds a hint to a response that is late already: it must fit in what is left
+// of 2 s after a wait and its margin.
 inline constexpr absl::Duration kHintDeadline = absl::Milliseconds(300);
 // The longest hold of an extension's poll: extensions in the field abort theirs after 8 s.
 inline constexpr absl::Duration kMaxPollHold = absl::Seconds(5);
 
-// The side of the bridge, from bridge/relay/timeout_policy.h.
+// The bridge's timeouts, from bridge/relay/timeout_policy.h.
 inline constexpr absl::Duration kBridgeFast = absl::Seconds(10);
 inline constexpr absl::Duration kBridgeSlow = absl::Seconds(35);
 inline constexpr absl::Duration kBridgeBlocking = absl::Seconds(65);
 
 static_assert(kUnaryDeadline < absl::Seconds(2));
-// A hint may follow; and an analyze registers two commands before it waits.
+// A hint may follow, and an analyze call registers two commands before it waits.
 static_assert(kFastWait < kFastRpc && kFastRpc < absl::Milliseconds(10'000 - 300));
 static_assert(kSlowWait < kSlowRpc && kSlowRpc < absl::Milliseconds(35'000 - 2 * 1'500 - 300));
 static_assert(kBlockingWait < kBlockingRpc && kBlockingRpc < kBridgeBlocking);

@@ -19,9 +19,9 @@ namespace callslip::gateway {
 namespace {
 
 constexpr char kRefused[] = "tracker_refuses_gateway";
-// A client that may well have no commands: its list is not looked at.
+// A client that probably has no commands: the list is not used.
 constexpr char kProbe[] = "readiness";
-// What a call costs is next to nothing; what is mended should soon be seen.
+// A call costs next to nothing, and a fix should be noticed soon.
 constexpr std::chrono::seconds kPauseWhenRefused{2};
 constexpr std::chrono::seconds kPause{15};
 
@@ -29,7 +29,7 @@ constexpr char kOrSocket[] =
     "; or let the tracker listen on a unix socket (--listen unix:PATH) and the gateway connect to "
     "it (--tracker unix:PATH).";
 
-// What to do, on which side.
+// The hint: what to do, on which side.
 std::string AdviceFor(absl::string_view reason) {
   if (reason == "token_missing") {
     return absl::StrCat(
@@ -60,9 +60,9 @@ struct TrackerAccess::Looking {
   explicit Looking(const boost::asio::any_io_executor& executor)
       : over(executor, boost::asio::steady_timer::time_point::max()) {}
 
-  // Until it is cancelled.
+  // Expires when it is canceled.
   boost::asio::steady_timer over;
-  // None where who has looked left before there was an answer.
+  // Empty if the check was canceled before there was a response.
   std::optional<absl::Status> seen;
 };
 
@@ -93,7 +93,7 @@ boost::asio::awaitable<absl::Status> TrackerAccess::Ask() {
   const auto listed = co_await tracker_->Call(std::move(request), {.deadline = kReadinessDeadline});
   const std::string reason = DetailsOf(listed.status()).reason;
   if (listed.ok()) Note(absl::OkStatus());
-  // What has no reason is of the connection.
+  // An error without a reason comes from the connection.
   if (!IsRefusal(listed.status()) || reason.empty()) co_return listed.status();
   absl::Status refused = ErrorWithDetails(
       absl::StatusCode::kUnavailable,

@@ -10,24 +10,25 @@
 
 namespace callslip::gateway {
 
-// Whether the tracker answers this gateway, and lets it speak for its callers: over TCP it may know
-// the gateway by another token than the gateway thinks, or as `local`, and would refuse each call.
-// Used on the loop.
+// Checks whether the tracker accepts this gateway's calls and lets it act for its callers. Over TCP
+// the tracker may know the gateway by a different token than the gateway assumes, or as `local`,
+// and would then refuse each call. Use on the loop.
 class TrackerAccess {
  public:
-  // `has_names`: callers have to show who they are, so that they are not all `local`.
+  // `has_names`: callers must authenticate, so that they are not all `local`.
   TrackerAccess(TrackerClient* tracker, bool has_names);
 
-  // Asks for something that changes nothing, on behalf of somebody. OK, the tracker's error, or
-  // UNAVAILABLE, reason `tracker_refuses_gateway`, with what to do. Logs when that one begins and
-  // ends. Anybody may make it look: those who do while it looks are told what that finds.
+  // Makes a read-only call on behalf of a client. Returns OK, the tracker's error, or UNAVAILABLE,
+  // reason `tracker_refuses_gateway`, with what to do. Logs when that refusal begins and ends. Any
+  // caller can trigger a check: callers that come while one is running get its result.
   boost::asio::awaitable<absl::Status> Look();
 
-  // Looks from now on, so that the log tells of it though nobody asks. Ends when `is_over` says so.
+  // Checks repeatedly, so that the log reports a refusal even if no caller asks. Ends when
+  // `is_over` is true.
   boost::asio::awaitable<void> Watch(const bool* is_over);
 
  private:
-  // One that looks, for others to wait for.
+  // A running check that others can wait for.
   struct Looking;
 
   boost::asio::awaitable<absl::Status> Ask();
@@ -35,8 +36,8 @@ class TrackerAccess {
 
   TrackerClient* const tracker_;
   const std::string client_id_;
-  std::weak_ptr<Looking> looking_;  // Who looks holds it.
-  std::string refused_for_;         // Empty: it is let in, as far as is known.
+  std::weak_ptr<Looking> looking_;  // The running check holds it.
+  std::string refused_for_;         // Empty: accepted, as far as is known.
 };
 
 }  // namespace callslip::gateway

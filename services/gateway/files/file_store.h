@@ -14,26 +14,27 @@
 
 namespace callslip::gateway {
 
-// Files on their way from an agent to a page: an agent puts them here piece by piece and names them
-// in its `upload`, whose worker reads them. They are kept in memory: what is lost with the process
-// is put once more. Thread-safe.
+// Files on their way from an agent to a page: an agent puts them here in pieces and names them in
+// its `upload`, and the upload's worker reads them. They are kept in memory: files lost with the
+// process are put again. Thread-safe.
 class FileStore {
  public:
-  // Of one file, and of all that one client has here: as much as one upload may have.
+  // For one file, and for all files of one client: the maximum of one upload.
   static constexpr int64_t kBytesOfClient = int64_t{32} << 20;
-  // Of all clients: so many may upload as much as they may at a time, the others a little later.
+  // For all clients: this many can upload their maximum at the same time, the others a little
+  // later.
   static constexpr int64_t kAllBytes = int64_t{64} << 20;
   static constexpr size_t kFilesOfClient = 100;
-  // What is read, or put, at once: with JSON around it, below what /mcp takes in a body.
+  // The maximum that is read or put at once: with JSON around it, below the body limit of /mcp.
   static constexpr size_t kPieceBytes = size_t{1} << 20;
-  // Since the last piece came: the wait of a command for its worker, and its longest run.
+  // Since the last piece: the time that a command waits for its worker, plus its longest run.
   static constexpr absl::Duration kLifetime = absl::Minutes(3);
-  // By then an upload has named what it has put here; what is not named makes room.
+  // An upload names its files within this time; a file that is not named can then be evicted.
   static constexpr absl::Duration kNamedWithin = absl::Seconds(20);
 
   struct Piece {
     std::string id;  // Empty for the first of a new file.
-    // Of the first only.
+    // Only for the first piece.
     std::string name;
     std::string mime_type;
     int64_t size = 0;
@@ -49,27 +50,27 @@ class FileStore {
   };
   struct Part {
     std::string bytes;
-    int64_t size = 0;  // Of the file.
+    int64_t size = 0;  // The size of the file.
   };
 
   explicit FileStore(Clock* clock, int64_t all_bytes = kAllBytes)
       : clock_(clock), all_bytes_(all_bytes) {}
 
-  // Repeating it changes nothing. `file_too_large`; `too_many_files`, which passes;
-  // `invalid_piece`; `file_unavailable` where `owner` has no file of that id, or not any more.
+  // Idempotent. `file_too_large`; `too_many_files`, which is temporary; `invalid_piece`;
+  // `file_unavailable` if `owner` has no file with that ID, or no longer has it.
   absl::StatusOr<About> Put(const std::string& owner, Piece piece);
 
-  // A file that is there as a whole, for an upload that names it. `file_unavailable`.
+  // A complete file, for an upload that names it. `file_unavailable`.
   absl::StatusOr<About> Find(const std::string& owner, const std::string& id);
 
-  // Up to kPieceBytes from `offset` on, for whoever knows the id, which nobody can guess. A file
-  // whose end was read makes room where that is needed. `file_unavailable`, `invalid_piece`.
+  // Up to kPieceBytes from `offset` on, for any caller that knows the ID, which cannot be guessed.
+  // A file that was read to its end can be evicted. `file_unavailable`, `invalid_piece`.
   absl::StatusOr<Part> Read(const std::string& id, int64_t offset);
 
-  // What an upload of more than kBytesOfClient is told.
+  // The error for an upload of more than kBytesOfClient.
   static absl::Status TooLarge();
 
-  // Forgets what has had its time; the calls do so, too.
+  // Forgets expired files; the other calls do so, too.
   void Purge();
 
  private:

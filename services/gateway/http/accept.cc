@@ -11,7 +11,7 @@
 namespace callslip::gateway {
 namespace {
 
-// Takes what stands before the next `separator` outside of quotes.
+// Takes the text before the next `separator` outside of quotes.
 absl::string_view TakePart(absl::string_view& rest, char separator) {
   bool is_quoted = false;
   size_t at = 0;
@@ -25,7 +25,7 @@ absl::string_view TakePart(absl::string_view& rest, char separator) {
   return absl::StripAsciiWhitespace(part);
 }
 
-// 0 where it does not match `type`; more for a more specific one.
+// 0 if it does not match `type`; the more specific, the higher.
 int Match(absl::string_view range, absl::string_view type) {
   if (range == "*/*") return 1;
   if (absl::EqualsIgnoreCase(range, type)) return 3;

@@ -5,8 +5,8 @@
 
 namespace callslip::gateway {
 
-// Whether the header Accept (RFC 9110, section 12.5.1) lets the answer be a `type`, such as
-// "application/json": by the most specific of its ranges that match. True where there is none.
+// Whether the Accept header (RFC 9110, section 12.5.1) allows a response of `type`, such as
+// "application/json". The most specific matching range decides. True if `accept` is empty.
 bool Accepts(absl::string_view accept, absl::string_view type);
 
 }  // namespace callslip::gateway

@@ -10,23 +10,23 @@
 
 namespace callslip::gateway {
 
-// What tells one peer from another: the 4 bytes of an address of IPv4, the first 8 of one of IPv6,
-// since whoever has one address of a /64 has them all. Empty for other sockets.
+// A key that identifies a peer: the 4 bytes of an IPv4 address, or the first 8 of an IPv6 address,
+// because the owner of one address in a /64 has them all. Empty for other sockets.
 std::string AddressKey(const boost::asio::generic::stream_protocol::endpoint& peer);
-// The same for an address in text; the text itself where it is none.
+// The key of an address in text form; the text itself if it is not an address.
 std::string AddressKeyOfText(absl::string_view address);
-// An AddressKey() for people: `127.0.0.1`, `2001:db8:0:1::`. Empty for other sockets.
+// An AddressKey() in readable form: `127.0.0.1`, `2001:db8:0:1::`. Empty for other sockets.
 std::string AddressText(absl::string_view key);
-// Whether it is that of a process of this machine.
+// Whether the key is that of a process on this machine.
 bool IsLoopbackKey(absl::string_view key);
 
-// How much each address has of something, and whether it may have one more. Not thread-safe.
+// Counts what each address uses of something, up to a limit per address. Not thread-safe.
 class AddressQuota {
  public:
   explicit AddressQuota(int limit) : limit_(limit) {}
 
-  // One more for who has `key`, until what is returned is destroyed. Null where that has all that
-  // it may have.
+  // Takes one for the address `key`, until the returned object is destroyed. Null if the address
+  // has reached its limit.
   std::shared_ptr<void> Take(std::string key);
 
  private:

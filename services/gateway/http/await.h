@@ -6,8 +6,8 @@
 
 namespace callslip::gateway {
 
-// Passed to an operation of Asio that is awaited: it returns its error beside its result, as a
-// tuple, and does not throw it.
+// Completion token for an awaited Asio operation: it returns its error next to its result, as a
+// tuple, instead of throwing it.
 inline constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
 
 }  // namespace callslip::gateway

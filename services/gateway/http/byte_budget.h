@@ -13,8 +13,8 @@
 
 namespace callslip::gateway {
 
-// How many bytes of a kind there may be at a time: in all, and of one caller, who can't take what
-// there is for the others. Used on one executor.
+// Limits the bytes of one kind in use at a time: in total, and per caller, so that one caller
+// cannot use up the share of the others. Use on one executor.
 class ByteBudget {
  public:
   ByteBudget(uint64_t bytes, uint64_t bytes_of_one)
@@ -25,8 +25,8 @@ class ByteBudget {
 
   uint64_t taken() const { return bytes_ - left_; }
 
-  // What one body, queue or answer has of it, given back by its destruction. One that was moved has
-  // nothing, and may grow again.
+  // The part of the budget that one body, queue, or response uses. Destruction gives it back. A
+  // moved-from place holds nothing and can grow again.
   class Place {
    public:
     explicit Place(std::shared_ptr<ByteBudget> budget) : budget_(std::move(budget)) {}
@@ -35,7 +35,7 @@ class ByteBudget {
         : budget_(other.budget_),
           who_(std::exchange(other.who_, "")),
           bytes_(std::exchange(other.bytes_, 0)) {}
-    // Of another budget, perhaps.
+    // `other` may belong to a different budget.
     Place& operator=(Place&& other) noexcept {
       std::swap(budget_, other.budget_);
       std::swap(who_, other.who_);
@@ -43,10 +43,10 @@ class ByteBudget {
       return *this;
     }
 
-    // On whose account it is. Before the first Grow().
+    // Sets the account that the bytes count for. Call before the first Grow().
     void SetCaller(std::string who) { who_ = std::move(who); }
 
-    // That there may be so many in all. False where there is no room for them.
+    // Raises the held bytes to `bytes` in total. False if the budget does not allow it.
     bool Grow(uint64_t bytes) {
       if (bytes <= bytes_) return true;
       const uint64_t more = bytes - bytes_;
@@ -60,7 +60,7 @@ class ByteBudget {
       if (account->second == 0) budget_->taken_.erase(account);
       return fits;
     }
-    // That it has no more than so many.
+    // Lowers the held bytes to at most `bytes`.
     void Shrink(uint64_t bytes) {
       if (bytes >= bytes_) return;
       const uint64_t less = bytes_ - bytes;
@@ -70,15 +70,16 @@ class ByteBudget {
       if (account->second == 0) budget_->taken_.erase(account);
       bytes_ = bytes;
     }
-    // That it has so many. False, with what it had before, where there is no room for more.
+    // Sets the held bytes to `bytes`. False, with the previous bytes kept, if there is no budget
+    // for more.
     bool Set(uint64_t bytes) {
       Shrink(bytes);
       return Grow(bytes);
     }
-    // The same of a queue, of which the first bytes are free: who reads at once does not notice
-    // that others do not.
+    // Set() for a queue whose first bytes are free: a peer that reads at once is not affected by
+    // peers that do not.
     bool SetBeyondFree(uint64_t bytes) { return Set(bytes - std::min(bytes, kFreeBytes)); }
-    // Whether Grow() could be, were all others of that account given back.
+    // Whether Grow() would succeed if all other places of `account` were given back.
     bool WouldFit(uint64_t bytes, const std::string& account) const {
       const uint64_t more = bytes - std::min(bytes, bytes_);
       const uint64_t own = who_ == account ? bytes_ : 0;
@@ -103,10 +104,10 @@ class ByteBudget {
   const uint64_t bytes_;
   const uint64_t bytes_of_one_;
   uint64_t left_;
-  absl::flat_hash_map<std::string, uint64_t> taken_;  // By caller. None is zero.
+  absl::flat_hash_map<std::string, uint64_t> taken_;  // By caller. No entry is zero.
 };
 
-// Whose account it is: everybody's who showed nothing is one.
+// The name of the account: all callers without a credential share one.
 inline std::string AccountOf(const CredentialPtr& credential) {
   return credential == nullptr ? kLocalName : credential->principal().name;
 }

@@ -51,7 +51,7 @@ std::optional<std::string> Callers::TokenOf(const HttpRequest& request, const Pu
 }
 
 CredentialPtr Callers::CredentialOfPeer(const HttpRequest& request) const {
-  // A header that holds no token was meant to hold one.
+  // A header without a token was meant to hold one.
   const bool shows_nothing = request.Header("authorization").empty();
   if (credentials_ == nullptr || request.peer_names == nullptr || !shows_nothing) return nullptr;
   for (const std::string& name : *request.peer_names) {

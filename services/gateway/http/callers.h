@@ -17,14 +17,14 @@
 
 namespace callslip::gateway {
 
-// Who sends a request, as its head tells it.
+// The sender of a request, as far as the request's head shows it.
 struct Caller {
-  // Null for `local`, and for whoever is refused.
+  // Null for `local` and for refused callers.
   CredentialPtr credential = nullptr;
-  // Why nobody is let in with what the request shows. Null where somebody is.
+  // Why the request is refused. Null if it is accepted.
   std::shared_ptr<const HttpResponse> refusal = nullptr;
 
-  // Whether it is the agent of a session, by that one's token.
+  // Whether the caller is the agent of a session, by the session's token.
   bool IsOfSession() const { return credential != nullptr && !credential->session_id().empty(); }
   Principal principal() const {
     if (credential != nullptr) return credential->principal();
@@ -32,13 +32,13 @@ struct Caller {
   }
 };
 
-// Works out who sends a request: by a token, a certificate, a login at the page, or an access token
-// of somebody else. What is signed with a token is judged by SignedRequests.
+// Identifies the sender of a request by a token, a certificate, a login at the page, or an access
+// token of another issuer. SignedRequests judges requests that are signed with a token.
 class Callers {
  public:
-  // Without `credentials` and a `verifier` everyone is `local`, but for sessions' agents. The
-  // verifier is asked for tokens that are not among the credentials; callers without one are told
-  // of `challenge`.
+  // Without `credentials` and a `verifier`, every caller is `local`, except for session agents. The
+  // verifier checks tokens that are not among the credentials. Callers without a token get
+  // `challenge`.
   Callers(std::shared_ptr<const Credentials> credentials, TokenVerifier* verifier,
           Challenge challenge)
       : credentials_(std::move(credentials)),
@@ -52,14 +52,14 @@ class Callers {
   }
   void AllowPageLogin(PageCaller* page) { page_ = page; }
 
-  // What the request is for.
+  // The route that the request is for.
   struct Purpose {
-    bool is_web_socket = false;  // Its token may be offered as a protocol.
+    bool is_web_socket = false;  // The token can be offered as a protocol.
     RoleSet roles;
   };
 
-  // Calls `done` with the Caller once: before it returns, or a few seconds later where somebody
-  // else has to be asked. `request` and what `purpose` refers to live until then.
+  // Calls `done` with the Caller once: before it returns, or a few seconds later if a verifier must
+  // be asked. `request` and what `purpose` refers to must live until then.
   template <typename Done>
   void Identify(const HttpRequest& request, const Purpose& purpose, Done done) const {
     const std::optional<std::string> token = TokenOf(request, purpose);
@@ -78,17 +78,17 @@ class Callers {
  private:
   struct Found {
     Caller caller = {};
-    TokenVerifier* verifier = nullptr;  // Who is to be asked. Null: nobody.
+    TokenVerifier* verifier = nullptr;  // The verifier to ask. Null: none.
   };
 
-  // What the request shows; over a WebSocket also as a protocol.
+  // The token in the request; over a WebSocket it can also be offered as a protocol.
   static std::optional<std::string> TokenOf(const HttpRequest& request, const Purpose& purpose);
-  // What is known at once.
+  // What is known without a verifier.
   Found Find(const HttpRequest& request, const std::optional<std::string>& token,
              const Purpose& purpose) const;
   Caller FindAtPage(const HttpRequest& request, const Purpose& purpose) const;
-  // By what the peer's certificate is known, where the request has no Authorization. Null where it
-  // is not.
+  // The credential of the peer's certificate, if the request has no Authorization header. Null if
+  // there is none.
   CredentialPtr CredentialOfPeer(const HttpRequest& request) const;
   Caller CallerOf(absl::StatusOr<CredentialPtr> verified, const TokenVerifier& verifier,
                   RoleSet roles) const;

@@ -19,9 +19,9 @@ HttpResponse PreflightResponse(const HttpRequest& request, const std::string& me
                        "x-gasoline-client, "
                        "x-gasoline-extension-version, x-kaboom-client, "
                        "x-kaboom-extension-version"},
-                      // The longest that Chromium keeps it.
+                      // The longest time that Chromium caches it.
                       {"Access-Control-Max-Age", "7200"}};
-  // A page of the public network asks before it calls a private address.
+  // A page from a public network sends this before it calls a private address.
   if (request.Header("access-control-request-private-network") == "true") {
     response.headers.emplace_back("Access-Control-Allow-Private-Network", "true");
   }

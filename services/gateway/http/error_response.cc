@@ -11,7 +11,7 @@ namespace {
 
 int HttpStatusOf(const TrackerError& error) {
   if (error.reason == "result_too_large" || error.reason == "drawing_too_large") return 413;
-  // Room comes when messages are sent or deleted, not by waiting.
+  // Space is freed when messages are sent or deleted, not by waiting.
   if (error.reason == "queue_full") return 409;
   switch (error.code) {
     case absl::StatusCode::kInvalidArgument:
@@ -29,7 +29,7 @@ int HttpStatusOf(const TrackerError& error) {
       return 429;
     case absl::StatusCode::kUnavailable:
       return 503;
-    // It may be done still.
+    // It may still be completed.
     case absl::StatusCode::kDeadlineExceeded:
       return 504;
     default:

@@ -15,7 +15,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-// What waits for the peer; one event is taken however large it is.
+// For events waiting for the peer; one event is accepted whatever its size.
 constexpr size_t kMaxOutboxBytes = 256 << 10;
 
 }  // namespace
@@ -48,7 +48,7 @@ EventStream::EventStream(asio::any_io_executor executor, Producer producer,
 
 asio::awaitable<void> EventStream::Send(std::string event) {
   outbox_ += event;
-  // Whoever reads too slowly, beside others, loses the stream.
+  // A stream whose peer reads too slowly ends when the shared budget is used up.
   if (writer_ != nullptr && !writer_->Hold(outbox_.size() + kept_)) {
     outbox_.clear();
     writer_->Hold(0);
@@ -69,9 +69,9 @@ asio::awaitable<void> EventStream::Write(BodyWriter& writer) {
   writer_ = &writer;
   const absl::Cleanup leave = [this] { writer_ = nullptr; };
   asio::awaitable<void> work = producer_(shared_from_this());
-  // Whoever leaves here, by an exception too, takes the producer along.
+  // Ends the producer on every exit, including an exception.
   const ScopedTask producer(executor_, std::move(work), std::move(ended));
-  // The peer is to see at once that it is connected.
+  // Tells the peer at once that it is connected.
   std::string piece = ": connected\n\n";
   while (true) {
     co_await writer.Write(std::move(piece));

@@ -10,21 +10,21 @@
 
 namespace callslip::gateway {
 
-// How often something may come to nothing for one address before that address has to wait, and for
-// all of them together before those have to wait for which it has. Not thread-safe.
+// Limits how often something may fail for one address before that address must wait, and for all
+// addresses together before every address with a failure must wait. Not thread-safe.
 class FailureQuota {
  public:
   struct Limits {
     int of_address;
     int of_all;
-    absl::Duration window;  // In which they count, from the first one on.
+    absl::Duration window;  // The time in which failures count, from the first one on.
   };
-  // Addresses that are remembered, some 100 bytes each. Of more, the oldest is forgotten.
+  // Addresses to remember, some 100 bytes each. When full, the oldest is forgotten.
   static constexpr size_t kMaxAddresses = 10'000;
 
   FailureQuota(Clock* clock, const Limits& limits) : clock_(clock), limits_(limits) {}
 
-  // How long who asks from `address`, an AddressKey(), has to wait; zero where not at all.
+  // How long a caller at `address`, an AddressKey(), must wait; zero if it need not wait.
   absl::Duration WaitOf(const std::string& address);
   void CountFailed(const std::string& address);
 

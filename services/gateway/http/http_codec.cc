@@ -19,10 +19,10 @@ namespace {
 namespace beast = boost::beast;
 namespace http = beast::http;
 
-// Bodies pass through the buffer in pieces of at most this size. What must fit as a whole is a
-// header block,
+// Bodies pass through the buffer in pieces of at most this size. A header block must fit as a
+// whole,
 constexpr size_t kMaxBufferBytes = RequestParser::kMaxReadBytes;
-// and the extensions and trailers of chunks, which would otherwise be gathered without bound.
+// and so must the extensions and trailers of chunks, which could otherwise grow without bound.
 constexpr size_t kMaxChunkHeadBytes = 1 << 10;
 // For bodies of unknown length.
 constexpr size_t kChunkedReadBytes = 16 << 10;
@@ -50,7 +50,7 @@ HttpResponse BadTransferEncoding() {
                        "Send the body so, or with Content-Length.");
 }
 
-// Those that decide who asks for what, and where a request ends.
+// The headers that decide who requests what, and where a request ends.
 constexpr std::array<absl::string_view, 5> kSingleHeaders = {"host", "origin", "authorization",
                                                              "content-type", "transfer-encoding"};
 
@@ -73,7 +73,7 @@ HttpResponse BadRequest(beast::error_code error, const HttpLimits& limits) {
 
 }  // namespace
 
-// Fills the request with what the parser tells it. The names are those that the parser calls.
+// Fills the request from the parser's callbacks. The parser fixes the names of the functions.
 struct RequestParser::State final : http::basic_parser<true> {
   using Error = beast::error_code;
   using Text = beast::string_view;
@@ -92,7 +92,7 @@ struct RequestParser::State final : http::basic_parser<true> {
   }
   void on_response_impl(int, Text, int, Error&) override {}
   void on_field_impl(http::field, Text name, Text value, Error&) override {
-    // Trailers come after the head, and are ignored.
+    // Trailers come after the head and are ignored.
     if (is_header_done()) return;
     ++headers;
     const auto [entered, is_first] = request->headers.try_emplace(
@@ -131,7 +131,8 @@ struct RequestParser::State final : http::basic_parser<true> {
     if (!ParseTarget(target, *request)) return Refuse(BadTarget());
     if (headers > limits.header_count) return Refuse(TooManyHeaders(limits));
     if (!doubled.empty()) return Refuse(DoubledHeader(doubled));
-    // Of others the parser would know no body, and take it for the next request.
+    // With any other encoding the parser would not recognize the body, and would parse it as the
+    // next request.
     const auto encoding = request->headers.find("transfer-encoding");
     if (encoding != request->headers.end() &&
         (is_http_1_0 || !absl::EqualsIgnoreCase(encoding->second, "chunked"))) {
@@ -146,9 +147,9 @@ struct RequestParser::State final : http::basic_parser<true> {
   std::string target;
   bool is_http_1_0 = false;
   uint64_t max_body = 0;
-  uint64_t announced = 0;  // How large the body is with the last chunk that has begun.
+  uint64_t announced = 0;  // The body's size including the last chunk that has begun.
   int headers = 0;
-  std::string doubled;  // A header that may come once, and has come twice.
+  std::string doubled;  // A header that may appear once but has appeared twice.
   std::optional<HttpResponse> refusal;
 };
 
@@ -159,7 +160,7 @@ RequestParser::RequestParser(RequestParser&&) noexcept = default;
 RequestParser::Next RequestParser::Parse(std::string& received) {
   State& parser = *state_;
   Next next = Next::kRead;
-  // The head and the body are taken one after the other, though they often come together.
+  // The head and the body are parsed separately, although they often arrive together.
   while (!parser.is_done() && !received.empty()) {
     const bool had_head = parser.is_header_done();
     beast::error_code error;
@@ -227,7 +228,7 @@ std::string ResponseHead(const HttpResponse& response, const ConnectionOptions& 
   if (!response.body.empty() || framing != Framing::kLength) {
     absl::StrAppend(&head, "Content-Type: ", response.content_type, "\r\n");
   }
-  // No browser is to take an answer for anything else, a script least of all.
+  // Keeps browsers from treating a response as another type, a script in particular.
   head += "X-Content-Type-Options: nosniff\r\n";
   for (const auto& [name, value] : response.headers) {
     absl::StrAppend(&head, name, ": ", value, "\r\n");

@@ -10,55 +10,55 @@
 #include "gateway/http/http_limits.h"
 #include "gateway/http/http_message.h"
 
-// HTTP/1.1 as bytes, without a socket. Boost.Beast's parser stays behind it.
+// HTTP/1.1 as bytes, without a socket. Hides Boost.Beast's parser.
 namespace callslip::gateway {
 
-// What a request asks of its connection, and what of that the answer grants.
+// What a request asks of its connection, and what the response grants.
 struct ConnectionOptions {
   bool is_http_1_0 = false;
   bool keep_alive = false;
 };
 
-// Makes one request of the bytes that arrive.
+// Parses one request from the bytes that arrive.
 class RequestParser {
  public:
   enum class Next {
-    kRead,      // Read at least one byte more, then parse again.
-    kContinue,  // The same, and the peer waits for `100 Continue` before it sends them.
-    kRefuse,    // This is no request: TakeRefusal(), then close the connection.
+    kRead,      // Read at least one more byte, then parse again.
+    kContinue,  // The same, and the peer waits for `100 Continue` before it sends more.
+    kRefuse,    // Not a valid request: TakeRefusal(), then close the connection.
     kDone,      // TakeRequest().
   };
 
-  // `limits` must outlive it.
+  // `limits` must outlive this.
   explicit RequestParser(const HttpLimits& limits);
   ~RequestParser();
   RequestParser(RequestParser&&) noexcept;
 
-  // Takes what it can use from the front of `received`, which is not empty.
+  // Consumes what it can use from the front of `received`, which must not be empty.
   Next Parse(std::string& received);
 
-  // How many bytes to read next, at the most.
+  // The maximum number of bytes to read next.
   size_t ReadSize() const;
-  // From here on it is the body that is waited for.
+  // True once the head is complete and the body is expected.
   bool HasHead() const;
-  // The request without the rest of its body. From then on.
+  // The request without the rest of its body. Requires HasHead().
   const std::shared_ptr<HttpRequest>& head() const;
-  // That its body is at most so large. kRefuse where it is said to be larger, else kRead; refused
-  // later where it turns out to be. From then on, once.
+  // Limits the body to `bytes`. kRefuse if the declared length is larger, else kRead; a body that
+  // turns out to be larger is refused later. Call once, after HasHead().
   Next LimitBody(uint64_t bytes);
-  // Makes room for all of it. From then on, once there may be so much.
+  // Reserves memory for the whole body. Call after HasHead(), once the budget allows it.
   void ReserveBody();
-  // What the body will have; of one in chunks, with those that have begun.
+  // The length of the body; of a chunked one, including the chunks that have begun.
   uint64_t body_bytes() const;
 
-  // 400, 413 or 431.
+  // 400, 413, or 431.
   HttpResponse TakeRefusal();
   std::shared_ptr<HttpRequest> TakeRequest();
   ConnectionOptions options() const;
 
-  // A request's first bytes.
+  // The size of the first read of a request.
   static constexpr size_t kFirstReadBytes = 1024;
-  // No read is larger.
+  // The maximum size of a read.
   static constexpr size_t kMaxReadBytes = 64 << 10;
 
  private:
@@ -66,14 +66,14 @@ class RequestParser {
   std::unique_ptr<State> state_;
 };
 
-// How the end of a body is told. HTTP/1.0 knows no chunks: there a stream ends with its connection.
+// How the end of a body is marked. HTTP/1.0 has no chunks: there a stream ends with its connection.
 enum class Framing { kLength, kChunks, kClose };
 
-// The status line and the headers of `response`, up to and with the empty line.
+// The status line and the headers of `response`, including the empty line.
 std::string ResponseHead(const HttpResponse& response, const ConnectionOptions& options,
                          Framing framing);
 
-// A piece of a body in chunked transfer coding. An empty piece is the body's end.
+// A piece of a body in chunked transfer coding. An empty piece ends the body.
 std::string Chunk(absl::string_view piece);
 
 }  // namespace callslip::gateway

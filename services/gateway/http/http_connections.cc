@@ -27,10 +27,11 @@ namespace {
 
 namespace asio = boost::asio;
 
-// On whose account the bodies are that came with signatures. No caller's name.
+// The account for bodies of signed requests. Not a valid name of a caller.
 constexpr char kClaims[] = "signatures to judge";
 
-// How exact deadlines are, and how often a peer is looked at that has sent its next request early.
+// The precision of deadlines, and the interval for checking a peer that has sent its next request
+// early.
 constexpr std::chrono::milliseconds kTick{250};
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
@@ -50,12 +51,12 @@ void LogFailure(absl::string_view message, const std::exception& error) {
 
 }  // namespace
 
-// One connection from its acceptance to its end. What is held while a handler waits should be
-// small, thousands of them wait at a time: it is this object and one wait for the socket to become
-// readable, which tells of the next request or of the peer's leaving. Only what takes several steps
-// is a coroutine: an answer that the peer takes slowly, a streamed body, a refusal.
+// One connection from its acceptance to its end. Thousands of connections wait for their handlers
+// at a time, so each must use little memory: this object, and one wait for the socket to become
+// readable, which reports the next request or the peer's leaving. Only a multi-step operation is a
+// coroutine: a response that the peer reads slowly, a streamed body, a refusal.
 //
-// Held by whatever is to call it back.
+// Kept alive by the pending callbacks.
 class Connection final : public Admission, public std::enable_shared_from_this<Connection> {
  public:
   Connection(Transport transport, size_t listener, std::shared_ptr<Connections> all)
@@ -85,8 +86,8 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     AwaitReadable();
   }
 
-  // The idle time is its own phase: a peer may think for long, then must send swiftly. A new one
-  // has come to ask for something.
+  // The idle time is a phase of its own: a peer can be idle for long, but must then send quickly. A
+  // new connection is expected to send a request at once.
   void AwaitRequest() {
     ExpireAfter(is_new_ ? all_->limits_.header_time : all_->limits_.idle);
     if (received_.empty()) {
@@ -94,7 +95,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
       reading_ = true;
       return AwaitReadable();
     }
-    // It was sent early. Not from here: many may have been.
+    // The next request arrived early. Not handled from here, because there may be many.
     asio::post(all_->executor_, [self = shared_from_this()] {
       if (self->is_abandoned_) return;
       self->reading_ = true;
@@ -103,14 +104,14 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
   }
 
   void Tick(absl::Time time) {
-    // Whoever is told that the peer has left, or has to, may drop what held this connection.
+    // A handler that is notified may drop the last reference to this connection.
     const std::shared_ptr<Connection> self = shared_from_this();
     if (all_->now_ >= deadline_) Abandon();
     if (peer_is_early_) LookAfterPeer();
     if (watching_ && !expelled_ && credential_ != nullptr && credential_->IsOver(time)) Expel();
   }
 
-  // Ends what is awaited of the peer.
+  // Ends all waits for the peer.
   void Close() { transport_.Close(); }
 
   bool LetIn(CredentialPtr credential) override {
@@ -123,14 +124,14 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     return head_place_.Grow(head_bytes_);
   }
 
-  // Whether its body is on its way, on that account.
+  // Whether its body is in transit, on that account.
   bool HasBodyOn(BodyAccount account) const {
     return account_ == account && body_place_.bytes() > 0;
   }
 
-  // Makes room for another one, and counts no more from now on.
+  // Makes room for another connection; from now on this one does not count.
   void Evict() {
-    // Whoever is told may drop what held it.
+    // A handler that is notified may drop the last reference.
     const std::shared_ptr<Connection> self = shared_from_this();
     Keep();
     if (!std::exchange(is_evicted_, true)) ++all_->evicted_;
@@ -142,10 +143,10 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
   class StreamWriter;
   using Parts = std::array<asio::const_buffer, 2>;
 
-  // Not to make room for others.
+  // Protects this connection from being evicted.
   void Keep() { Enter(all_->busy_); }
 
-  // The peer is given up: who is to be asked about it, or answers it, has nothing to do any more.
+  // Gives the peer up: ends its handler's or its verifier's work for it.
   void Abandon() {
     is_abandoned_ = true;
     Close();
@@ -159,7 +160,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     queue_ = &queue;
   }
 
-  // Goes on with the handshake.
+  // Continues the handshake.
   void Shake() {
     switch (transport_.Shake()) {
       case Transport::Handshake::kDone:
@@ -180,8 +181,8 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     }
   }
 
-  // One wait at a time. It outlives a request whose peer sends nothing more, and is there for the
-  // next one.
+  // One wait at a time. If the peer sends nothing more, the wait outlasts the request and serves
+  // for the next one.
   void AwaitReadable() {
     if (std::exchange(awaits_readable_, true)) return;
     transport_.AsyncWaitReadable([self = shared_from_this()](boost::system::error_code error) {
@@ -215,7 +216,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     const RequestParser::Next next = parser_->Parse(received_);
     if (next == RequestParser::Next::kRefuse) return Run(Refuse(parser_->TakeRefusal()));
     if (!had_head && parser_->HasHead()) {
-      // Most come at once, and are small.
+      // Most heads arrive at once and are small.
       const bool is_large = received > RequestParser::kFirstReadBytes;
       head_bytes_ = is_large ? std::min<size_t>(received, limits.header_bytes) : 0;
       account_ = BodyAccount::kKnown;
@@ -223,7 +224,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     }
     if (next == RequestParser::Next::kDone) return Handle();
     if (!parser_->HasHead()) {
-      // What goes beyond the first bytes is a stranger's, as yet.
+      // Beyond the first bytes, it counts as data of an unknown client.
       account_ = BodyAccount::kStranger;
       const bool is_large = received_.size() > RequestParser::kFirstReadBytes;
       return is_large && !Hold(received_.size()) ? Run(Refuse(TooManyBodies())) : AwaitReadable();
@@ -232,7 +233,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     if (all_->judge_ == nullptr) return AwaitBody(next, true);
     BeginRequest();
     SetOrigin(*parser_->head());
-    // Nothing more is read before it is known from whom.
+    // Read nothing more until the caller is known.
     reading_ = false;
     all_->judge_(parser_->head(), [self = shared_from_this(), next](HeadVerdict verdict) {
       if (self->is_abandoned_) return;
@@ -241,7 +242,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     });
   }
 
-  // Whether the rest of a body is to be read. Else it is seen to.
+  // Whether to read the rest of a body. If false, the request has been dealt with.
   bool MayHaveBody(HeadVerdict verdict) {
     if (verdict.is_refused) {
       is_cut_ = true;
@@ -261,15 +262,15 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     return true;
   }
 
-  // Takes the room for so many bytes, from others of nobody known where they are one of these.
-  // False where there is none.
+  // Reserves `bytes` for the body; for a body of an unknown caller, takes them from other such
+  // bodies if needed. False if there is no room.
   bool Hold(uint64_t bytes) {
     if (account_ == BodyAccount::kStranger && body_place_.bytes() == 0) {
       body_place_ = ByteBudget::Place(all_->strangers_bodies_);
     }
     if (body_place_.Grow(bytes)) return true;
-    // Those whose callers are not known make room, the one that has been on its way for longest
-    // first, where that helps.
+    // Bodies of unknown callers are evicted, the one in transit longest first, if that frees
+    // enough.
     const bool is_stranger = account_ == BodyAccount::kStranger;
     const BodyAccount others = is_stranger ? BodyAccount::kStranger : BodyAccount::kClaimed;
     if (!body_place_.WouldFit(bytes, is_stranger ? "" : kClaims)) return false;
@@ -291,7 +292,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     AwaitReadable();
   }
 
-  // Where it comes from.
+  // Sets the fields that the connection knows.
   void SetOrigin(HttpRequest& request) const {
     request.peer_names = transport_.peer_names();
     request.listener = listener_;
@@ -302,9 +303,9 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     if (is_local && !forwarded_for.empty() && all_->proxies_.is_empty()) all_->WarnOfProxy();
   }
 
-  // Leaves the request to its handler, which responds at once or at any time.
+  // Passes the request to its handler, which responds at once or at any time.
   void Handle() {
-    // Without a judge nobody says who is admitted.
+    // Without a judge there is no report of admitted requests.
     if (all_->judge_ == nullptr) Keep();
     std::shared_ptr<HttpRequest> request = parser_->TakeRequest();
     SetOrigin(*request);
@@ -347,10 +348,10 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     const Framing framing = FramingOf(response);
     if (framing == Framing::kClose || all_->close_after_answers_) options_.keep_alive = false;
     std::string head = ResponseHead(response, options_, framing);
-    // A HEAD is answered with the headers that a GET would get.
+    // The response to a HEAD has the headers that a GET would get.
     if (is_head_) response.stream = nullptr;
     if (is_head_ || framing != Framing::kLength) response.body.clear();
-    // What the kernel takes at once, which is all of most responses, is not awaited.
+    // Sends without waiting what the kernel accepts at once, which is all of most responses.
     boost::system::error_code error;
     const Parts parts = {asio::buffer(head), asio::buffer(response.body)};
     const size_t sent = transport_.write_some(parts, error);
@@ -360,11 +361,11 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     Run(SendRest(std::move(head), std::move(response), sent));
   }
 
-  // A client that sends frames before it has an answer breaks RFC 6455.
+  // A client that sends frames before it has a response violates RFC 6455.
   bool MayUpgrade() const { return !options_.is_http_1_0 && received_.empty(); }
 
   void Upgrade(std::shared_ptr<const WebSocketUpgrade> upgrade) {
-    // The watch may still be set, and would hold this connection.
+    // The wait for the socket may still be pending, and would keep this connection alive.
     transport_.Cancel();
     all_->web_sockets_->Serve(std::move(transport_), std::move(upgrade), std::move(credential_));
     End();
@@ -402,8 +403,8 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     Close();
   }
 
-  // Runs the last steps of an answer, which tell whether the peer took it. They are cancelled when
-  // it leaves.
+  // Runs the last steps of a response, which report whether the peer received it. They are canceled
+  // when it leaves.
   void Run(asio::awaitable<bool> steps) {
     reading_ = false;
     auto when_done = [self = shared_from_this()](const std::exception_ptr& error, bool taken) {
@@ -418,11 +419,11 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
                    asio::bind_cancellation_slot(peer_left_signal_.slot(), std::move(when_done)));
   }
 
-  // Each co_await stands alone in its statement: g++ 12 makes traps of some that stand in a
+  // Each co_await must stand alone in its statement: g++ 12 generates traps for some within a
   // condition.
 
-  // For so much of an answer, on the account of who gets it; without any bytes where there is no
-  // room.
+  // Reserves budget for that much of a response, on its receiver's account; has no bytes if there
+  // is no room.
   ByteBudget::Place UnsentPlace(size_t bytes) const {
     ByteBudget::Place place(all_->unsent_);
     place.SetCaller(AccountOf(credential_));
@@ -430,8 +431,8 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     return place;
   }
 
-  // What is left of a response after its first `sent` bytes. False where too much of its caller's
-  // answers is left.
+  // Sends the rest of a response after its first `sent` bytes. False if the unsent responses of its
+  // caller exceed the limit.
   asio::awaitable<bool> SendRest(std::string head, HttpResponse response, size_t sent) {
     const ByteBudget::Place place = UnsentPlace(response.body.size());
     if (place.bytes() < response.body.size()) co_return false;
@@ -443,12 +444,12 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     co_return taken;
   }
 
-  // The body of a streamed response. False where it is torn.
+  // Sends the body of a streamed response. False if it is broken off.
   asio::awaitable<bool> Stream(const HttpResponse& response);
 
-  // Says what was wrong with a request, and ends the connection.
+  // Sends the reason for refusing a request, and ends the connection.
   asio::awaitable<bool> Refuse(HttpResponse response) {
-    // What has come of its body is not kept while the peer reads why.
+    // The body received so far is not kept while the peer reads the response.
     parser_.reset();
     body_place_ = ByteBudget::Place(all_->bodies_);
     const std::string head = ResponseHead(response, {}, Framing::kLength);
@@ -458,23 +459,23 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     co_return false;
   }
 
-  // Ends the connection of a peer that has been told why.
+  // Ends the connection of a peer that has received the reason.
   asio::awaitable<bool> Drop() {
     co_await Linger();
     co_return false;
   }
 
-  // Reads on for a moment after the last answer: closing with unread bytes makes the kernel reset
-  // the connection, and the peer may then lose the answer.
+  // Continues to read for a moment after the last response: closing with unread bytes makes the
+  // kernel reset the connection, and the peer could then lose the response.
   asio::awaitable<void> Linger() {
-    // Somewhat more than a body may have: many clients send all of theirs before they read.
+    // Somewhat more than the maximum body: many clients send all of theirs before they read.
     constexpr size_t kMaxBytes = 16 << 20;
     constexpr std::chrono::seconds kMaxTime{2};
     transport_.ShutdownSend();
     ExpireAfter(kMaxTime);
     received_ = std::string();
     for (size_t total = 0; total < kMaxBytes;) {
-      // Nobody looks at what comes: all of those that linger read to the same place.
+      // The data is ignored, so all lingering connections read into the same buffer.
       auto [error, bytes] =
           co_await transport_.async_read_some(asio::buffer(all_->read_buffer_), kAwait);
       if (error) co_return;
@@ -482,7 +483,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     }
   }
 
-  // Also lets others have their turn. False where the peer has left, or does not read.
+  // Also yields to other connections. False if the peer has left or does not read.
   asio::awaitable<bool> AwaitWrite(Parts parts) {
     ExpireAfter(all_->limits_.write_time);
     auto [error, bytes] = co_await asio::async_write(transport_, parts, kAwait);
@@ -490,7 +491,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     co_return !error;
   }
 
-  // False where the peer does not take these few bytes.
+  // False if the peer does not accept these few bytes.
   bool SendContinue() {
     constexpr absl::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
     boost::system::error_code error;
@@ -500,14 +501,15 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
 
   void ExpireAfter(std::chrono::seconds time) { deadline_ = all_->now_ + time / kTick + 1; }
 
-  // Tells the handler or the producer when the peer closes its side: then there is nothing to read
-  // though the socket is readable.
+  // Notifies the handler or the producer when the peer closes its side: then there is nothing to
+  // read although the socket is readable.
   void StartWatch() {
     watching_ = true;
     AwaitReadable();
   }
 
-  // What the peer was let in by does not count any more. What it waits for ends as if it had left.
+  // Ends the request because its credential is no longer valid. What it waits for ends as if the
+  // peer had left.
   void Expel() {
     expelled_ = true;
     peer_left_signal_.emit(asio::cancellation_type::terminal);
@@ -519,7 +521,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
   }
 
   void LookAfterPeer() {
-    // A peer that has sent its next request early leaves no mark when it leaves.
+    // A peer that has sent its next request early does not make the socket readable when it leaves.
     peer_is_early_ = transport_.IsPeerOpen();
     if (peer_is_early_) return;
     peer_left_ = true;
@@ -531,30 +533,31 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
   const std::shared_ptr<Connections> all_;
   size_t index_;                                  // In `all_->open_`.
   std::list<Connection*>* queue_;                 // One of those of `all_`.
-  const std::list<Connection*>::iterator place_;  // In it.
+  const std::list<Connection*>::iterator place_;  // In that queue.
   std::optional<RequestParser> parser_;           // While a request arrives.
-  std::string received_;                          // And not parsed.
+  std::string received_;                          // And not yet parsed.
   int64_t deadline_ = kNever;                     // In ticks.
   asio::cancellation_signal peer_left_signal_;
-  ConnectionOptions options_;  // Of the present request.
-  bool is_head_ = false;       // So is this.
+  ConnectionOptions options_;  // Of the current request.
+  bool is_head_ = false;       // Of the current request.
   bool is_new_ = true;         // The head of the first request is still to come.
-  bool reading_ = false;       // What arrives is, or will be, part of a request.
-  bool under_way_ = false;     // A request, from the end of its headers to that of its response.
-  bool is_abandoned_ = false;  // It is closed from here.
+  bool reading_ = false;       // Arriving data is, or will be, part of a request.
+  bool under_way_ = false;     // A request is in progress, from the end of its headers to the end
+                               // of its response.
+  bool is_abandoned_ = false;  // Closed by this side.
   bool is_evicted_ = false;
-  // A handler or a producer runs, which is to be cancelled when the peer leaves.
+  // A handler or a producer is running, which is canceled when the peer leaves.
   bool watching_ = false;
   bool awaits_readable_ = false;
   bool peer_is_early_ = false;
   bool peer_left_ = false;
-  CredentialPtr credential_;  // Of the present request, which has to end with it.
+  CredentialPtr credential_;  // Of the current request, which must end with it.
   bool expelled_ = false;
-  size_t head_bytes_ = 0;                      // Of its head, where it is a long one.
-  ByteBudget::Place head_place_;               // For that.
-  ByteBudget::Place body_place_;               // Of the request that arrives.
-  BodyAccount account_ = BodyAccount::kKnown;  // So is this.
-  bool is_cut_ = false;                        // The present request is refused by its head.
+  size_t head_bytes_ = 0;                      // Of the current request, if it is a long head.
+  ByteBudget::Place head_place_;               // For the head.
+  ByteBudget::Place body_place_;               // Of the request being received.
+  BodyAccount account_ = BodyAccount::kKnown;  // Of the request being received.
+  bool is_cut_ = false;                        // The current request is refused by its head.
 };
 
 class Connection::StreamWriter final : public BodyWriter {
@@ -563,7 +566,7 @@ class Connection::StreamWriter final : public BodyWriter {
       : connection_(connection), held_(connection.UnsentPlace(0)) {}
 
   asio::awaitable<void> Write(std::string piece) override {
-    if (piece.empty()) co_return;  // As a chunk it would be the last one.
+    if (piece.empty()) co_return;  // An empty chunk would end the body.
     if (!connection_.options_.is_http_1_0) piece = Chunk(piece);
     const ByteBudget::Place place = connection_.UnsentPlace(piece.size());
     bool sent = place.bytes() == piece.size();
@@ -588,7 +591,7 @@ asio::awaitable<bool> Connection::Stream(const HttpResponse& response) {
     co_await std::move(body);
     complete = true;
   } catch (const boost::system::system_error& error) {
-    // What was aborted has been so by the peer's leaving or by its deadline.
+    // An operation is aborted only when the peer has left or its deadline has passed.
     if (error.code() != asio::error::operation_aborted) LogFailure("stream failed", error);
   } catch (const std::exception& error) {
     LogFailure("stream failed", error);
@@ -630,7 +633,7 @@ void Connections::WarnOfProxy() {
 }
 
 bool Connections::MakeRoom() {
-  // Where those whose callers are unknown are more, they are what fills it.
+  // The larger group is the one that fills the table.
   const std::list<Connection*>& longest = idle_.size() > unknown_.size() ? idle_ : unknown_;
   if (longest.empty()) return false;
   longest.front()->Evict();
@@ -674,7 +677,7 @@ void Connections::StartTicking() {
 void Connections::Tick() {
   ++now_;
   const absl::Time time = WallTime();
-  // Backwards, since one that ends is replaced by the last.
+  // Backwards, because the last one replaces one that ends.
   for (size_t i = open_.size(); i > 0; i = std::min(i - 1, open_.size())) open_[i - 1]->Tick(time);
   web_sockets_->Expel(time);
   StartTicking();

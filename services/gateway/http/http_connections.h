@@ -22,22 +22,21 @@ namespace callslip::gateway {
 
 class Connection;  // Private to http_connections.cc.
 
-// The connections of one HttpServer, and what they share. Used on its executor.
+// The connections of one HttpServer and their shared state. Use on its executor.
 class Connections : public std::enable_shared_from_this<Connections> {
  public:
   Connections(const boost::asio::any_io_executor& executor, const HttpLimits& limits,
               RespondingHandler handler, HeadJudge judge);
 
-  // Serves a peer until either side closes. Of too many that are still at their handshakes, the
-  // one that has been so for longest is closed.
-  // `listener` is by which one it came.
+  // Serves a peer until either side closes. If too many connections are in their handshakes, closes
+  // the one that has been for the longest time. `listener` is the listener that accepted the
+  // connection.
   void Serve(Transport transport, size_t listener);
 
   void Trust(TrustedProxies proxies) { proxies_ = std::move(proxies); }
 
-  // Closes the one that has been without a request for longest, or where there are more of those
-  // whose callers are not known, the one of these that has been so for longest. False where all are
-  // busy.
+  // Evicts the connection that has been idle longest if more are idle than have unknown callers,
+  // else the one that has had an unknown caller longest. False if all are busy.
   bool MakeRoom();
 
   int64_t connections() const { return static_cast<int64_t>(open_.size()); }
@@ -51,21 +50,22 @@ class Connections : public std::enable_shared_from_this<Connections> {
   // From now on.
   void CloseAfterAnswers() { close_after_answers_ = true; }
 
-  // Closes each connection after the answer that is due and each WebSocket at once, and calls
-  // `when_idle` once no request is under way and no WebSocket open.
+  // Closes each connection after its pending response, and each WebSocket at once. Calls
+  // `when_idle` when no request is in progress and no WebSocket is open.
   void Drain(std::function<void()> when_idle);
 
  private:
   friend class Connection;
 
-  // Ends the one whose body has been on its way for longest, of those on `account` whose callers
-  // are not known. False where there is none but `next`.
+  // Ends the connection whose body has been in transit longest, among those on `account` with
+  // unknown callers. False if there is none except `next`.
   bool EndLongestBody(BodyAccount account, const Connection* next);
   void StartTicking();
   void Tick();
   void TellIfIdle();
 
-  // Once, of a proxy on this machine that is not trusted: an address is all people behind it.
+  // Warns once about a proxy on this machine that is not trusted: all people behind it count as one
+  // address.
   void WarnOfProxy();
 
   const boost::asio::any_io_executor executor_;
@@ -77,25 +77,26 @@ class Connections : public std::enable_shared_from_this<Connections> {
   const std::shared_ptr<ByteBudget> bodies_;
   const std::shared_ptr<ByteBudget> strangers_bodies_;
   const std::shared_ptr<ByteBudget> unsent_;
-  // Connections that were upgraded, and are no longer among the open ones here.
+  // Connections that were upgraded; they are no longer in `open_`.
   const std::shared_ptr<WebSockets> web_sockets_;
-  // All deadlines hang on this one timer, which runs while there are connections: a timer for each
-  // would cost them memory, and every step of a request time.
+  // One timer for all deadlines, which runs while there are connections: a timer per connection
+  // would cost memory, and would cost time at each step of a request.
   boost::asio::steady_timer timer_;
   bool ticking_ = false;
   int64_t now_ = 0;  // In ticks.
   std::vector<Connection*> open_;
-  // Each of them is also in one of these, behind those that came there before.
+  // Each connection is also in one of these, in order of arrival there.
   std::list<Connection*> at_handshake_;
   std::list<Connection*> idle_;     // Before the first byte of a request.
-  std::list<Connection*> unknown_;  // A request came, or comes, of nobody who was let in as yet.
+  std::list<Connection*> unknown_;  // With a request, or part of one, whose caller is not accepted
+                                    // yet.
   std::list<Connection*> busy_;
-  // What one of them has just read, and takes up at once.
+  // The bytes that a connection has just read and processes at once.
   std::array<char, RequestParser::kMaxReadBytes> read_buffer_;
-  int64_t evicted_ = 0;  // Of the open ones, those that are about to go.
+  int64_t evicted_ = 0;  // Open connections that are about to close.
   int requests_ = 0;     // Between the end of their headers and the end of their response.
   bool close_after_answers_ = false;
-  std::function<void()> when_idle_;  // To be called once, while draining.
+  std::function<void()> when_idle_;  // Called once, while draining.
 };
 
 }  // namespace callslip::gateway

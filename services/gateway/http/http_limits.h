@@ -7,79 +7,79 @@
 
 namespace callslip::gateway {
 
-// What one peer may cost over a WebSocket. Sockets count among the connections.
+// What one peer may use over a WebSocket. WebSockets count as connections.
 struct WebSocketLimits {
   // A message from the peer: a request in JSON.
   size_t message_bytes = 64 << 10;
-  // Messages from the peer that nobody has read yet.
+  // Messages from the peer that the server has not read yet.
   size_t unread_bytes = 256 << 10;
-  // Messages to the peer that the kernel has not taken yet.
+  // Messages to the peer that the kernel has not accepted yet.
   size_t unsent_bytes = 1 << 20;
-  // A silent peer is sent a ping after this time, and cut off where it stays silent for as long
-  // again. Below the minute after which proxies close what is idle.
+  // A silent peer gets a ping after this time, and is disconnected if it stays silent for as long
+  // again. Below the minute after which proxies close idle connections.
   std::chrono::milliseconds ping_interval{30'000};
-  // For the peer's part in closing, with what was queued before. Within the gateway's grace when
-  // it stops, which is 2 s by default.
+  // For the peer to send queued data and complete the closing handshake. Within the gateway's grace
+  // period when it stops, 2 s by default.
   std::chrono::milliseconds close_time{1500};
 };
 
-// How large a body may be, by what it is for.
+// Maximum body sizes, by purpose.
 //
-// A request that carries nothing.
+// A request that carries no data.
 inline constexpr uint64_t kNoBodyBytes = 64 << 10;
-// The largest params that the tracker takes (1 MiB), as JSON.
+// The largest params that the tracker accepts (1 MiB), as JSON.
 inline constexpr uint64_t kMcpBodyBytes = 2 << 20;
 inline constexpr uint64_t kUsualBodyBytes = 4 << 20;
-// An image of a session, as it is.
+// An image of a session, as raw bytes.
 inline constexpr uint64_t kImageBodyBytes = 10 << 20;
-// The largest result that the tracker takes (8 MiB), or a thousand events, with the JSON around it.
+// The largest result that the tracker accepts (8 MiB), or a thousand events, with the JSON around
+// it.
 inline constexpr uint64_t kLargestBodyBytes = 12 << 20;
 
-// What one peer may cost the listener.
+// What one peer may use of the listener.
 struct HttpLimits {
   // Request line and headers together. A browser sends the cookies of all ports of its host, each
-  // of up to 4 KiB.
+  // up to 4 KiB.
   uint32_t header_bytes = 32 << 10;
-  // Agents and browsers send some twenty.
+  // Agents and browsers send about twenty.
   int header_count = 100;
-  // Where the route of a request has no limit of its own.
+  // For routes without a limit of their own.
   uint64_t body_bytes = kLargestBodyBytes;
-  // Of all bodies that do not come at once with their heads, from there to the end of their
-  // requests: two of the largest, and smaller ones. There are up to three of each at a time: as it
-  // came, and what is made of it; as a message, and as bytes of gRPC's.
+  // For all bodies that do not arrive at once with their heads, from then to the end of their
+  // requests: two of the largest, and smaller ones. Each is in memory up to three times: as
+  // received, or what is parsed from it; as a message; and as gRPC's bytes.
   uint64_t all_bodies_bytes = 32 << 20;
-  // Of these, for one caller, so that nobody fills them for the others: two of the largest. As much
-  // for all requests whose signatures are yet to be judged.
+  // The part for one caller, so that no caller blocks the others: two of the largest. The same
+  // amount for all requests whose signatures are not verified yet.
   uint64_t bodies_of_caller_bytes = 24 << 20;
-  // Besides those, of strangers: logins, of 8 KiB at the most, and heads
-  // that have not come whole. The one that has been on its way for
-  // longest makes room for the next.
+  // In addition, for unauthenticated clients: logins, of 8 KiB at most, and incomplete heads. The
+  // one that has been in transit longest is evicted for the next.
   uint64_t strangers_bodies_bytes = 1 << 20;
-  // Of answers, and of pieces of streams, that the kernel has not taken at once, since their peers
-  // read slowly or not at all. Beyond it a connection is cut off.
+  // For responses, and pieces of streams, that the kernel did not accept at once because their
+  // peers read slowly or not at all. A connection that would exceed it is closed.
   uint64_t all_unsent_bytes = 24 << 20;
   uint64_t unsent_of_caller_bytes = 16 << 20;
-  // 10,000 held waits and room for everything else. When all places are taken, whoever comes gets
-  // that of the connection that has been idle for longest, or else of the one that has been sending
-  // a request for longest without its being known from whom.
+  // 10,000 held waits and room for everything else. When all are in use, a new connection replaces
+  // the one that has been idle longest if more are idle than have unknown callers, else the one
+  // that has been sending a request of an unknown caller longest.
   int connections = 16'384;
-  // Of these, for one address of another machine (or one /64 of IPv6); the rest is for others.
-  // Proxies have many clients behind one address.
+  // The part for one address of another machine (or one IPv6 /64), so that the rest is left for
+  // others. Proxies have many clients behind one address.
   int connections_of_address = 4096;
-  // At their handshakes, where there is TLS. The one that has been so for longest makes room for
-  // the next: a handshake takes some ms and round trips.
+  // Connections in their TLS handshakes. The oldest one is closed for the next: a handshake takes
+  // some ms and round trips.
   size_t handshakes = 512;
   std::chrono::seconds handshake_time{10};
-  // A kept-alive connection without a request. Above the 60 s that most clients keep theirs.
+  // A kept-alive connection without a request. Longer than the 60 s that most clients keep theirs.
   std::chrono::seconds idle{75};
   // From the first byte of a request to the end of its headers; for the first request of a
-  // connection, from its beginning.
+  // connection, from when it opened.
   std::chrono::seconds header_time{10};
-  // For the whole body: 12 MiB in it is a modem's pace.
+  // For the whole body: 12 MiB in this time is a modem's speed.
   std::chrono::seconds body_time{60};
-  // The same where whoever sends it is not known: it is a packet.
+  // The same for an unknown sender, whose body is a packet.
   std::chrono::seconds strangers_body_time{5};
-  // For the whole response, or for each piece of one that is streamed, to a peer that reads slowly.
+  // For a whole response, or each piece of a streamed one, to a peer that reads slowly.
   std::chrono::seconds write_time{30};
   WebSocketLimits web_socket;
 };

@@ -44,7 +44,7 @@ std::optional<std::string> PercentDecode(absl::string_view text, bool plus_is_sp
       i += 2;
     }
   }
-  // It ends up in protobuf strings, which must be UTF-8.
+  // The result ends up in protobuf strings, which must be UTF-8.
   if (!IsUtf8(decoded)) return std::nullopt;
   return decoded;
 }
@@ -67,7 +67,7 @@ bool ParseTarget(absl::string_view target, HttpRequest& request) {
     if (!absl::StartsWithIgnoreCase(target, scheme)) continue;
     absl::string_view rest = target.substr(scheme.size());
     const absl::string_view host = rest.substr(0, rest.find_first_of("/?"));
-    // A user's name in it would belong to nobody.
+    // User info in it would be ambiguous.
     if (host.empty() || absl::StrContains(host, '@') || absl::StrContains(host, '#')) return false;
     request.headers["host"] = std::string(host);
     rest.remove_prefix(host.size());

@@ -14,14 +14,15 @@
 
 namespace callslip::gateway {
 
-// What the requests of each route have come to. Routes are named as they were added, with their
-// {parameters}; whatever belongs to none is one route, `other`. Refused callers and errors of ours
-// are logged, up to 20 lines of each kind a second, without anything that the caller has chosen:
-// who was not let in as `audit`, and so what an administrator does without the tracker's knowing
-// who it is. Not thread-safe.
+// Metrics of the requests by route. Routes have the names they were added with, including their
+// {parameters}; requests to no route count as one route, `other`. Refused callers and server errors
+// are logged, up to 20 lines of each kind per second, without anything that the caller chose.
+// Refused callers are logged as `audit`, and so is what an administrator does without the tracker
+// learning the administrator's name. Not thread-safe.
 class HttpMetrics {
  public:
-  // Of a request whose peer did not wait for the answer: no fault of ours. Nginx calls it so.
+  // For a request whose peer did not wait for the response, which is not a server error. Nginx uses
+  // the same number.
   static constexpr int kPeerHasLeft = 499;
 
   struct Route {
@@ -29,10 +30,10 @@ class HttpMetrics {
     std::string path;
     int64_t under_way = 0;
     std::map<int, int64_t> ended;  // By status, or kPeerHasLeft.
-    LatencyHistogram latency;      // To the answer; of a stream, to its beginning.
+    LatencyHistogram latency;      // To the response; of a stream, to its beginning.
   };
 
-  // `clock` must outlive the metrics.
+  // `clock` must outlive this.
   explicit HttpMetrics(Clock* clock)
       : clock_(clock),
         audit_(clock, 20),
@@ -40,20 +41,20 @@ class HttpMetrics {
         refusals_(clock, 20),
         failures_(clock, 20) {}
 
-  // Lives as long as the metrics.
+  // Lives as long as this.
   Route* Add(const std::string& method, const std::string& path);
   Route* other() { return &other_; }
 
-  // Counts the request from `address` that `responder` is to answer. Does nothing else to it.
+  // Counts the request from `address` that `responder` will answer. Has no other effect on it.
   void Measure(Route* route, const std::string& address, Responder& responder);
 
-  // `who` was let in as a worker, as which the tracker is told no names.
+  // Logs that `who` was accepted on a worker route, where the tracker learns no names.
   void NoteAllowed(const Route& route, const Principal& who);
 
-  // Those that were added, in their order.
+  // The routes that were added, in order.
   const std::deque<Route>& routes() const { return routes_; }
   const Route& others() const { return other_; }
-  // Requests that were not let in (401, 403), by the code of their answer.
+  // Requests that were refused (401, 403), by the error code of the response.
   const std::map<std::string, int64_t>& refused() const { return refused_; }
 
  private:

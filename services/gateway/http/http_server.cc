@@ -38,20 +38,20 @@ namespace {
 
 constexpr std::chrono::milliseconds kPause{100};
 
-// Returns once there is a place for one more, or none is needed.
+// Returns once there is room for one more connection, or none is needed.
 asio::awaitable<void> AwaitPlace(std::shared_ptr<HttpServer::State> server,
                                  std::shared_ptr<Listener> listener) {
   asio::steady_timer pause(server->executor);
   while (server->connections->IsFull() && listener->acceptor().is_open()) {
-    // Nobody goes before somebody comes.
+    // Evict a connection only when a new one arrives.
     co_await listener->acceptor().async_wait(asio::socket_base::wait_read, kAwait);
     if (!server->connections->IsFull()) co_return;
     if (server->connections->MakeRoom()) {
-      // It goes in a turn of its own.
+      // The evicted connection closes in a turn of its own.
       co_await asio::post(server->executor, kAwait);
       continue;
     }
-    // All are busy: whoever comes waits in the backlog.
+    // All are busy: new connections wait in the backlog.
     pause.expires_after(kPause);
     co_await pause.async_wait(kAwait);
   }
@@ -61,12 +61,12 @@ void Serve(HttpServer::State& server, const Listener& listener, const ServerTls*
            Transport::Socket socket) {
   boost::system::error_code error;
   std::shared_ptr<void> place;
-  // Those of this machine have other means to get in its way.
+  // Local clients have other ways to overload the gateway.
   if (!listener.address().IsLoopback()) {
     place = server.quota.Take(AddressKey(socket.remote_endpoint(error)));
     if (error || place == nullptr) return;
   }
-  // Without it the last packet of an answer waits for the peer's delayed acknowledgement, 40 ms.
+  // Without this the last packet of a response waits for the peer's delayed acknowledgment, 40 ms.
   if (!listener.address().is_unix()) socket.set_option(asio::ip::tcp::no_delay(true), error);
   socket.non_blocking(true, error);
   SslPtr session;
@@ -87,7 +87,7 @@ asio::awaitable<void> Accept(std::shared_ptr<HttpServer::State> server,
     auto [error, socket] = co_await listener->acceptor().async_accept(kAwait);
     if (!listener->acceptor().is_open()) co_return;
     if (error) {
-      // Out of descriptors, most likely. The pause keeps the loop from spinning.
+      // Probably out of file descriptors. The pause keeps the loop from spinning.
       Log(LogLevel::kWarning, "cannot accept", {{"reason", error.message()}});
       pause.expires_after(kPause);
       co_await pause.async_wait(kAwait);

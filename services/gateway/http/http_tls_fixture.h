@@ -32,8 +32,8 @@ namespace callslip::gateway {
 
 // An HttpServer over TLS, with these paths:
 //   /echo    the body
-//   /names   those of the peer's certificate
-//   /held    nothing, until the peer leaves; `held_` counts those that wait
+//   /names   the names in the peer's certificate
+//   /held    nothing, until the peer leaves; `held_` counts the waiting requests
 //   /stream  pieces of 64 KiB, until the peer leaves
 //   /ws      a WebSocket's echo
 class HttpTlsTest : public testing::Test {
@@ -55,7 +55,7 @@ class HttpTlsTest : public testing::Test {
                         "\r\n\r\n", body);
   }
 
-  // One file after the other, as anybody who renews a certificate.
+  // One file after the other, as when a certificate is renewed.
   void Write(const TestAuthority::Pair& pair) {
     std::ofstream(Path("cert")) << pair.certificate;
     std::ofstream(Path("key")) << pair.key;
@@ -89,14 +89,14 @@ class HttpTlsTest : public testing::Test {
   }
   bool Serves() { return Serves(Options{}); }
 
-  // What is asked of the server's own thread.
+  // Asked on the server's own thread.
   int64_t Connections() {
     return AskServer([this] { return server_->connections(); });
   }
   int64_t WebSockets() {
     return AskServer([this] { return server_->web_sockets(); });
   }
-  // Each look is a turn of the server's, so that this waits on its progress and not on time.
+  // Each check runs on the server's thread, so that this waits for its progress and not for time.
   template <typename Condition>
   void Await(const Condition& condition) {
     while (!condition()) (void)Connections();

@@ -41,7 +41,7 @@ uint16_t PortOf(const Endpoint& endpoint) {
   return tcp.port();
 }
 
-// 0 where there is none.
+// 0 if there is none.
 ino_t FileAt(const std::string& path) {
   struct stat found = {};
   return lstat(path.c_str(), &found) == 0 ? found.st_ino : 0;
@@ -65,7 +65,7 @@ absl::Status Listener::Bind(const Address& address) {
   };
   if (acceptor_.open(endpoint.protocol(), error)) return failed();
   if (address.is_unix()) {
-    // The file gets no more than this, at any moment.
+    // So that the file never has more permissions than these.
     fchmod(acceptor_.native_handle(), 0600);
   } else {
     acceptor_.set_option(asio::socket_base::reuse_address(true), error);
@@ -82,7 +82,7 @@ absl::Status Listener::Bind(const Address& address) {
 }
 
 void Listener::Close() {
-  // Before it is closed: later the path may belong to another program.
+  // Before closing: afterwards another process may own the path.
   if (acceptor_.is_open() && file_ != 0 && FileAt(address_.unix_path) == file_) {
     unlink(address_.unix_path.c_str());
   }

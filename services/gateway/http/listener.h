@@ -13,14 +13,14 @@
 
 namespace callslip::gateway {
 
-// A socket that listens at one address, over TCP or in the file system. Used on its executor.
+// A socket that listens at one address, over TCP or in the file system. Use on its executor.
 class Listener {
  public:
   using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
 
-  // INVALID_ARGUMENT where that is not an address to listen on, UNAVAILABLE where it is taken or
-  // not this machine's. A Unix-domain socket is for its user, or its group; see SocketMode(). One
-  // that a dead process has left is taken over.
+  // INVALID_ARGUMENT if it is not an address to listen on, UNAVAILABLE if it is in use or not this
+  // machine's. A Unix-domain socket is accessible to its user, or its group; see SocketMode(). One
+  // that a dead process left behind is replaced.
   static absl::StatusOr<std::unique_ptr<Listener>> Open(
       const boost::asio::any_io_executor& executor, const Address& address);
   ~Listener() { Close(); }
@@ -29,7 +29,7 @@ class Listener {
   // With the port that was bound.
   const Address& address() const { return address_; }
 
-  // Ends what is awaited, and removes the file of the socket. Idempotent.
+  // Ends pending waits and removes the socket's file. Idempotent.
   void Close();
 
  private:
@@ -38,7 +38,7 @@ class Listener {
 
   Acceptor acceptor_;
   Address address_;
-  ino_t file_ = 0;  // Of a Unix-domain socket: which file is ours.
+  ino_t file_ = 0;  // Inode of the Unix-domain socket's own file.
 };
 
 }  // namespace callslip::gateway

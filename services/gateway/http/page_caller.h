@@ -7,15 +7,15 @@
 
 namespace callslip::gateway {
 
-// Tells who calls through the gateway's own page, which shows no token.
+// Identifies the caller of a request from the gateway's own page, which shows no token.
 class PageCaller {
  public:
   virtual ~PageCaller() = default;
 
-  // Whether it says that it comes from the page. Costs next to nothing.
+  // Whether the request states that it comes from the page. Costs next to nothing.
   virtual bool IsFromPage(const HttpRequest& request) const = 0;
-  // Who has logged in there. UNAUTHENTICATED for nobody, or where that is over; UNAVAILABLE where
-  // that can't be told yet.
+  // The user who is logged in. UNAUTHENTICATED if there is none or the login has ended; UNAVAILABLE
+  // if that cannot be determined yet.
   virtual absl::StatusOr<CredentialPtr> Find(const HttpRequest& request) = 0;
 };
 

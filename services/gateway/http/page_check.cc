@@ -10,7 +10,7 @@
 namespace callslip::gateway {
 namespace {
 
-// That of a Host header, which may come without a port.
+// For a Host header, which may lack a port.
 bool IsLoopbackHost(const std::string& host) {
   if (absl::EqualsIgnoreCase(host, "localhost")) return true;  // Over a Unix-domain socket, too.
   absl::StatusOr<Address> address = ParseAddress(host);

@@ -7,10 +7,11 @@
 
 namespace callslip::gateway {
 
-// For a GET that changes something: 403 `page_not_excluded` where it may be a page's image that
-// asks. The filter know pages by what browsers say in their requests, but over plain HTTP to
-// another machine browsers say nothing (Sec-Fetch-Site is for hosts that they trust). Without
-// tokens, it then has to carry `Content-Type: application/json`, which no page can send unasked.
+// For a GET that changes something: 403 `page_not_excluded` if a page's image may have sent it. The
+// request filter recognizes pages by headers that browsers send, but over plain HTTP to another
+// machine browsers omit them (Sec-Fetch-Site is sent only to hosts that they trust). Without
+// tokens, the request must therefore carry `Content-Type: application/json`, which no page can send
+// without a preflight.
 std::optional<HttpResponse> ExcludePages(const HttpRequest& request);
 
 }  // namespace callslip::gateway

@@ -20,7 +20,7 @@ HttpResponse OriginRefusal(absl::string_view origin) {
                            : "Pages must be the gateway's own or be named in --allowed-origins.");
 }
 
-// Whether somebody follows a link to the page, or to a place in it.
+// Whether the request follows a link to the page, or to a place in it.
 bool OpensPage(const HttpRequest& request) {
   const std::string& path = request.path;
   return (request.method == "GET" || request.method == "HEAD") &&
@@ -42,7 +42,7 @@ RequestFilter::RequestFilter(const std::vector<Address>& listen,
     if (!address.is_unix()) {
       const std::string text = absl::AsciiStrToLower(address.ToString());
       listener.hosts.insert(text);
-      // Clients leave out the port that is usual.
+      // Clients omit the default port.
       if (address.port == (is_tls ? 443 : 80))
         listener.hosts.insert(text.substr(0, text.rfind(':')));
       for (const char* name : {"127.0.0.1", "localhost", "[::1]"}) {
@@ -52,7 +52,7 @@ RequestFilter::RequestFilter(const std::vector<Address>& listen,
     for (const std::string& host : listener.hosts)
       listener.origins.insert(absl::StrCat(scheme, host));
     listener.origins.insert(allowed_origins.begin(), allowed_origins.end());
-    // Of clients. Whatever serves a page at http://localhost, this socket does not.
+    // For clients only: a page at http://localhost is never served by this socket.
     if (address.is_unix()) listener.hosts.insert("localhost");
   }
 }
@@ -83,7 +83,7 @@ std::optional<HttpResponse> RequestFilter::Check(const HttpRequest& request) con
   if (request.method == "POST") {
     const absl::string_view content_type = request.Header("content-type");
     const absl::string_view media_type = content_type.substr(0, content_type.find(';'));
-    // Pages of other sites can send neither without asking before.
+    // Pages of other sites can send neither of these types without a preflight.
     const bool is_image =
         absl::EndsWith(request.path, "/images") && absl::StartsWithIgnoreCase(media_type, "image/");
     if (!is_image &&

@@ -11,29 +11,28 @@
 
 namespace callslip::gateway {
 
-// What every request has to pass, whatever it asks for. Without these checks any web page that a
-// user visits could send commands to the gateway on the same machine:
-//   Host    must be one of the listener's that it came by, with its port: a page that rebinds its
-//           DNS name to 127.0.0.1 still sends its own name.
-//   Origin  must be absent, on the list, or of a page that this listener serves.
-//   Sec-Fetch-Site must not name another site where there is no Origin: the requests that a page's
-//           images and scripts make carry none, but browsers say in this header where they come
-//           from. A link to the page (/ui/) may be anywhere: what it opens holds nothing.
-//   Content-Type of a POST must be application/json, which a plain HTML form can't send.
+// The request filter that every request must pass. Without these checks, any web page that a user
+// visits could send commands to the gateway on the same machine:
+//   Host    must be one of the hosts of the request's listener, with its port: a page that rebinds
+//           its DNS name to 127.0.0.1 still sends its own name.
+//   Origin  must be absent, on the list, or that of a page that this listener serves.
+//   Sec-Fetch-Site must not name another site if there is no Origin: requests for a page's images
+//           and scripts carry no Origin, but browsers send in this header where they come from. A
+//           link to the page (/ui/) is allowed anywhere, because the page itself holds no data.
+//   Content-Type of a POST must be application/json, which a plain HTML form cannot send.
 class RequestFilter {
  public:
-  // Accepts the listener's address itself, the loopback names with its port, and `allowed_hosts`
-  // ("name:port"); over HTTPS where `is_tls` (pages of another scheme are not the gateway's own).
-  // A Unix-domain socket is `localhost`, where no browser gets a page. `allowed_origins` are
-  // compared as a whole ("chrome-extension://id"). `listen` are the listeners by
-  // HttpRequest::listener.
+  // Accepts the listener's own address, the loopback names with its port, and `allowed_hosts`
+  // ("name:port"); over HTTPS if `is_tls` (pages of another scheme are not the gateway's own). A
+  // Unix-domain socket is `localhost` and serves no pages to browsers. `allowed_origins` must match
+  // completely ("chrome-extension://id"). `listen` has the listeners by HttpRequest::listener.
   RequestFilter(const std::vector<Address>& listen, const std::vector<std::string>& allowed_hosts,
                 const std::vector<std::string>& allowed_origins, bool is_tls = false);
 
-  // Whether its Host is one of ours: if not, it may be on its way to somebody else.
+  // Whether the Host is one of the gateway's: if not, the request may be meant for another server.
   bool IsForUs(const HttpRequest& request) const;
 
-  // The refusal, which says what to correct, or nullopt where the request may pass.
+  // The refusal, which states what to correct, or nullopt if the request passes.
   std::optional<HttpResponse> Check(const HttpRequest& request) const;
 
  private:

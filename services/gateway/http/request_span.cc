@@ -12,10 +12,11 @@ namespace {
 
 constexpr char kHeader[] = "traceparent";
 
-// Attributes of the HTTP conventions; neither the path nor the query, which may hold ids and more.
+// Sets attributes of the HTTP conventions, but not the path or the query, which may hold IDs and
+// other data.
 void NoteAnswer(int status, ActiveSpan& span) {
   span.Set("http.response.status_code", int64_t{status});
-  // Of a server, that is: what a caller has done wrong is none of its failures.
+  // Only server errors: a caller's mistake is not a failure of the server.
   if (status >= 500) span.Fail(absl::StrCat(status));
 }
 
@@ -28,7 +29,7 @@ void RecordRequest(const HttpMetrics::Route& route, HttpRequest& request, Respon
   ActiveSpan span =
       ActiveSpan::Start(SpanKind::kServer, absl::StrCat(route.method, " ", route.path), context,
                         is_agents ? ActiveSpan::Roots::kBegin : ActiveSpan::Roots::kIgnore);
-  // What stood beside none, or beside a malformed one, is of no trace, and of no new one either.
+  // Without a valid traceparent, tracestate belongs to no trace, and not to the new one either.
   if (!given.has_value()) request.headers.erase("tracestate");
   if (!context.empty()) request.headers[kHeader] = context.ToString();
   if (!span) return;

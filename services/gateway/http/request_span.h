@@ -8,13 +8,13 @@
 
 namespace callslip::gateway {
 
-// Records what is answered to `request`, from now to the beginning of the answer, and puts the
-// span's context in place of its `traceparent`, so that all that follows is a part of it. An
-// agent's call begins a trace; what workers, pages and scrapers ask for again and again is recorded
-// only where it belongs to one.
+// Records a span for `request`, from now to the beginning of the response, and puts the span's
+// context in place of its `traceparent`, so that everything that follows is part of it. An agent's
+// call begins a trace; what workers, pages and scrapers request repeatedly is recorded only if it
+// belongs to a trace.
 void RecordRequest(const HttpMetrics::Route& route, HttpRequest& request, Responder& responder);
 
-// The same, for a branch where no spans are recorded.
+// RecordRequest() if spans are recorded, else nothing.
 inline void TraceRequest(const HttpMetrics::Route& route, HttpRequest& request,
                          Responder& responder) {
   if (Spans() != nullptr) RecordRequest(route, request, responder);

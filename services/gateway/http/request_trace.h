@@ -7,8 +7,8 @@
 
 namespace callslip::gateway {
 
-// What a request is a part of, by its headers `traceparent`, `tracestate` and `baggage`; empty
-// where they are not there or malformed.
+// The trace that a request is part of, from its headers `traceparent`, `tracestate` and `baggage`;
+// empty if they are absent or malformed.
 TraceContext TraceOf(const HttpRequest& request);
 TraceCompanions CompanionsOf(const HttpRequest& request);
 

@@ -35,7 +35,7 @@ void RespondWith(asio::awaitable<HttpResponse> answer, Responder responder) {
 }
 
 HttpResponse HandlerFailure(const std::exception& error) {
-  // What was aborted has been so by the peer's leaving.
+  // An operation is aborted only when the peer has left.
   const auto* aborted = dynamic_cast<const boost::system::system_error*>(&error);
   if (aborted == nullptr || aborted->code() != asio::error::operation_aborted) {
     Log(LogLevel::kError, "handler failed", {{"error", error.what()}});

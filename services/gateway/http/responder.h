@@ -14,78 +14,79 @@
 
 namespace callslip::gateway {
 
-// The connection of a request, as far as whoever judges it has to tell it something.
+// Tells the connection of a request how the request was judged.
 class Admission {
  public:
-  // The request is that of a known caller, by `credential`; null where nothing had to be shown.
-  // Once that is over, so is the request. False where its caller has no room for so long a head: it
-  // is to be refused with TooManyBodies().
+  // Reports that the request comes from a known caller, by `credential`; null if none was required.
+  // When the credential ends, the request ends, too. False if its caller's budget has no room for
+  // such a long head: refuse the request with TooManyBodies().
   virtual bool LetIn(CredentialPtr credential) = 0;
 
  protected:
   ~Admission() = default;
 };
 
-// The way back to the peer for the answer to one request.
+// The way back to the peer for the response to one request.
 struct Responder {
-  // To be called once, at any time, on `executor`; also where the peer has left, which drops the
-  // answer and ends the request.
+  // Call once, at any time, on `executor`; also after the peer has left, which drops the response
+  // and ends the request.
   absl::AnyInvocable<void(HttpResponse) &&> respond;
-  // Emitted when the peer leaves before that: whatever is waited for is to end then.
+  // Emitted when the peer leaves before the response: any wait must end then.
   boost::asio::cancellation_slot peer_left;
-  // Whether it has left; to be looked at before `respond` is called. Null: it can't be told.
+  // Whether it has left; check before calling `respond`. Null if unknown.
   const bool* has_left = nullptr;
-  // To be told, before the answer, that the request is a known caller's. Null: nobody asks.
+  // Notify before the response that the request comes from a known caller. Null: not needed.
   Admission* admission = nullptr;
-  // Whether it ended with its credential: `peer_left` was emitted for that, and the answer is to
-  // say so. Null: no.
+  // Whether the request ended with its credential: `peer_left` was emitted for that reason, and the
+  // response must state it. Null: no.
   const bool* is_expelled = nullptr;
-  // The server's.
+  // The server's executor.
   boost::asio::any_io_executor executor;
 };
 
-// Answers one request, which is its own, by a call. For requests that thousands of peers hold at a
-// time: what waits is what the handler keeps, where a coroutine keeps all of its frames.
+// Answers one request, which it owns, through a callback. For requests that thousands of peers hold
+// at a time: a waiting request costs only what the handler keeps, whereas a coroutine keeps all of
+// its frames.
 using RespondingHandler = std::function<void(std::shared_ptr<HttpRequest>, Responder)>;
 
-// Answers one request, which is its own, as a coroutine. It is cancelled when the peer leaves
-// before the answer is there: whatever it waits for then ends, and its result is dropped.
+// Answers one request, which it owns, as a coroutine. It is canceled when the peer leaves before
+// the response: its wait then ends, and its result is dropped.
 using HttpHandler =
     std::function<boost::asio::awaitable<HttpResponse>(std::shared_ptr<HttpRequest>)>;
 
-// Of whom a body is, while it is read.
+// The account that a body counts for while it is read.
 enum class BodyAccount {
-  kKnown,     // Of a caller who was let in.
-  kClaimed,   // Of a caller, it says: its signature is judged with its body.
-  kStranger,  // Of somebody who need not show anything.
+  kKnown,     // An authenticated caller.
+  kClaimed,   // A claimed caller: the signature can only be verified with the body.
+  kStranger,  // A client that need not authenticate.
 };
 
-// What becomes of a request whose head is here, and its body not yet.
+// How to proceed with a request after its head and before its body.
 struct HeadVerdict {
-  // Whatever the body is, it will be refused: the handler gets it as it is, to say so, and the
-  // connection ends.
+  // The request will be refused whatever its body is: the handler gets it as it is, to send the
+  // refusal, and the connection ends.
   bool is_refused = false;
   // A larger body is refused with 413.
   uint64_t body_bytes = kLargestBodyBytes;
-  // On whose account it comes.
+  // The account that the body counts for.
   BodyAccount account = BodyAccount::kKnown;
   std::string caller = {};  // Of a known one.
 };
-// Calls `done` once, on the executor, before it returns or later. What it changes in `head` stays
-// in the request.
+// Calls `done` once, on the executor, before it returns or later. Its changes to `head` stay in the
+// request.
 using HeadJudge = std::function<void(const std::shared_ptr<HttpRequest>& head,
                                      absl::AnyInvocable<void(HeadVerdict) &&> done)>;
 
-// `handler` as the former kind.
+// Makes a RespondingHandler of `handler`.
 RespondingHandler Spawning(HttpHandler handler);
 
-// Runs `answer` as a coroutine and responds with its result, or with 500 where it throws. To be
-// called on the responder's executor, where it begins at once: a coroutine that is cancelled before
-// it has begun throws out of the loop (Asio 1.81).
+// Runs `answer` as a coroutine and responds with its result, or with 500 if it throws. Call on the
+// responder's executor, where it begins at once: a coroutine that is canceled before it has begun
+// throws out of the loop (Asio 1.81).
 void RespondWith(boost::asio::awaitable<HttpResponse> answer, Responder responder);
 
-// What is answered, and logged, where a handler has thrown: ours throw nothing, but the libraries
-// under them may.
+// The response, also logged, when a handler has thrown: our handlers throw nothing, but the
+// libraries that they use can.
 HttpResponse HandlerFailure(const std::exception& error);
 
 }  // namespace callslip::gateway

@@ -18,16 +18,16 @@
 namespace callslip::gateway {
 namespace {
 
-// What browsers ask for.
+// The paths that browsers use.
 constexpr absl::string_view kApi = "/api/";
 
-// Whether it says itself what caches may do.
+// Whether the response has its own cache directives.
 bool IsCached(const HttpResponse& response) {
   return absl::c_any_of(response.headers,
                         [](const auto& header) { return header.first == "Cache-Control"; });
 }
 
-// The way back to a peer, where the handler may not be the one who answers.
+// The way back to a peer, if the handler may not be the one that responds.
 struct WayBack {
   void Answer(HttpResponse response) {
     if (std::exchange(answered, true)) return;
@@ -41,7 +41,7 @@ struct WayBack {
   absl::AnyInvocable<void(HttpResponse) &&> respond;
   const bool* is_expelled;
   const Challenge* challenge;
-  bool is_private;  // No cache is to keep it.
+  bool is_private;  // No cache may store it.
   bool answered = false;
 };
 
@@ -52,7 +52,7 @@ std::string NamesOf(const Methods& methods) {
   });
 }
 
-// Nullptr where there is none.
+// Nullptr if there is none.
 template <typename Methods>
 const typename Methods::mapped_type* RouteOf(const Methods& methods, const std::string& method) {
   const auto route = methods.find(method);
@@ -138,7 +138,7 @@ void Router::JudgeHead(const std::shared_ptr<HttpRequest>& head,
   if (place.route != nullptr && place.route->open) {
     return std::move(done)({.body_bytes = body_bytes, .account = BodyAccount::kStranger});
   }
-  // What was signed is not refused before it is seen by whom: the answer is to be proven.
+  // A signed request is not refused before its signer is known: the response must carry a proof.
   if (signed_requests_ != nullptr && IsSignatureHeader(head->Header("authorization"))) {
     const std::optional<Principal> claimed = signed_requests_->ClaimedBy(*head);
     if (!claimed.has_value()) return refuse();
@@ -152,7 +152,7 @@ void Router::JudgeHead(const std::shared_ptr<HttpRequest>& head,
         const Principal principal = caller.principal();
         const bool is_refused =
             route == nullptr || caller.refusal != nullptr || !MayUse(route, principal.role);
-        // What is known for some seconds only is asked for again.
+        // Session tokens are only known for some seconds, so they are verified again later.
         if (!caller.IsOfSession()) head->caller = std::make_shared<const Caller>(std::move(caller));
         std::move(done)(
             {.is_refused = is_refused, .body_bytes = body_bytes, .caller = principal.name});
@@ -189,7 +189,7 @@ void Router::Authenticate(std::shared_ptr<HttpRequest> request, Signature signat
     if (signature->refusal.has_value()) {
       return std::move(responder.respond)(*std::move(signature->refusal));
     }
-    // Nothing would prove what comes over the socket.
+    // Nothing would prove the data sent over the socket.
     if (purpose.is_web_socket) {
       return std::move(responder.respond)(TokenMissing(callers_.challenge(), purpose.roles, true));
     }
@@ -203,7 +203,7 @@ void Router::Authenticate(std::shared_ptr<HttpRequest> request, Signature signat
   callers_.Identify(asked, purpose,
                     [this, place, request = std::move(request),
                      responder = std::move(responder)](Caller caller) mutable {
-                      // Its leaving was told while nobody listened.
+                      // The signal that the peer left was emitted before a handler existed.
                       if (responder.has_left != nullptr && *responder.has_left) {
                         return std::move(responder.respond)({});
                       }
@@ -214,7 +214,7 @@ void Router::Authenticate(std::shared_ptr<HttpRequest> request, Signature signat
 void Router::AdmitAs(Caller caller, std::shared_ptr<HttpRequest> request, Responder responder,
                      const Place& place) const {
   if (caller.refusal != nullptr) return std::move(responder.respond)(*caller.refusal);
-  // It may have ended while the body was on its way.
+  // It may have ended while the body was in transit.
   if (caller.credential != nullptr && caller.credential->IsOver(WallTime())) {
     return std::move(responder.respond)(TokenUnknown(callers_.challenge()));
   }
@@ -234,7 +234,7 @@ void Router::Admit(std::shared_ptr<HttpRequest> request, Responder responder,
     return std::move(responder.respond)(
         RoleNotAllowed(callers_.challenge(), route->roles, *request));
   }
-  // Workers' calls name nobody to the tracker, which tells all else that administrators change.
+  // Worker calls carry no name to the tracker, which logs all other changes by administrators.
   if (role == Role::kAdmin && metrics_ != nullptr && route->roles.Has(Role::kWorker)) {
     metrics_->NoteAllowed(*route->metrics, request->principal);
   }

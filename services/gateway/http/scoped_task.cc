@@ -29,7 +29,7 @@ ScopedTask::ScopedTask(asio::any_io_executor executor, asio::awaitable<void> wor
 
 void ScopedTask::End() {
   if (state_->over) return;
-  // Later: Asio fails on a coroutine that is cancelled before it has waited for anything.
+  // Later: Asio fails if a coroutine is canceled before its first wait.
   asio::post(executor_, [state = state_] {
     if (!state->over) state->cancel.emit(asio::cancellation_type::terminal);
   });

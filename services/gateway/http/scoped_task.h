@@ -10,20 +10,21 @@
 
 namespace callslip::gateway {
 
-// A coroutine beside others, which ends at the latest soon after this is destroyed. Used on its
-// executor only.
+// A coroutine that runs concurrently and ends soon after this is destroyed, at the latest. Use on
+// its executor only.
 class ScopedTask {
  public:
-  // What it has thrown, or null. One that is ended while it waits has thrown something, too.
+  // `error` is the exception that the work threw, or null. Work that is canceled while it waits
+  // also throws.
   using Ended = std::function<void(const std::exception_ptr& error)>;
 
-  // Begins `work`; `ended` is called once it is over, also when this is not there any more.
+  // Starts `work`. Calls `ended` when it is over, even if this no longer exists.
   ScopedTask(boost::asio::any_io_executor executor, boost::asio::awaitable<void> work,
              Ended ended = nullptr);
   ScopedTask(const ScopedTask&) = delete;
   ~ScopedTask() { End(); }
 
-  // Ends the work, but not yet: the work itself may call this. Harmless where it is over.
+  // Ends the work, but not immediately, so the work itself can call this. No effect if it is over.
   void End();
 
  private:

@@ -12,13 +12,14 @@ SeenNonces::Verdict SeenNonces::Enter(const RequestSignature& signature, absl::T
   const std::string nonce = absl::HexStringToBytes(signature.nonce);
   std::copy_n(nonce.begin(), entry.nonce.size(), entry.nonce.begin());
   const int64_t oldest_ms = absl::ToUnixMillis(now - kWindow - kAnswerTime);
-  // Nobody waits for its answer any more, so it does no harm whatever became of it.
+  // No client waits for its response any more, so refusing it is harmless even if it was accepted
+  // before.
   if (entry.time_ms < oldest_ms) return Verdict::kTooOff;
   MutexLock lock(&mutex_);
   OfKey& key = keys_[signature.key];
   Forget(key, oldest_ms);
-  // Another request may have the nonce with another time: both are signed, so both are the
-  // client's own.
+  // The same nonce with another time is another request: both are signed, so both are the client's
+  // own.
   if (key.taken.contains(entry) || key.ahead.contains(entry)) return Verdict::kSeen;
   if (entry.time_ms > absl::ToUnixMillis(now + kWindow)) {
     if (key.ahead.size() >= kMaxAhead) return Verdict::kUnknown;
@@ -83,7 +84,7 @@ std::optional<SignedRequests::Judgement> SignedRequests::Judge(const HttpRequest
   }
   const absl::Time now = clock_->Now();
   const SeenNonces::Verdict verdict = nonces_.Enter(*signature, now);
-  // Only the first one of several gets proofs: a copy might otherwise pass for it.
+  // Only the first of several copies gets a proof; otherwise a copy could pass for it.
   if (verdict == SeenNonces::Verdict::kSeen) return Judgement{.refusal = SignatureReplayed()};
   if (verdict == SeenNonces::Verdict::kUnknown) return Judgement{.refusal = SignatureStale(now)};
   Judgement judgement;

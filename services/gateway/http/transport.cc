@@ -81,8 +81,8 @@ size_t Transport::TlsWrite(asio::const_buffer buffer, Error& error) {
   return bytes;
 }
 
-// Without renegotiation a read never has to write first, nor the other way round: what an operation
-// would block for is its own direction.
+// Without renegotiation a read never has to write first, nor a write to read: an operation only
+// blocks on its own direction.
 Transport::Error Transport::TlsError(int result) {
   switch (SSL_get_error(tls_->session.get(), result)) {
     case SSL_ERROR_WANT_READ:
@@ -99,14 +99,14 @@ Transport::Error Transport::TlsError(int result) {
 bool Transport::IsPeerOpen() {
   if (tls_ != nullptr) {
     if (tls_->session == nullptr || tls_->broken) return false;
-    // Takes up what a record says of the session itself, such as its end.
+    // Processes records about the session itself, such as its end.
     ERR_clear_error();
     char byte;
     size_t bytes = 0;
     const int result = SSL_peek_ex(tls_->session.get(), &byte, 1, &bytes);
     if (result != 1 && TlsError(result) != asio::error::would_block) return false;
   }
-  // The end is seen here though there are bytes to be read before it.
+  // Detects the end even if there are unread bytes before it.
   pollfd peer = {.fd = socket_.native_handle(), .events = POLLRDHUP, .revents = 0};
   return poll(&peer, 1, 0) == 0;
 }
@@ -130,7 +130,7 @@ void Transport::Cancel() {
 
 void Transport::Close() {
   CloseTls();
-  // It knows the socket by its number, which another socket gets soon.
+  // The session knows the socket by its number, which may soon be reused.
   if (tls_ != nullptr) tls_->session = nullptr;
   Error ignored;
   socket_.close(ignored);

@@ -21,52 +21,51 @@ namespace callslip::gateway {
 
 using PeerNamesPtr = std::shared_ptr<const std::vector<std::string>>;
 
-// One peer's bytes, over TCP or a Unix-domain socket, and under TLS or not. What Connection and
-// WebSocketConnection need of a socket, and no more; and one of Asio's streams, for whoever
-// composes operations. Without TLS each call is the socket's own.
+// One peer's byte stream, over TCP or a Unix-domain socket, with or without TLS. It has only what
+// Connection and WebSocketConnection need of a socket, and is an Asio stream for composed
+// operations. Without TLS each call is the socket's own.
 //
-// TLS works on the kernel's buffers, not on buffers of its own: what has not been read is still in
-// the socket, which tells that it is readable; but for the rest of a record, which pending() tells.
+// TLS uses the kernel's buffers and none of its own: unread data is still in the socket, which
+// reports that it is readable. The exception is the rest of a record, which pending() reports.
 //
-// Not to be moved while an operation is under way.
+// Do not move this while an operation is in progress.
 class Transport {
  public:
   using Socket = boost::asio::generic::stream_protocol::socket;
   using executor_type = Socket::executor_type;
   using Error = boost::system::error_code;
 
-  // `socket` does not block. `tls`, where there is one, is a server's session before its handshake.
-  // `place` is kept until the end.
+  // `socket` must be non-blocking. `tls`, if set, is a server's session before its handshake.
+  // `place` is kept until destruction.
   explicit Transport(Socket socket, SslPtr tls = nullptr, std::shared_ptr<void> place = nullptr);
   Transport(Transport&&) noexcept;
   ~Transport();
 
   executor_type get_executor() { return socket_.get_executor(); }
 
-  // The handshake, before anything else is read or written.
+  // The handshake; it must complete before any other read or write.
   enum class Handshake {
     kDone,
-    kRead,   // Go on once it is readable.
-    kWrite,  // Go on once it is writable.
-    // No TLS from now on. The peer has been told why, as TLS does, but for the second one.
+    kRead,   // Continue once it is readable.
+    kWrite,  // Continue once it is writable.
+    // No TLS from now on. The peer has received a TLS alert with the reason, except for kPlainHttp.
     kFailed,
-    kPlainHttp,  // It speaks HTTP without TLS.
+    kPlainHttp,  // The peer speaks HTTP without TLS.
   };
   bool needs_handshake() const { return tls_ != nullptr && !tls_->established; }
   Handshake Shake();
 
-  // The AddressKey() of the peer.
   const std::string& address() const { return address_; }
-  // The names in the certificate that the peer has shown; null where it has shown none.
+  // The names in the peer's certificate; null if it has shown none.
   const PeerNamesPtr& peer_names() const { return peer_names_; }
 
-  // As those of a socket that does not block: would_block where it would.
+  // Like those of a non-blocking socket: would_block if they would block.
   template <typename Buffers>
   size_t read_some(const Buffers& buffers, Error& error) {
     if (tls_ == nullptr) return socket_.read_some(buffers, error);
     return TlsRead(FirstOf<boost::asio::mutable_buffer>(buffers), error);
   }
-  // With TLS, what is small becomes one record.
+  // With TLS, small buffers become one record.
   template <typename Buffers>
   size_t write_some(const Buffers& buffers, Error& error) {
     if (tls_ == nullptr) return socket_.write_some(buffers, error);
@@ -79,7 +78,7 @@ class Transport {
     return TlsWrite(boost::asio::buffer(record, size), error);
   }
 
-  // Returns once there is something to read, or the end of it.
+  // Calls `handler` once there is something to read, or the end of the stream.
   template <typename Handler>
   void AsyncWaitReadable(Handler handler) {
     if (pending()) {
@@ -115,28 +114,28 @@ class Transport {
         token, buffers);
   }
 
-  // Whether the peer may still send; false once it has closed its side, even where it has sent
-  // something before that is still to be read.
+  // Whether the peer can still send. False once it has closed its side, even if data that it sent
+  // before is still unread.
   bool IsPeerOpen();
 
-  // Says that nothing more comes.
+  // Signals the end of sending.
   void ShutdownSend();
-  // Ends what is awaited.
+  // Ends pending waits.
   void Cancel();
-  // The same, and the connection with it.
+  // Ends pending waits and closes the connection.
   void Close();
 
  private:
-  // What a record can hold.
+  // The maximum size of a record.
   static constexpr size_t kMaxRecordBytes = 16 << 10;
 
   struct Tls {
     SslPtr session;  // Null once it is closed.
     bool established = false;
-    bool broken = false;  // By an error after which OpenSSL must not be used for it.
+    bool broken = false;  // By an error after which OpenSSL must not use the session.
   };
 
-  // Tries an operation of TLS, and again whenever it may succeed.
+  // Tries a TLS operation, and retries whenever it can succeed.
   template <typename Attempt>
   struct Operation {
     Transport* transport;
@@ -155,7 +154,7 @@ class Transport {
         return transport->socket_.async_wait(wait, std::move(self));
       }
       if (state == kWaited) return self.complete(error, bytes);
-      // Not from within the call that has begun it.
+      // Not from within the call that started it.
       state = kDone;
       result = error;
       boost::asio::post(transport->get_executor(), std::move(self));
@@ -168,7 +167,7 @@ class Transport {
         Operation<Attempt>{this, std::move(attempt), wait}, handler, socket_);
   }
 
-  // The first one that is not empty.
+  // The first buffer that is not empty.
   template <typename Buffer, typename Buffers>
   static Buffer FirstOf(const Buffers& buffers) {
     const auto end = boost::asio::buffer_sequence_end(buffers);
@@ -183,7 +182,7 @@ class Transport {
   }
   size_t TlsRead(boost::asio::mutable_buffer buffer, Error& error);
   size_t TlsWrite(boost::asio::const_buffer buffer, Error& error);
-  // Of an operation that has not succeeded.
+  // Of a failed operation.
   Error TlsError(int result);
   void CloseTls();
 

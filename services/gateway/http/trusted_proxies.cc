@@ -23,7 +23,7 @@ absl::string_view WithoutPort(absl::string_view address) {
   return colon == address.rfind(':') ? address.substr(0, colon) : address;
 }
 
-// Nullopt for what is not an address.
+// Nullopt if `text` is not an address.
 std::optional<std::string> KeyOf(absl::string_view text) {
   boost::system::error_code error;
   boost::asio::ip::make_address(std::string(text), error);
@@ -54,7 +54,7 @@ absl::StatusOr<TrustedProxies> TrustedProxies::Of(const std::vector<std::string>
     const std::optional<std::string> key = KeyOf(parts.first);
     int bits = 0;
     const bool has_bits = text.find('/') != std::string::npos;
-    // A network of addresses of IPv4 as IPv6 has them is written as one of IPv4.
+    // A network of IPv4-mapped IPv6 addresses must be written as an IPv4 network.
     const bool is_mapped = key.has_value() && key->size() == 4 && absl::StrContains(text, ':');
     const bool fits =
         key.has_value() && (!has_bits || (absl::SimpleAtoi(parts.second, &bits) && bits >= 0 &&

@@ -10,26 +10,26 @@
 
 namespace callslip::gateway {
 
-// The proxies whose word for whom they ask is taken, from X-Forwarded-For. Without any, everybody
-// is who connects.
+// The proxies whose X-Forwarded-For is trusted. Without any, the client is always the connecting
+// peer.
 class TrustedProxies {
  public:
   TrustedProxies() = default;
-  // Addresses, and networks as ADDRESS/BITS; `unix` for those that come over a Unix socket. Of
-  // IPv6, a /64 is the smallest that is told apart. INVALID_ARGUMENT names what is none of these.
+  // `proxies` has addresses, networks as ADDRESS/BITS, and `unix` for connections over a Unix
+  // socket. For IPv6, a /64 is the smallest network that is distinguished. INVALID_ARGUMENT names
+  // an entry that is none of these.
   static absl::StatusOr<TrustedProxies> Of(const std::vector<std::string>& proxies);
 
-  // The AddressKey() of who asks. `peer` is that of who connects. `forwarded_for` is read from its
-  // end, where the proxy that connects has written; behind a proxy that is not trusted, and behind
-  // what is not an address, anybody could have written.
+  // The AddressKey() of the client. `peer` is that of the connecting peer. `forwarded_for` is read
+  // from its end, where the connecting proxy has written. Entries before an untrusted proxy, or
+  // before an invalid address, are ignored, because any client could have written them.
   std::string ClientOf(const std::string& peer, absl::string_view forwarded_for) const;
-  // Nobody is.
   bool is_empty() const { return networks_.empty(); }
 
  private:
   struct Network {
     std::string key;  // An AddressKey().
-    int bits = 0;     // Of it, those that count.
+    int bits = 0;     // Number of significant bits in it.
   };
 
   bool IsTrusted(const std::string& key) const;

@@ -13,7 +13,7 @@
 namespace callslip::gateway {
 namespace {
 
-// The scope that gives the first of `roles` that one gives; empty where none does.
+// The scope for the first of `roles` that has one; empty if none has.
 std::string ScopeFor(const Challenge& challenge, RoleSet roles) {
   for (const Role role : roles.List()) {
     for (const auto& [scope, given] : challenge.scopes) {
@@ -29,7 +29,7 @@ std::string ScopesOf(const Challenge& challenge) {
   });
 }
 
-// The header's value. `error` and `description` (RFC 6750, section 3) may be empty.
+// The header's value. `error` and `description` (RFC 6750, section 3) can be empty.
 std::string ChallengeText(const Challenge& challenge, RoleSet roles, absl::string_view error,
                           absl::string_view description) {
   std::vector<std::string> parameters;
@@ -48,7 +48,7 @@ HttpResponse WithChallenge(HttpResponse response, std::string challenge) {
   return response;
 }
 
-// Where a token comes from, as the end of a sentence.
+// Where to get a token, as the end of a sentence.
 std::string Origin(const Challenge& challenge) {
   if (challenge.resource_metadata.empty()) return "a token of the gateway's --token-file.";
   return absl::StrCat("an access token of the authorization server that ",

@@ -17,7 +17,7 @@ namespace {
 
 constexpr absl::string_view kBearerPrefix = "callslip.bearer.";
 
-// The members of a header that is a list.
+// The members of a list header.
 std::vector<std::string> ListOf(const std::string& header) {
   std::vector<std::string> members;
   for (absl::string_view member : absl::StrSplit(header, ',')) {

@@ -30,13 +30,13 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 namespace websocket = beast::websocket;
 
-// The buffer in which a message is waited for: idle sockets should be small, and so are most
-// messages. It grows for what is longer, and is then given back.
+// The buffer that waits for a message: idle sockets should use little memory, and most messages are
+// small. It grows for a longer message and shrinks afterwards.
 constexpr size_t kIdleBufferBytes = 128;
-// What a queued message costs beside its text, so that empty ones count too.
+// Overhead of a queued message, so that empty ones count too.
 constexpr size_t kMessageOverhead = 64;
 
-// The request as Beast wants to see it. What it checks has been checked by the route.
+// The request in Beast's form. The route has already made the checks that Beast makes.
 http::request<http::empty_body> RequestOf(const WebSocketUpgrade& upgrade) {
   http::request<http::empty_body> request(http::verb::get, "/", 11);
   request.set(http::field::host, "gateway");
@@ -47,7 +47,7 @@ http::request<http::empty_body> RequestOf(const WebSocketUpgrade& upgrade) {
   return request;
 }
 
-// Cuts between characters: what comes in a close frame must be UTF-8.
+// Truncates between characters: a close frame must contain UTF-8.
 websocket::close_reason ReasonOf(WebSocketCloseCode code, const std::string& text) {
   websocket::close_reason reason(static_cast<websocket::close_code>(code));
   const absl::string_view cut = CutText(text, reason.reason.max_size());
@@ -55,8 +55,8 @@ websocket::close_reason ReasonOf(WebSocketCloseCode code, const std::string& tex
   return reason;
 }
 
-// Ends a connection after the closing handshake: the peer is to close it first, so that it gets all
-// that was sent.
+// Ends a connection after the closing handshake: lets the peer close first, so that it receives
+// everything that was sent.
 struct Teardown {
   Transport& transport;
   std::unique_ptr<std::array<char, 512>> dropped = nullptr;
@@ -75,7 +75,8 @@ struct Teardown {
 
 }  // namespace
 
-// What Beast asks of a stream that is none of its own; found by its argument.
+// Beast requires these functions for a stream type of another library; found by argument-dependent
+// lookup.
 
 template <typename Handler>
 void async_teardown(beast::role_type, Transport& transport, Handler&& handler) {
@@ -84,8 +85,8 @@ void async_teardown(beast::role_type, Transport& transport, Handler&& handler) {
 
 void beast_close_socket(Transport& transport) { transport.Close(); }
 
-// One socket from the upgrade to its end. What is under way on it holds it: always a read, a write
-// at times, the server's coroutine, the closing.
+// One socket from the upgrade to its end. Each operation in progress keeps it alive: always a read,
+// sometimes a write, the server's coroutine, the closing.
 class WebSocketConnection final : public WebSocket,
                                   public std::enable_shared_from_this<WebSocketConnection> {
  public:
@@ -119,10 +120,10 @@ class WebSocketConnection final : public WebSocket,
           response.set(http::field::sec_websocket_protocol, upgrade->protocol);
         }));
     stream_.read_message_max(limits.message_bytes);
-    // One message is one frame, which goes out from where it is.
+    // One message is one frame, sent without copying.
     stream_.auto_fragment(false);
     stream_.text(true);
-    // Called by reads, which hold this.
+    // Called by reads, which keep this alive.
     stream_.control_callback([this](websocket::frame_type kind, beast::string_view) {
       if (kind == websocket::frame_type::close) HandlePeerClosing();
     });
@@ -154,7 +155,7 @@ class WebSocketConnection final : public WebSocket,
   using WebSocket::Send;
   void Send(std::shared_ptr<const std::string> message) override {
     if (closing_) return;
-    // One message is sent however large it is.
+    // A single message is sent whatever its size.
     const bool is_only = unsent_bytes_ == 0;
     const size_t bytes = message->size() + kMessageOverhead;
     const bool is_full = !is_only && unsent_bytes_ + bytes > all_->limits_.unsent_bytes;
@@ -177,20 +178,20 @@ class WebSocketConnection final : public WebSocket,
     if (closing_) return;
     close_reason_ = ReasonOf(code, reason);
     BeginClosing();
-    // Before its upgrade is answered, a connection has no way to close but this.
+    // Before the upgrade is answered there is no other way to close a connection.
     if (!is_upgraded_) return CutOff();
     if (!writing_) WriteNext();
   }
 
  private:
-  // What waits for its reader, and the message that is on its way. False where there is no room for
-  // as much.
+  // Accounts for the messages waiting for the reader and the one being received. False if the
+  // budget does not allow it.
   bool CountUnread() {
     const size_t arriving = received_.size() > kIdleBufferBytes ? received_.size() : 0;
     return unread_place_.SetBeyondFree(unread_bytes_ + arriving);
   }
 
-  // All but the message that is being written.
+  // Drops all messages except the one being written.
   void DropUnsent() {
     for (const auto& message : unsent_) unsent_bytes_ -= message->size() + kMessageOverhead;
     unsent_.clear();
@@ -199,7 +200,7 @@ class WebSocketConnection final : public WebSocket,
 
   bool HasRoom() const { return closing_ || unsent_bytes_ <= all_->limits_.unsent_bytes / 2; }
 
-  // The closing handshake begins, from whichever side, and has its time.
+  // Starts the closing handshake, from either side, and its time limit.
   void BeginClosing() {
     closing_ = true;
     cut_off_.expires_after(all_->limits_.close_time);
@@ -209,7 +210,7 @@ class WebSocketConnection final : public WebSocket,
     EndServer();
   }
 
-  // Beast answers the close frame, and then waits for the peer to end the connection.
+  // Beast answers the close frame, and then waits for the peer to close the connection.
   void HandlePeerClosing() {
     is_peer_closing_ = true;
     DropUnsent();
@@ -227,7 +228,7 @@ class WebSocketConnection final : public WebSocket,
   }
 
   void HandleServerEnd(const std::exception_ptr& error) {
-    // A server that is cancelled ends by an exception.
+    // A canceled server ends with an exception.
     if (error != nullptr && !closing_) {
       Log(LogLevel::kError, "the server of a web socket failed");
       return Close(WebSocketCloseCode::kInternalError, "The gateway failed.");
@@ -242,9 +243,9 @@ class WebSocketConnection final : public WebSocket,
     if (server_.has_value()) server_->End();
   }
 
-  // Reads go on until the end: pongs and the peer's leaving are among what they find.
+  // Reads continue until the end, because they also detect pongs and the peer's leaving.
   void ReadNext() {
-    // 0: as much as Beast finds good.
+    // 0: Beast chooses.
     const size_t limit = received_.size() == 0 ? kIdleBufferBytes : 0;
     auto when_read = [self = shared_from_this()](beast::error_code error, size_t) {
       if (error) return self->CutOff();
@@ -264,7 +265,7 @@ class WebSocketConnection final : public WebSocket,
 
   void Keep(std::string message) {
     if (!stream_.got_text()) return Close(WebSocketCloseCode::kUnsupportedData, "Send text.");
-    // Beast takes a text that ends within a character where the last of its frames is empty.
+    // Beast accepts text that ends within a character if its last frame is empty.
     if (!IsUtf8(message)) return Close(WebSocketCloseCode::kInvalidPayload, "Send UTF-8.");
     unread_bytes_ += message.size() + kMessageOverhead;
     unread_.push_back(std::move(message));
@@ -301,12 +302,12 @@ class WebSocketConnection final : public WebSocket,
                         asio::bind_cancellation_slot(stop_closing_.slot(), std::move(when_closed)));
   }
 
-  // Ends the connection, and with it what is under way on it.
+  // Closes the connection, which ends all operations on it.
   void CutOff() {
     if (std::exchange(over_, true)) return;
     stream_.next_layer().Close();
-    // Where a frame that is none comes while we close, Beast's reading waits for its closing, and
-    // that for its reading: they would keep this for ever.
+    // If an invalid frame arrives while closing, Beast's read waits for its close, and the close
+    // for the read: they would keep this alive forever.
     stop_reading_.emit(asio::cancellation_type::terminal);
     stop_closing_.emit(asio::cancellation_type::terminal);
     closing_ = true;
@@ -327,20 +328,20 @@ class WebSocketConnection final : public WebSocket,
   beast::flat_buffer received_;
   std::list<std::string> unread_;  // By the server.
   size_t unread_bytes_ = 0;
-  ByteBudget::Place unread_place_;  // For these, and for the message that is on its way.
-  asio::steady_timer news_;         // Cancelled for the reader to look again.
-  asio::steady_timer room_;         // The same for who waits for room.
+  ByteBudget::Place unread_place_;  // For these and the message being received.
+  asio::steady_timer news_;         // Canceled to wake the reader.
+  asio::steady_timer room_;         // Canceled to wake the caller that waits for room.
   std::list<std::shared_ptr<const std::string>> unsent_;
-  size_t unsent_bytes_ = 0;  // With those of the message that is being written.
+  size_t unsent_bytes_ = 0;  // Including the message being written.
   ByteBudget::Place unsent_place_;
   bool writing_ = false;
   std::optional<ScopedTask> server_;
   bool is_upgraded_ = false;
-  bool serving_ = false;  // The server's coroutine runs.
-  bool closing_ = false;  // The server is to end, and nothing more is queued.
+  bool serving_ = false;  // The server's coroutine is running.
+  bool closing_ = false;  // The server must end, and nothing more is queued.
   bool is_peer_closing_ = false;
   websocket::close_reason close_reason_;
-  asio::steady_timer cut_off_;  // For a peer that does not take part in the closing.
+  asio::steady_timer cut_off_;  // For a peer that does not complete the closing.
   bool over_ = false;           // The connection has ended.
   asio::cancellation_signal stop_reading_;
   asio::cancellation_signal stop_closing_;
@@ -357,7 +358,7 @@ void WebSockets::Serve(Transport transport, std::shared_ptr<const WebSocketUpgra
 void WebSockets::Expel(absl::Time now) {
   const auto is_over = [now](const WebSocketConnection* each) { return each->IsOver(now); };
   if (absl::c_none_of(open_, is_over)) return;
-  // A copy, since one that is still to be upgraded ends at once.
+  // A copy, because a connection that is not upgraded yet ends at once.
   const std::vector<WebSocketConnection*> open(open_.begin(), open_.end());
   for (WebSocketConnection* connection : open) {
     if (!is_over(connection)) continue;
@@ -368,7 +369,7 @@ void WebSockets::Expel(absl::Time now) {
 void WebSockets::Drain(std::function<void()> when_changed) {
   draining_ = true;
   when_changed_ = std::move(when_changed);
-  // A copy, since one that is still to be upgraded ends at once.
+  // A copy, because a connection that is not upgraded yet ends at once.
   const std::vector<WebSocketConnection*> open(open_.begin(), open_.end());
   for (WebSocketConnection* connection : open) {
     connection->Close(WebSocketCloseCode::kGoingAway, "The gateway stops.");

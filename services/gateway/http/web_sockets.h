@@ -21,24 +21,25 @@ class WebSocketConnection;  // Private to web_sockets.cc.
 // The WebSockets of one HttpServer, on Boost.Beast. Used on its executor.
 class WebSockets : public std::enable_shared_from_this<WebSockets> {
  public:
-  // What peers have sent, and nobody has read, counts among `unread`, what they have not taken
-  // among `unsent`.
+  // Messages that peers have sent and no server has read count against `unread`; data that peers
+  // have not accepted counts against `unsent`.
   WebSockets(const WebSocketLimits& limits, std::shared_ptr<ByteBudget> unread,
              std::shared_ptr<ByteBudget> unsent)
       : limits_(limits), unread_(std::move(unread)), unsent_(std::move(unsent)) {}
 
-  // Answers the request that came over `transport` with 101, and serves the peer until both it and
-  // its server are done. Nothing may be under way on it.
-  // Ends with `credential`, where there is one; see Expel().
+  // Answers the request on `transport` with 101, and serves the peer until both it and its server
+  // are done. No operation may be in progress on the transport. Ends with `credential`, if set; see
+  // Expel().
   void Serve(Transport transport, std::shared_ptr<const WebSocketUpgrade> upgrade,
              CredentialPtr credential);
 
   size_t size() const { return open_.size(); }
 
-  // Closes those whose credentials are over with kPolicyViolation.
+  // Closes those whose credentials have ended with kPolicyViolation.
   void Expel(absl::Time now);
 
-  // Closes all with kGoingAway, and all that come; calls `when_changed` whenever one has ended.
+  // Closes all WebSockets, and all later ones, with kGoingAway; calls `when_changed` whenever one
+  // has ended.
   void Drain(std::function<void()> when_changed);
 
  private:

@@ -19,7 +19,7 @@ Json TraceEntries(const v1::Command& command) {
   return entries;
 }
 
-// Those that apply.
+// The deadlines that apply.
 Json DeadlinesMs(const v1::CommandDeadlines& deadlines) {
   Json clocks = Json::object();
   const auto add = [&](const char* name, bool applies, const google::protobuf::Duration& clock) {

@@ -4,14 +4,14 @@
 #include "callslip/tracker/v1/command.pb.h"
 #include "gateway/json/parse.h"
 
-// Commands as people and programs that look at them see them in JSON: docs/http.md, "Commands".
+// Commands in JSON for people and programs that observe them: docs/http.md, "Commands".
 namespace callslip::gateway {
 
-// One of a list: CommandAnswer(), its owner, its type, how it was submitted, and what has
-// become of it when.
+// A row of a list: CommandAnswer(), with the owner, the kind of command, how it was submitted, and
+// its history with times.
 Json CommandRow(const callslip::tracker::v1::Command& command);
 
-// One alone: with `params`, `result` (above 64 KiB `result_bytes`) and `deadlines_ms`.
+// A single command: also with `params`, `result` (above 64 KiB `result_bytes`) and `deadlines_ms`.
 Json CommandDetail(const callslip::tracker::v1::Command& command);
 
 }  // namespace callslip::gateway

@@ -11,7 +11,7 @@
 namespace callslip::gateway {
 namespace {
 
-// The member that says when a command ended, by how it did.
+// The member for the time when a command ended, by how it ended.
 absl::string_view EndTimeName(v1::CommandState state) {
   switch (state) {
     case v1::COMMAND_STATE_COMPLETED:
@@ -29,8 +29,8 @@ int64_t DurationMs(const v1::Command& command) {
   return absl::ToInt64Milliseconds(TimeOf(command.end_time()) - TimeOf(command.register_time()));
 }
 
-// tab_id and url beside the answer's own members; whatever else the worker said about where it ran
-// stands apart, since it may have any name.
+// Puts tab_id and url among the answer's own members. The rest of the worker's report about where
+// it ran is kept apart, because its names are arbitrary.
 void AddContext(const v1::Command& command, Json& answer) {
   if (command.context().empty()) return;
   Json context = JsonOrText(command.context());
@@ -52,7 +52,8 @@ void AddError(const v1::CommandError& error, Json& answer) {
   answer["may_have_executed"] = error.may_have_executed();
 }
 
-// Tells the agents apart whose commands a browser carries out, and nothing else of them.
+// An identifier that distinguishes the agents whose commands a browser executes, and reveals
+// nothing else about them.
 std::string CallerOf(const v1::Command& command) {
   constexpr size_t kBytes = 6;
   const Sha256Digest digest =
@@ -158,7 +159,7 @@ Json FailedEntry(const v1::Command& command) {
 Json PendingQuery(const v1::CommandLease& lease) {
   const v1::Command& command = lease.command();
   Json params = JsonOrText(command.params());
-  // Commands of other services may name their action by the type alone.
+  // Commands of other services may name their action only by the type.
   if (params.is_object() && !params.contains("action")) params["action"] = command.type();
   Json query;
   query["id"] = lease.lease_token();

@@ -9,17 +9,17 @@
 #include "callslip/tracker/v1/command_service.pb.h"
 #include "gateway/json/parse.h"
 
-// Commands as agents and extensions see them in JSON. The only place that knows both shapes.
+// Commands in JSON for agents and extensions. The only place that knows both forms.
 namespace callslip::gateway {
 
 namespace v1 = callslip::tracker::v1;
 
-// Results above this size are not put into an answer: models have no use for more at once, and
-// clients cut it off.
+// Larger results are not put into an answer: models cannot use more at once, and clients truncate
+// it.
 inline constexpr size_t kMaxInlineResultBytes = 64 << 10;
 
-// Ids of commands and sessions that come in; the tracker's have some 50 bytes. What is longer is
-// refused where it comes in, since ids of many callers travel in one message.
+// The maximum length of submitted IDs of commands and sessions; the tracker's have some 50 bytes.
+// Longer ones are refused at once, because IDs of many callers share one message.
 inline constexpr size_t kMaxIdBytes = 128;
 
 bool IsFinal(v1::CommandState state);
@@ -30,14 +30,14 @@ absl::string_view WireStatus(v1::CommandState state);
 // queued, delivered or running; for states that are not final.
 absl::string_view StageOf(v1::CommandState state);
 
-// What `observe {what: "command_result"}` answers about a command, but for its result: `status`,
+// What `observe {what: "command_result"}` answers about a command, except its result: `status`,
 // `final`, `correlation_id`; `stage` and progress while it is pending; `error` (a code), `message`,
-// `hint` and `may_have_executed` where it failed; `late_result`, or `late_result_bytes` where it is
-// large; `tab_id` and `url` of where it ran, as the worker told; and what else it told, in
-// `context`.
+// `hint` and `may_have_executed` if it failed; `late_result`, or `late_result_bytes` if it is
+// large; `tab_id` and `url` of where it ran, as the worker reported; and the rest of the worker's
+// report in `context`.
 Json CommandAnswer(const v1::Command& command);
 
-// A line of `pending_commands` or `failed_commands`.
+// An entry of `pending_commands` or `failed_commands`.
 Json PendingEntry(const v1::Command& command);
 Json CompletedEntry(const v1::Command& command);
 Json FailedEntry(const v1::Command& command);
@@ -45,7 +45,7 @@ Json FailedEntry(const v1::Command& command);
 // An entry of GET /pending-queries.
 Json PendingQuery(const v1::CommandLease& lease);
 
-// An entry there that says: stop this command, of which nothing more is to be reported.
+// An entry there that requests to stop this command; no report about it is expected any more.
 Json CancelNotice(const std::string& command_id, const std::string& lease_token);
 
 // RFC 3339 in UTC with milliseconds.

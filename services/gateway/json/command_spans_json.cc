@@ -62,7 +62,7 @@ class Spans {
     Begin("work", command_.type(), Numbered("work"), Numbered("process"), begin);
     spans_.back()["end"] = WireTime(command_.work_end_time());
   }
-  // All but the first, which is the command's own, from `from` on.
+  // Ends all spans from `from` on; the first one is the command's own.
   void End(const v1::TraceEntry& entry, size_t from) {
     for (size_t i = from; i < spans_.size(); ++i) {
       if (!spans_[i].contains("end")) spans_[i]["end"] = WireTime(entry.time());
@@ -90,7 +90,7 @@ class Spans {
   }
 
   const v1::Command& command_;
-  std::optional<TraceContext> trace_;  // Where they are recorded.
+  std::optional<TraceContext> trace_;  // Set if spans are recorded.
   int attempt_ = 0;
   Json spans_ = Json::array();
 };

@@ -6,9 +6,9 @@
 
 namespace callslip::gateway {
 
-// The spans of a command, parents first, as the tracker records them once it has ended: what has
-// begun is there already, without an `end`. With the ids by which they are found at a collector,
-// where the tracker records them.
+// The spans of a command, parents first, as the tracker records them once the command has ended.
+// Spans in progress are included without an `end`. If the tracker records spans, each has the ID
+// under which a collector finds it.
 Json CommandSpans(const tracker::v1::Command& command);
 
 }  // namespace callslip::gateway

@@ -10,11 +10,11 @@ namespace {
 
 // For `"omitted_bytes":` and its number.
 constexpr size_t kNoteBytes = 32;
-// Of a string that is no text but an id, a status, a kind: it is not cut as long as there are not
-// too many of them.
+// The size up to which a string is not text but an ID, a status or a kind: it is not truncated
+// unless there are too many of them.
 constexpr size_t kShortBytes = 64;
 
-// What the byte at `at` takes in JSON, as Dump() writes it.
+// The size of the byte at `at` in JSON, as Dump() writes it.
 size_t EscapedSize(const std::string& text, size_t at) {
   const char c = text[at];
   if (c == '"' || c == '\\' || (c >= '\b' && c <= '\r' && c != '\v')) return 2;
@@ -57,7 +57,7 @@ void Collect(Json& json, std::vector<Text>& texts) {
   for (Json& child : json) Collect(child, texts);
 }
 
-// How long it is with all its strings cut to kShortBytes.
+// The size with all strings truncated to kShortBytes.
 size_t LeastSize(Json& json) {
   std::vector<Text> texts;
   Collect(json, texts);
@@ -66,7 +66,7 @@ size_t LeastSize(Json& json) {
   return size;
 }
 
-// Leaves out the largest members until it can be cut to `max_bytes`.
+// Omits the largest members until the event can be shortened to `max_bytes`.
 void DropMembers(size_t max_bytes, Json& event) {
   size_t size = LeastSize(event);
   if (size <= max_bytes) return;
@@ -86,7 +86,7 @@ void DropMembers(size_t max_bytes, Json& event) {
   }
 }
 
-// The longest that strings may be, so that those of these sizes fit into `budget` together.
+// The maximum length at which strings of these sizes fit into `budget` together.
 size_t CapFor(size_t budget, const std::vector<Text>& texts) {
   std::vector<size_t> sizes;
   sizes.reserve(texts.size());

@@ -8,12 +8,12 @@
 
 namespace callslip::gateway {
 
-// How gateway and tracker do, for administrators: docs/operations.md, "Health in one view". That
-// the tracker does not answer is told, not an error. `uptime` is the gateway's.
+// The health of gateway and tracker, for administrators: docs/operations.md, "Health in one view".
+// An unreachable tracker is reported in it, and is not an error. `uptime` is the gateway's.
 Json HealthJson(const absl::StatusOr<callslip::tracker::v1::GetHealthResponse>& tracker,
                 absl::Duration uptime);
 
-// What the tracker did lately, as GET /api/stats/history tells it: docs/http.md.
+// The tracker's recent activity, as returned by GET /api/stats/history: docs/http.md.
 Json HistoryJson(const callslip::tracker::v1::GetHealthResponse& health);
 
 }  // namespace callslip::gateway

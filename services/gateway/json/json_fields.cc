@@ -78,7 +78,7 @@ std::optional<bool> JsonFields::Boolean(const char* name) {
 std::optional<int64_t> JsonFields::Integer(const char* name, int64_t max, int64_t min) {
   const Json value = Scalar(name);
   if (value.is_null()) return std::nullopt;
-  // Beyond int64, the parser makes it a float. Negative ones are no unsigned numbers.
+  // Beyond int64, the parser makes it a float. Negative numbers are not unsigned.
   if (value.is_number_unsigned() && value.get<uint64_t>() <= static_cast<uint64_t>(max) &&
       value.get<int64_t>() >= min) {
     return value.get<int64_t>();

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
-// The whole of Boost.JSON, which is needed here only: its parser takes a fifth of the time of
-// nlohmann's. Values are nlohmann's none the less.
+// All of Boost.JSON, compiled here because only this file needs it: its parser takes a fifth of the
+// time of nlohmann's. Values are nlohmann's nevertheless.
 #include "boost/json/basic_parser_impl.hpp"
 #include "boost/json/src.hpp"
 #include "common/error_details.h"
@@ -40,8 +40,8 @@ absl::Status TooManyValues() {
       {.reason = "too_many_values", .hint = "Send less, or the bulk of it as text."});
 }
 
-// Builds the value from what the parser tells it, and refuses keys that stand twice. The names are
-// those that the parser calls.
+// Builds the value from the parser's callbacks, and refuses duplicate keys. The parser fixes the
+// names of the functions.
 class Builder {
  public:
   using Error = boost::system::error_code;
@@ -49,7 +49,7 @@ class Builder {
 
   Builder() { open_.reserve(8); }  // Deeper than most.
 
-  // Of no importance here: bodies are limited where they come in.
+  // Not needed: the size of bodies is limited on receipt.
   static constexpr size_t max_object_size = SIZE_MAX;
   static constexpr size_t max_array_size = SIZE_MAX;
   static constexpr size_t max_key_size = SIZE_MAX;
@@ -87,7 +87,7 @@ class Builder {
   bool on_int64(int64_t value, Text, Error& error) { return AddInteger(value, error); }
   bool on_uint64(uint64_t value, Text, Error& error) { return AddNumber(value, error); }
   bool on_double(double, Text rest, Error& error) {
-    // The parser's value may be off by its last bit.
+    // The parser's value may be off in its last bit.
     AddPart(rest);
     double value = 0;
     const bool valid = absl::SimpleAtod(text_, &value) && std::isfinite(value);
@@ -101,7 +101,7 @@ class Builder {
   bool on_comment_part(Text, Error&) { return false; }
   bool on_comment(Text, Error&) { return false; }
 
-  // What it refused itself.
+  // The error if the builder itself refused the text.
   const absl::Status& status() const { return status_; }
   Json Take() && { return std::move(root_); }
 
@@ -111,7 +111,7 @@ class Builder {
     return true;
   }
 
-  // Puts a value where the text has it.
+  // Stores a value at the current position.
   template <typename Value>
   Json* Place(Value&& value) {
     if (!open_.empty() && open_.back()->is_array()) {
@@ -137,7 +137,7 @@ class Builder {
   }
 
   bool AddInteger(int64_t value, Error& error) {
-    // As nlohmann's own parser has it.
+    // The same types as nlohmann's own parser.
     return value < 0 ? AddNumber(value, error) : AddNumber(static_cast<uint64_t>(value), error);
   }
 
@@ -160,29 +160,28 @@ class Builder {
   }
 
   Json root_;
-  // The containers around the present position. Each is the last child of the one before it, so
-  // that none of these pointers is invalidated while it is in here.
+  // The containers around the current position. Each is the last child of the one before it, so
+  // none of these pointers becomes invalid while it is in here.
   std::vector<Json*> open_;
   Json* member_ = nullptr;  // Of the last key.
   int values_ = 0;
-  std::string text_;  // Of a key, a string or a number whose end has not come yet.
+  std::string text_;  // Of an incomplete key, string or number.
   absl::Status status_;
 };
 
-// The first position from `at` on whose character does not stand for itself; the size where there
-// is none.
+// The first position from `at` on whose character must be escaped; the size if there is none.
 size_t FindNotPlain(const std::string& text, size_t at) {
   return SkipPlainJson(text.data() + at, text.data() + text.size()) - text.data();
 }
 
 void AppendText(const std::string& text, std::string& out) {
-  size_t plain = 0;  // What is not appended yet starts here.
+  size_t plain = 0;  // The start of the text not appended yet.
   const size_t start = out.size();
   out.push_back('"');
   for (size_t i = FindNotPlain(text, 0); i < text.size(); i = FindNotPlain(text, plain)) {
     const auto c = static_cast<unsigned char>(text[i]);
     if (c >= 0x80) {
-      // May be no UTF-8, which nlohmann checks and replaces.
+      // May be invalid UTF-8, which nlohmann checks and replaces.
       out.resize(start);
       std::string dumped = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
       EscapeLineSeparators(dumped);
@@ -267,7 +266,7 @@ Json JsonOrText(const std::string& bytes) {
 
 std::string Dump(const Json& json) {
   std::string text;
-  text.reserve(256);  // Enough for most, instead of growing five times.
+  text.reserve(256);  // Enough for most values, instead of growing five times.
   Append(json, text);
   return text;
 }

@@ -41,7 +41,7 @@ Json RunnerJson(const v1::Runner& runner) {
   return json;
 }
 
-// The values of a map that were made in its order.
+// The values of a map, in the order of its keys.
 template <typename Key>
 Json ListOf(const std::map<Key, Json>& values) {
   Json list = Json::array();

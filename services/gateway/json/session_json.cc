@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMaxSeq = std::numeric_limits<int64_t>::max();
 
-// Messages as they are written, one after the other.
+// Messages as JSON, in order.
 template <typename Messages>
 Json ListOf(const Messages& messages) {
   Json list = Json::array();
@@ -25,7 +25,7 @@ Json ListOf(const Messages& messages) {
   return list;
 }
 
-// Members that are omitted if they are empty.
+// Adds a member unless it is empty.
 void AddText(const std::string& text, const char* name, Json& json) {
   if (!text.empty()) json[name] = text;
 }
@@ -36,7 +36,7 @@ double SecondsOf(const google::protobuf::Duration& duration) {
 
 Json MessageOf(const char* type, Json data) { return {{"type", type}, {"data", std::move(data)}}; }
 
-// As AgentStatus has it; "none" where nobody runs it.
+// The name of an AgentStatus; "none" if no runner runs the agent.
 std::string NameOf(v1::AgentStatus status) {
   if (status == v1::AGENT_STATUS_UNSPECIFIED) return "none";
   absl::string_view name = v1::AgentStatus_Name(status);
@@ -73,7 +73,7 @@ Json PermissionMessage(const v1::Permission& permission) {
                    ToJson(permission));
 }
 
-// A change of a session, for those who watch many; null for what is none.
+// A change of a session, for an observer of many; null if the notice is not a change.
 Json ChangeMessage(const v1::SessionNotice& notice) {
   const v1::Session& session = notice.session();
   Json message;
@@ -83,7 +83,7 @@ Json ChangeMessage(const v1::SessionNotice& notice) {
     message = TurnMessage(notice.turn());
   } else if (notice.action() == "permission") {
     message = PermissionMessage(notice.permission());
-    message["data"].erase("options");  // Which the tracker has omitted.
+    message["data"].erase("options");  // The tracker has omitted them.
     message["data"]["open_permissions"] = session.open_permissions();
   } else if (notice.action() == "activity") {
     message = MessageOf("session_activity", {{"max_seq", session.max_seq()},
@@ -165,7 +165,7 @@ Json PlaceJson(const v1::ReadEventsResponse& page) {
 }
 
 Json ToJson(const v1::SessionEvent& event) {
-  // Leniently, as readers of EventText() do: the tracker has checked it.
+  // Lenient, like readers of EventText(): the tracker has checked it.
   Json data = Json::parse(event.data(), nullptr, /*allow_exceptions=*/false);
   Json json = {{"seq", event.seq()}, {"timestamp", WireTime(event.time())}, {"type", event.type()}};
   if (!data.is_object()) json["omitted_bytes"] = event.data().size();
@@ -479,7 +479,7 @@ void ReadFields(JsonFields& fields, v1::ResumeQueueRequest& request) {
 }
 
 void ReadFields(JsonFields& fields, v1::StartTurnRequest& request) {
-  // A turn of a message that was received has its prompt already.
+  // The turn of a received message has its prompt already.
   if (!request.turn_id().empty()) return;
   v1::StartTurnRequest::Prompt* prompt = request.mutable_prompt();
   prompt->set_message(fields.Text("message"));

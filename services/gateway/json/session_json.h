@@ -10,19 +10,19 @@
 #include "gateway/json/parse.h"
 #include "gateway/json/tracker_error.h"
 
-// Sessions and their queues as HTTP, WebSockets and agents see them. The only place that knows both
-// shapes; they are written down in docs/sessions.md.
+// Sessions and their queues in the form for HTTP, WebSockets and agents. The only place that knows
+// both forms; docs/sessions.md describes them.
 namespace callslip::gateway {
 
 namespace v1 = callslip::tracker::v1;
 
-// What the tracker has answered, as the body of an answer.
+// A response of the tracker, as the body of an HTTP response.
 Json ToJson(const v1::Session& session);
 Json ToJson(const v1::AgentState& agent);
 Json ToJson(const v1::ImageRef& image);
 Json ToJson(const v1::ListSessionsResponse& listed);
 Json ToJson(const v1::AppendEventsResponse& appended);
-// Where a page lies in its log: the members of the page but for its `events`, which EventText()
+// The position of a page in its log: the members of the page except its `events`, which EventText()
 // writes.
 Json PlaceJson(const v1::ReadEventsResponse& page);
 // {"seq", "timestamp", "type", "data"}: EventText(), parsed.
@@ -38,29 +38,29 @@ Json ToJson(const v1::QueueStatus& status);
 Json ToJson(const v1::SessionUpdate::AgentText& text);
 Json ToJson(const v1::StartTurnResponse& started);
 Json ToJson(const v1::ReceivedMessage& received);
-// {"id", "message", "queued_at"}: what whoever has queued a message is told.
+// {"id", "message", "queued_at"}: the response to a client that has queued a message.
 Json QueuedJson(const v1::QueuedMessage& message);
 
-// What changes while somebody watches, as messages {"type", "data"}: `session_updated`,
+// Changes of a session for an observer, as messages {"type", "data"}: `session_updated`,
 // `queue_updated`, `queue_message_sending`, `queue_message_sent`, `permission_asked`,
 // `permission_answered`, `permission_cancelled`, `turn_started`, `turn_ended`, `agent_updated`,
-// `agent_text`. Null for an event, which EventText() writes, and for what tells nothing.
+// `agent_text`. Null for an event, which EventText() writes, and for an update without content.
 Json ToMessage(const v1::SessionUpdate& update);
 // The same for all sessions of a client: `session_created`, `session_updated`, `session_ended`,
-// `session_resumed`, `session_deleted`, `session_agent`, `session_activity`, and those of queues,
+// `session_resumed`, `session_deleted`, `session_agent`, `session_activity`, and those for queues,
 // turns and permissions, with the `session_id`.
 Json ToMessage(const v1::SessionNotice& notice);
 
 // {"type": "request_failed", "data": {"error", "message", "hint", "retry_after_ms"?, "request"?,
-// "request_id"?}}: sent over a stream or a socket in place of an HTTP error.
-// `request` is the type of the message that has failed, `request_id` what its sender calls it.
+// "request_id"?}}: sent over a stream or a socket instead of an HTTP error. `request` is the type
+// of the message that failed, `request_id` its sender's ID for it.
 Json FailureMessage(const TrackerError& error, const std::string& request = "",
                     const std::string& request_id = "");
 
-// An event of the body {"type", "data"}. INVALID_ARGUMENT, reason `invalid_field`.
+// An event from the body {"type", "data"}. INVALID_ARGUMENT, reason `invalid_field`.
 absl::StatusOr<v1::SessionEvent> EventOf(Json json);
 
-// What a body or a query says, put into the request to the tracker. What is wrong with it is in
+// Copies the members of a body or a query into the request to the tracker. Errors are in
 // `fields.status()`.
 void ReadFields(JsonFields& fields, v1::CreateSessionRequest& request);
 void ReadFields(JsonFields& fields, v1::ListSessionsRequest& request);

@@ -46,7 +46,7 @@ TrackerError TrackerErrorOf(const absl::Status& status) {
 
 bool PassesWithTime(const absl::Status& status) {
   const bool gateway_stops = absl::IsCancelled(status) && !DetailsOf(status).reason.empty();
-  // Somebody has to give the gateway another token.
+  // An administrator must give the gateway another token.
   if (gateway_stops || absl::IsUnauthenticated(status)) return false;
   return TrackerErrorOf(status).repeatable;
 }

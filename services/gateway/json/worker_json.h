@@ -7,17 +7,17 @@
 #include "callslip/tracker/v1/worker_service.pb.h"
 #include "gateway/json/parse.h"
 
-// Workers and targets as agents, people and programs see them in JSON: docs/http.md.
+// Workers and targets in JSON for agents, people and programs: docs/http.md.
 namespace callslip::gateway {
 
-// A worker, with 20 of its tabs at most.
+// A worker, with at most 20 of its tabs.
 Json WorkerEntry(const callslip::tracker::v1::Worker& worker);
 
 // What workers have seen, newest first: {"kind", "target", "worker", "time", "entry"}, or
-// "entry_bytes" of what does not fit into `max_bytes` any more.
+// "entry_bytes" for an entry that exceeds the rest of `max_bytes`.
 Json WorkerLogEntries(const callslip::tracker::v1::ListWorkerLogResponse& listed, size_t max_bytes);
 
-// What is to be done at a target, and by whom.
+// The commands and workers of a target.
 Json TargetEntry(const callslip::tracker::v1::Target& target);
 
 }  // namespace callslip::gateway

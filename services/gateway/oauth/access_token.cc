@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kYear10000 = 253402300800;  // In seconds since 1970.
 
-// A NumericDate (RFC 7519, section 2). `otherwise` where the claim is absent.
+// A NumericDate (RFC 7519, section 2). `otherwise` if the claim is absent.
 absl::StatusOr<absl::Time> TimeOf(const Json& claims, const char* name, absl::Time otherwise) {
   const auto claim = claims.find(name);
   if (claim == claims.end()) return otherwise;
@@ -36,7 +36,7 @@ absl::Status CheckAudience(const Json& claims, const std::string& resource) {
   return TokenRefused("audience_wrong", "The token is not for this resource (aud).");
 }
 
-// When the token ends.
+// The time when the token expires.
 absl::StatusOr<absl::Time> CheckTimes(const Json& claims, absl::Time now) {
   ASSIGN_OR_RETURN(const absl::Time expires, TimeOf(claims, "exp", absl::InfiniteFuture()));
   if (expires == absl::InfiniteFuture()) {

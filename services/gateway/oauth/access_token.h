@@ -10,21 +10,21 @@
 
 namespace callslip::gateway {
 
-// How far the clock of the authorization server may be ahead of ours. It may not be behind: a token
-// ends when its `exp` has come here.
+// How far the clock of the authorization server may be ahead of the gateway's. There is no leeway
+// for a slow one: a token ends when the gateway's clock reaches its `exp`.
 inline constexpr absl::Duration kClockLeeway = absl::Seconds(60);
 
-// What the claims of a token have to say (RFC 9068, section 4).
+// The required values of a token's claims (RFC 9068, section 4).
 struct TokenRules {
-  std::string issuer;           // `iss`, character by character.
-  std::string resource;         // Among `aud`, character by character (RFC 8707).
-  std::string principal_claim;  // The claim that tells callers apart.
+  std::string issuer;           // `iss`, compared byte by byte.
+  std::string resource;         // Among `aud`, compared byte by byte (RFC 8707).
+  std::string principal_claim;  // The claim that identifies the caller.
 };
 
-// What they say.
+// The values of the claims.
 struct AccessToken {
   std::string caller;               // The value of the principal claim; not empty.
-  std::vector<std::string> scopes;  // None where the token has no `scope`.
+  std::vector<std::string> scopes;  // Empty if the token has no `scope`.
   absl::Time expires;
 };
 

@@ -10,32 +10,31 @@
 
 namespace callslip::gateway {
 
-// A document of the authorization server.
 struct Document {
   std::string body;
-  std::optional<absl::Duration> max_age;  // Of Cache-Control.
+  std::optional<absl::Duration> max_age;  // From Cache-Control.
 };
 
-// What the authorization server answers to a form.
+// The response of the authorization server to a form.
 struct FormAnswer {
   int status = 0;
   std::string body;
 };
 
-// Where documents come from. Used by one thread, but for Stop().
+// Fetches documents. Use on one thread, except for Stop().
 class DocumentSource {
  public:
   virtual ~DocumentSource() = default;
 
-  // Blocks. NOT_FOUND where the server answers with another status than 200 or with what may not be
-  // used, or closes the connection without an answer; UNAVAILABLE where it cannot be reached, or
-  // takes too long.
+  // Blocks. NOT_FOUND if the server responds with a status other than 200 or with unusable data, or
+  // closes the connection without a response; UNAVAILABLE if it cannot be reached or takes too
+  // long.
   virtual absl::StatusOr<Document> Get(const Url& url) = 0;
 
-  // Posts a form (application/x-www-form-urlencoded). Blocks. UNAVAILABLE where there is no answer.
+  // Posts a form (application/x-www-form-urlencoded). Blocks. UNAVAILABLE if there is no response.
   virtual absl::StatusOr<FormAnswer> Post(const Url& url, const std::string& form) = 0;
 
-  // Ends what is under way, and all that comes later at once. Thread-safe.
+  // Ends calls in progress, and later ones at once. Thread-safe.
   virtual void Stop() = 0;
 };
 

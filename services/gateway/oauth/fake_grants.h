@@ -10,7 +10,7 @@
 
 namespace callslip::gateway {
 
-// An authorization server of one person, for tests.
+// An authorization server with one user, for tests.
 class FakeGrants final : public Grants {
  public:
   void Verify(const std::string& token, const std::string& /*address*/, Done done) override {

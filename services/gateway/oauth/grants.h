@@ -11,23 +11,24 @@
 
 namespace callslip::gateway {
 
-// What an access token has said: enough to tell later, without the token, whether it still counts.
+// The content of an access token: enough to decide later, without the token, whether it is still
+// valid.
 struct Grant {
   std::string caller;  // As in AccessToken.
   std::vector<std::string> scopes;
-  std::string key;  // PublicKey::Thumbprint() of the one that has signed it.
+  std::string key;  // PublicKey::Thumbprint() of the key that signed the token.
   absl::Time expires;
 };
 
-// A verifier that can be asked again about what it has let in.
+// A verifier that can check again what it has accepted.
 class Grants : public TokenVerifier {
  public:
-  // That of a token which was let in. Errors as those of Verify().
+  // The grant in an accepted token. Errors as for Verify().
   virtual absl::StatusOr<Grant> GrantOf(const std::string& token) = 0;
 
-  // Who has it now: by the keys that the authorization server has, and by the roles that scopes
-  // give here. The credential is revoked with the key. UNAUTHENTICATED, PERMISSION_DENIED and
-  // UNAVAILABLE as in Verify().
+  // The current credential for `grant`, by the authorization server's current keys and the roles
+  // that its scopes give here. The credential is revoked together with the key. UNAUTHENTICATED,
+  // PERMISSION_DENIED and UNAVAILABLE as for Verify().
   virtual absl::StatusOr<CredentialPtr> Find(const Grant& grant) = 0;
 };
 

@@ -87,7 +87,7 @@ Request RequestFor(http::verb method, const Url& url) {
   return request;
 }
 
-// One request and its answer, over a stream that is connected.
+// One request and its response, over a connected stream.
 template <typename Stream>
 asio::awaitable<absl::StatusOr<Response>> Exchange(Stream& stream, const Request& request,
                                                    const DocumentLimits& limits) {
@@ -98,12 +98,12 @@ asio::awaitable<absl::StatusOr<Response>> Exchange(Stream& stream, const Request
   parser.header_limit(limits.header_bytes);
   boost::beast::flat_buffer buffer;
   auto [read_error, received] = co_await http::async_read(stream, buffer, parser, kAwait);
-  // It is there, and has nothing that may be used: some close the connection for unknown paths.
+  // The server can be reached but has nothing usable: some close the connection for unknown paths.
   if (read_error) co_return absl::NotFoundError(Failed("answer", read_error).message());
   co_return parser.release();
 }
 
-// Of the hosts that the metadata of one server names.
+// For the hosts in the metadata of one server.
 constexpr size_t kMaxLookups = 8;
 
 class HttpsSource final : public DocumentSource {
@@ -134,7 +134,7 @@ class HttpsSource final : public DocumentSource {
   }
 
  private:
-  // One deadline for all of it: what is not done by then is left.
+  // One deadline for the whole call; what is not done by then is abandoned.
   absl::StatusOr<Response> Ask(const Url& url, const Request& request) {
     const absl::Time end = clock_.Now() + limits_.time;
     ASSIGN_OR_RETURN(const std::vector<tcp::endpoint> endpoints, Find(url.address));
@@ -170,7 +170,7 @@ class HttpsSource final : public DocumentSource {
     return endpoints;
   }
 
-  // One for each address, so that what a slow name server tells serves the next fetch.
+  // One lookup per address, so that the result of a slow name server serves the next fetch.
   NameLookup& LookupOf(const Address& address) {
     const std::string name = address.ToString();
     if (!lookups_.contains(name) && lookups_.size() >= kMaxLookups) lookups_.clear();
@@ -184,21 +184,22 @@ class HttpsSource final : public DocumentSource {
 
   static absl::Status Stopped() { return absl::UnavailableError("this gateway stops"); }
 
-  // What begins now ends by `cancel`, until Leave(). False where nothing may begin any more.
+  // The operation that begins now ends by `cancel`, until Leave(). False if none may begin any
+  // more.
   bool Enter(std::function<void()> cancel) {
     MutexLock lock(&mutex_);
     if (!stopped_) cancel_ = std::move(cancel);
     return !stopped_;
   }
 
-  // False where Stop() has ended it.
+  // False if Stop() has ended the operation.
   bool Leave() {
     MutexLock lock(&mutex_);
     cancel_ = nullptr;
     return !stopped_;
   }
 
-  // Each co_await stands alone in its statement: g++ 12 makes traps of some that stand in a
+  // Each co_await must stand alone in its statement: g++ 12 generates traps for some within a
   // condition.
   asio::awaitable<absl::StatusOr<Response>> Fetch(const Url& url,
                                                   const std::vector<tcp::endpoint>& endpoints,
@@ -230,7 +231,7 @@ class HttpsSource final : public DocumentSource {
   RealClock clock_;
   Mutex mutex_;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
-  std::function<void()> cancel_ ABSL_GUARDED_BY(mutex_);  // Null: nothing is under way.
+  std::function<void()> cancel_ ABSL_GUARDED_BY(mutex_);  // Null: no operation in progress.
 };
 
 }  // namespace

@@ -13,19 +13,20 @@
 
 namespace callslip::gateway {
 
-// What a server of documents may cost.
+// Limits for a document server.
 struct DocumentLimits {
-  // For all of one: name, connection, TLS, answer. Its callers wait no longer.
+  // For a whole request: name, connection, TLS, response. Its callers do not wait longer.
   absl::Duration time = absl::Seconds(5);
-  // A hundred keys, each with its chain of certificates, take less.
+  // Larger than a hundred keys, each with its certificate chain.
   uint64_t body_bytes = 1 << 20;
   uint32_t header_bytes = 16 << 10;
 };
 
-// Over HTTP, and HTTPS with TLS 1.2 or newer. Follows no redirects and keeps no connections.
+// Makes a source over HTTP, and HTTPS with TLS 1.2 or newer. It follows no redirects and keeps no
+// connections.
 //
-// `ca_file` has the certificates of the authorities that are believed, in PEM; empty: those of this
-// machine. INVALID_ARGUMENT where it can't be read. `resolve` finds hosts.
+// `ca_file` has the certificates of the trusted authorities, in PEM; empty: this machine's.
+// INVALID_ARGUMENT if it cannot be read. `resolve` looks up host names.
 absl::StatusOr<std::unique_ptr<DocumentSource>> MakeHttpsSource(
     const std::string& ca_file, const DocumentLimits& limits = {},
     NameLookup::Resolver resolve = &ResolveName);

@@ -26,8 +26,8 @@ absl::Status Failure(const Url& url, absl::string_view why) {
   return absl::UnavailableError(absl::StrCat(url.Origin(), url.path, ": ", why));
 }
 
-// The metadata of `issuer` at `url`. NOT_FOUND where the server has something else there: for paths
-// that they do not know, some answer 400, 403 or a redirect, or with a page.
+// The metadata of `issuer` at `url`. NOT_FOUND if the server has something else there: for unknown
+// paths, some servers respond with 400, 403, a redirect or a page.
 absl::StatusOr<Json> FetchMetadataAt(const Url& url, const std::string& issuer,
                                      DocumentSource& source) {
   ASSIGN_OR_RETURN(const Document document, source.Get(url));
@@ -39,7 +39,7 @@ absl::StatusOr<Json> FetchMetadataAt(const Url& url, const std::string& issuer,
   return metadata;
 }
 
-// The metadata; what is not found in one place is looked for in the next.
+// The metadata. If it is not at one URL, tries the next.
 absl::StatusOr<Json> FetchMetadata(const std::string& issuer, const Url& issuer_url,
                                    DocumentSource& source) {
   std::vector<std::string> failures;
@@ -47,13 +47,13 @@ absl::StatusOr<Json> FetchMetadata(const std::string& issuer, const Url& issuer_
     absl::StatusOr<Json> metadata = FetchMetadataAt(url, issuer, source);
     if (metadata.ok()) return metadata;
     failures.emplace_back(Failure(url, metadata.status().message()).message());
-    // A server that is away is so at its other places.
+    // An unreachable server is also unreachable at its other URLs.
     if (!absl::IsNotFound(metadata.status())) break;
   }
   return absl::UnavailableError(absl::StrJoin(failures, "; "));
 }
 
-// A URL in the metadata; nullopt where there is none that may be used.
+// A URL in the metadata; nullopt if there is none, or it must not be used.
 std::optional<Url> UrlIn(const Json& metadata, const char* name, const Url& issuer) {
   const absl::StatusOr<Url> url = ParseUrl(TextOf(metadata, name));
   const bool is_trial = !issuer.is_https;

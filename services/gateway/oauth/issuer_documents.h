@@ -13,12 +13,12 @@
 
 namespace callslip::gateway {
 
-// Where the metadata of an authorization server may be, in the order in which the authorization of
-// MCP (2025-11-25) has them tried: RFC 8414, then OpenID Connect with the issuer's path after and
-// before the well-known part.
+// The possible URLs of an authorization server's metadata, in the order that MCP's authorization
+// (2025-11-25) requires: RFC 8414, then OpenID Connect with the issuer's path after and before the
+// well-known part.
 std::vector<Url> MetadataUrls(const Url& issuer);
 
-// Where people agree to a client, and where that gets its tokens. Not set where the server has
+// Where users authorize a client, and where the client gets its tokens. Not set if the server has
 // none, or one that is not over https.
 struct LoginEndpoints {
   std::optional<Url> authorization;
@@ -28,13 +28,14 @@ struct LoginEndpoints {
 struct FetchedKeys {
   KeySet keys;
   LoginEndpoints endpoints;
-  std::optional<absl::Duration> max_age;  // What the server says of how long they last.
+  std::optional<absl::Duration> max_age;  // How long the keys are valid, if the server specifies
+                                          // it.
 };
 
-// Finds the metadata of `issuer`, and in it where its keys are, and fetches these. Blocks, for at
-// most four documents. UNAVAILABLE, which says what is wrong, where that fails: where the metadata
-// is of another issuer, or its keys are not over https (of an issuer on this machine, http on this
-// machine will do).
+// Finds the metadata of `issuer`, finds the URL of its keys there, and fetches them. Blocks, for at
+// most four documents. UNAVAILABLE with the reason if that fails, if the metadata is of another
+// issuer, or if its keys are not over https (for an issuer on this machine, http on this machine is
+// allowed).
 absl::StatusOr<FetchedKeys> FetchIssuerKeys(const std::string& issuer, DocumentSource& source);
 
 }  // namespace callslip::gateway

@@ -25,11 +25,11 @@ class TestKey {
   static TestKey Ec(const char* curve = "P-256");
   static TestKey Ed25519();
 
-  // The public half. With `kid`, unless that is empty.
+  // The public half, with `kid` unless that is empty.
   Json Jwk(const std::string& kid) const;
-  // As JWS has it for this kind of key.
+  // In the JWS format for this kind of key.
   std::string Sign(absl::string_view text) const;
-  // As OpenSSL makes it, which for EC is DER.
+  // In OpenSSL's format, which for EC is DER.
   std::string SignPlain(absl::string_view text) const;
   // The public half in PEM.
   std::string PublicPem() const;
@@ -43,7 +43,7 @@ class TestKey {
 
 std::string EncodeBase64Url(absl::string_view bytes);
 
-// What comes before a signature: two parts, made of these texts.
+// The part before the signature: `header` and `claims`, encoded.
 std::string SignedPart(absl::string_view header, absl::string_view claims);
 // The compact serialization.
 std::string Token(const Json& header, const Json& claims, const TestKey& key);
@@ -52,7 +52,7 @@ std::string TokenOfTexts(absl::string_view header, absl::string_view claims, con
 // A key set as JSON.
 std::string KeySetText(const std::vector<Json>& keys);
 
-// Documents in memory, by their URLs, and how often each was asked for.
+// Documents in memory, by URL, with the number of requests for each.
 class FakeDocuments {
  public:
   void Put(const std::string& url, const std::string& body) { Put(url, Document{.body = body}); }
@@ -60,10 +60,10 @@ class FakeDocuments {
     MutexLock lock(&mutex_);
     documents_.insert_or_assign(url, std::move(document));
   }
-  // From now on each Get() blocks until Release(), or its source is stopped.
+  // From now on each Get() blocks until Release() or until its source is stopped.
   void Hold();
   void Release();
-  // Returns once a Get() is held.
+  // Returns once a Get() is blocked.
   void AwaitHeld();
 
   absl::StatusOr<Document> Get(const Url& url);
@@ -89,7 +89,7 @@ class FakeDocuments {
   int held_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// Lends them to what wants to own its source.
+// Lends FakeDocuments to an object that must own its source.
 class FakeSource final : public DocumentSource {
  public:
   explicit FakeSource(FakeDocuments* documents) : documents_(documents) {}

@@ -75,7 +75,7 @@ absl::Time IssuerKeys::Fetch() {
 absl::Time IssuerKeys::Keep(absl::StatusOr<FetchedKeys> fetched) {
   const absl::Time now = clock_->Now();
   if (!fetched.ok()) {
-    // No more often than fetches are.
+    // Logged at most once per fetch.
     if (!stop_) {
       Log(LogLevel::kWarning, "cannot fetch the keys of the authorization server",
           {{"reason", std::string(fetched.status().message())}});

@@ -17,38 +17,39 @@
 
 namespace callslip::gateway {
 
-// The keys of an authorization server, fetched at once and then again and again by a thread of its
-// own: nobody else ever waits for the network. Thread-safe.
+// The keys of an authorization server. A thread of its own fetches them at once and then
+// repeatedly, so that no other thread waits for the network. Thread-safe.
 //
-// Where a fetch fails, which is logged, the keys that are there still count, for a day at most.
+// If a fetch fails, which is logged, the previous keys stay valid for a day at most.
 class IssuerKeys {
  public:
-  // How long keys last where the server does not say, and between what bounds it may.
+  // How long keys are valid if the server does not specify it, and the bounds for what it
+  // specifies.
   static constexpr absl::Duration kUsualAge = absl::Minutes(10);
   static constexpr absl::Duration kMinAge = absl::Minutes(1);
   static constexpr absl::Duration kMaxAge = absl::Hours(24);
-  // Between the starts of two fetches, whatever callers ask for and however they fail.
+  // Between the starts of two fetches, whatever callers request and however fetches fail.
   static constexpr absl::Duration kMinInterval = absl::Seconds(30);
 
-  // `on_fetched` is called on the thread after each fetch, whether it has succeeded or not.
+  // `on_fetched` is called on the thread after each fetch, successful or not.
   IssuerKeys(std::string issuer, std::unique_ptr<DocumentSource> source, Clock* clock,
              std::function<void()> on_fetched);
-  // Ends the fetch that is under way.
+  // Ends a fetch in progress.
   ~IssuerKeys();
 
-  // The newest; null while there are none. Does not block.
+  // The newest keys; null while there are none. Does not block.
   std::shared_ptr<const KeySet> keys() const;
 
-  // As the server has told them last; without any before that. Does not block.
+  // As the server last reported them; empty before that. Does not block.
   LoginEndpoints endpoints() const;
 
-  // Asks for newer keys. True where they are being fetched, or now will be; false where the last
-  // fetch began too short a time ago. Does not block.
+  // Requests newer keys. True if a fetch is in progress or is now started; false if the last one
+  // began less than kMinInterval ago. Does not block.
   bool Renew();
 
  private:
   void Run();
-  // Fetches, and returns when to do so again.
+  // Fetches once, and returns the time of the next fetch.
   absl::Time Fetch();
   absl::Time Keep(absl::StatusOr<FetchedKeys> fetched) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -59,7 +60,7 @@ class IssuerKeys {
   const std::unique_ptr<Sleeper> sleeper_;
   mutable Mutex mutex_;
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
-  // A fetch is under way, or about to be.
+  // A fetch is in progress or about to start.
   bool is_due_ ABSL_GUARDED_BY(mutex_) = true;
   absl::Time last_start_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   absl::Time last_success_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();

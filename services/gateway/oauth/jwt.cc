@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kMaxKeyIdBytes = 128;
 
-// Keys of the sender's choice, extensions that we would have to understand, and tokens in tokens.
+// Keys that the sender chooses, extensions that a verifier must support, and nested tokens.
 constexpr const char* kForbiddenHeaders[] = {"crit", "b64", "jwk", "jku", "x5u",
                                              "x5c",  "cty", "enc", "zip"};
 

@@ -17,27 +17,27 @@ class KeySet {
  public:
   static constexpr size_t kMaxKeys = 100;
 
-  // INVALID_ARGUMENT where `text` is not a key set or has more than kMaxKeys. A key in it that
-  // can't be used makes no error before a token names it: others may have use for it.
+  // INVALID_ARGUMENT if `text` is not a key set or has more than kMaxKeys. An unusable key is an
+  // error only when a token names it, because it can be meant for another program.
   static absl::StatusOr<KeySet> Parse(const std::string& text);
 
-  // The key that a token names by `key_id`, or the only one there is where that is empty.
-  // UNAUTHENTICATED with one of these reasons:
-  //   key_unknown      no key has this name; a newer set may have
-  //   key_id_missing   the token names none, and there are several
-  //   key_unsuitable   it can't be used, or not for `algorithm`
+  // The key with the `key_id` of a token; if that is empty, the only key. UNAUTHENTICATED with one
+  // of these reasons:
+  //  key_unknown      no key has this ID; a newer set may have it
+  //  key_id_missing   the token has no key ID, and the set does not have exactly one key
+  //  key_unsuitable   the key is not usable, or not for `algorithm`
   absl::StatusOr<PublicKey> Find(const std::string& key_id, JwtAlgorithm algorithm) const;
 
   bool Has(const PublicKey& key) const;
-  // By PublicKey::Thumbprint(). Nullopt where there is none such.
+  // By PublicKey::Thumbprint(). Nullopt if there is no such key.
   std::optional<PublicKey> FindThumbprint(absl::string_view thumbprint) const;
   size_t size() const { return keys_.size(); }
-  // Those that can be used.
+  // The number of usable keys.
   size_t usable() const;
 
  private:
   struct Entry {
-    std::string id;  // May be empty.
+    std::string id;  // Can be empty.
     absl::StatusOr<PublicKey> key;
   };
 

@@ -9,8 +9,8 @@
 namespace callslip::gateway {
 namespace {
 
-// Both are compared character by character with what others have written, and neither may have a
-// query: well-known paths are made of them.
+// Both URLs are compared byte by byte with those that other programs send, and neither may have a
+// query, because well-known paths are derived from them.
 absl::Status CheckUrl(absl::string_view option, const std::string& text) {
   const absl::StatusOr<Url> url = ParseUrl(text);
   if (!url.ok()) {

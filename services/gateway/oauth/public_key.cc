@@ -21,8 +21,7 @@
 namespace callslip::gateway {
 namespace {
 
-// Shorter ones can be broken (RFC 7518, section 3.3); longer ones cost more time than anybody
-// needs.
+// Shorter keys can be broken (RFC 7518, section 3.3); longer ones only cost time.
 constexpr int kMinRsaBits = 2048;
 constexpr int kMaxRsaBits = 8192;
 constexpr size_t kP256Bytes = 32;  // Of a coordinate, and of each half of a signature.
@@ -41,7 +40,7 @@ using KeyContext = std::unique_ptr<EVP_PKEY_CTX, Free<EVP_PKEY_CTX_free>>;
 using DigestContext = std::unique_ptr<EVP_MD_CTX, Free<EVP_MD_CTX_free>>;
 using EcdsaSignature = std::unique_ptr<ECDSA_SIG, Free<ECDSA_SIG_free>>;
 
-// OpenSSL keeps a queue of what went wrong, for each thread; nobody here reads it.
+// OpenSSL keeps a queue of errors for each thread, which is not read here.
 struct ErrorsForgotten {
   ~ErrorsForgotten() { ERR_clear_error(); }
 };
@@ -56,7 +55,7 @@ Number NumberOf(absl::string_view bytes) {
 
 absl::Status Unsuitable(absl::string_view why) { return absl::InvalidArgumentError(why); }
 
-// What the key says of its purpose (RFC 7517, sections 4.2 to 4.4).
+// Checks the purpose that the key declares (RFC 7517, sections 4.2 to 4.4).
 absl::Status CheckPurpose(const Json& jwk, absl::string_view algorithm) {
   if (jwk.contains("use") && TextOf(jwk, "use") != "sig") {
     return Unsuitable("it is not for signatures");
@@ -134,15 +133,15 @@ absl::StatusOr<std::shared_ptr<EVP_PKEY>> Ed25519Key(const Json& jwk) {
   return MakeKey("ED25519", build.get());
 }
 
-// From the two numbers side by side (RFC 7518, section 3.4) to DER, which OpenSSL takes. Empty
-// where they are not two numbers of 32 bytes.
+// Converts the two concatenated numbers (RFC 7518, section 3.4) to DER for OpenSSL. Empty if they
+// are not two numbers of 32 bytes.
 std::string EcdsaDer(absl::string_view signature) {
   if (signature.size() != 2 * kP256Bytes) return "";
   Number r = NumberOf(signature.substr(0, kP256Bytes));
   Number s = NumberOf(signature.substr(kP256Bytes));
   const EcdsaSignature pair(ECDSA_SIG_new());
   if (ECDSA_SIG_set0(pair.get(), r.get(), s.get()) != 1) return "";
-  (void)r.release();  // The pair's now.
+  (void)r.release();  // The pair owns it now.
   (void)s.release();
   unsigned char* der = nullptr;
   const int size = i2d_ECDSA_SIG(pair.get(), &der);

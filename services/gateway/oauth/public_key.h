@@ -13,20 +13,19 @@ struct evp_pkey_st;  // OpenSSL's EVP_PKEY.
 
 namespace callslip::gateway {
 
-// A key that signatures are checked with, by OpenSSL. Immutable; cheap to copy.
+// A key that verifies signatures, with OpenSSL. Immutable; cheap to copy.
 class PublicKey {
  public:
-  // Reads a JSON Web Key (RFC 7517): RSA of 2048 to 8192 bits, EC on P-256, or OKP with Ed25519,
-  // none of them for another use or algorithm. INVALID_ARGUMENT, which says why, for others.
+  // Parses a JSON Web Key (RFC 7517): RSA of 2048 to 8192 bits, EC on P-256, or OKP with Ed25519,
+  // if its use and algorithm allow it. INVALID_ARGUMENT with the reason for other keys.
   static absl::StatusOr<PublicKey> FromJwk(const Json& jwk);
 
   JwtAlgorithm algorithm() const { return algorithm_; }
-  // Whether `signature`, as RFC 7518 has it, is this key's of `text`.
+  // Whether `signature`, in the format of RFC 7518, is this key's signature of `text`.
   bool Verifies(absl::string_view text, absl::string_view signature) const;
 
-  // What tells it from all others: a digest, in base64url.
+  // A digest that identifies the key, in base64url.
   std::string Thumbprint() const;
-  // Whether they are the same key.
   bool operator==(const PublicKey& other) const;
 
  private:

@@ -6,11 +6,12 @@
 
 namespace callslip::gateway {
 
-// Why a token is refused: UNAUTHENTICATED. `reason` is a word for programs, `message` a sentence
-// for people. It goes out in a header, so that it must be a literal and never quotes the token.
+// The refusal of a token: UNAUTHENTICATED. `reason` is a word for programs, `message` a sentence
+// for people. The message is sent in a header, so it must be a literal and must never quote the
+// token.
 absl::Status TokenRefused(const char* reason, const char* message);
 
-// The reason of such a status.
+// Whether `status` is a refusal with that reason.
 bool IsRefusedFor(const absl::Status& status, absl::string_view reason);
 
 }  // namespace callslip::gateway

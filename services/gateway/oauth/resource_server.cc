@@ -18,8 +18,8 @@ namespace callslip::gateway {
 namespace {
 
 constexpr char kMetadataPath[] = "/.well-known/oauth-protected-resource";
-// Enough to see what is wrong; anybody can cause any number.
-constexpr int kLoggedRefusals = 5;  // A second.
+// Enough to diagnose a problem; any client can cause any number of refusals.
+constexpr int kLoggedRefusals = 5;  // Per second.
 
 absl::Status KeysUnavailable() {
   return ErrorWithDetails(absl::StatusCode::kUnavailable,
@@ -39,12 +39,12 @@ bool NewerKeysMayHelp(const absl::Status& status) {
   return absl::IsUnavailable(status) || IsRefusedFor(status, "key_unknown");
 }
 
-// Where the metadata of `resource` is: its own path comes after the well-known one.
+// The path of the metadata of `resource`: the well-known path, then its own.
 std::string MetadataPath(const Url& resource) {
   return absl::StrCat(kMetadataPath, resource.path == "/" ? "" : resource.path);
 }
 
-// A valid one's.
+// Requires a valid URL.
 Url ResourceUrl(const OAuthConfig& config) { return *ParseUrl(config.resource); }
 
 }  // namespace
@@ -82,7 +82,7 @@ void ResourceServer::Verify(const std::string& token, const std::string& /*addre
   absl::StatusOr<CredentialPtr> verified = Check(token);
   if (!verified.ok() && NewerKeysMayHelp(verified.status())) {
     if (waiting_.size() < kMaxWaiting && keys_->Renew()) return Hold(token, std::move(done));
-    // A fetch may have ended between the two.
+    // A fetch may have ended between Check() and Renew().
     verified = Check(token);
   }
   Answer(std::move(verified), std::move(done));
@@ -98,7 +98,7 @@ absl::StatusOr<CredentialPtr> ResourceServer::Check(const std::string& token) {
 absl::StatusOr<ResourceServer::Signed> ResourceServer::Read(const std::string& token,
                                                             absl::Time now) const {
   ASSIGN_OR_RETURN(const Jwt jwt, ParseJwt(token));
-  // Before the signature, so that a token for somebody else makes us fetch no keys.
+  // Before the signature, so that a token for another resource does not cause a fetch of keys.
   ASSIGN_OR_RETURN(AccessToken claims, CheckClaims(jwt.claims, rules_, now));
   const std::shared_ptr<const KeySet> keys = keys_->keys();
   if (keys == nullptr) return KeysUnavailable();
@@ -122,7 +122,7 @@ absl::StatusOr<CredentialPtr> ResourceServer::Admit(absl::string_view name,
 
 absl::StatusOr<Grant> ResourceServer::GrantOf(const std::string& token) {
   ASSIGN_OR_RETURN(const Signed read, Read(token, wall_time_()));
-  // Others tell nothing here, and there may be many.
+  // Omits scopes that give no role here; there may be many.
   std::vector<std::string> scopes;
   for (const auto& [scope, role] : roles_.entries()) {
     if (absl::c_linear_search(read.claims.scopes, scope)) scopes.push_back(scope);
@@ -134,7 +134,7 @@ absl::StatusOr<Grant> ResourceServer::GrantOf(const std::string& token) {
 }
 
 absl::StatusOr<CredentialPtr> ResourceServer::Find(const Grant& grant) {
-  // No token is such a text.
+  // No token has this form.
   const std::string name = absl::StrCat(grant.key, "\n", absl::ToUnixSeconds(grant.expires), "\n",
                                         grant.caller, "\n", absl::StrJoin(grant.scopes, "\n"));
   const absl::Time now = wall_time_();
@@ -144,7 +144,7 @@ absl::StatusOr<CredentialPtr> ResourceServer::Find(const Grant& grant) {
   if (keys == nullptr) return KeysUnavailable();
   const std::optional<PublicKey> key = keys->FindThumbprint(grant.key);
   if (!key.has_value()) {
-    // It may be newer than what was fetched here.
+    // The key may be newer than the keys fetched so far.
     if (keys_->Renew()) return KeysUnavailable();
     return TokenRefused("key_unknown", "The key that has signed the token counts no more.");
   }

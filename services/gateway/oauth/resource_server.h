@@ -28,10 +28,11 @@
 
 namespace callslip::gateway {
 
-// The gateway as an OAuth 2.1 resource server: takes the access tokens of one authorization server
-// (RFC 9068) that are for this resource (RFC 8707), and says where to get them (RFC 9728).
+// The gateway as an OAuth 2.1 resource server: accepts the access tokens of one authorization
+// server (RFC 9068) that are for this resource (RFC 8707), and publishes where to get them (RFC
+// 9728).
 //
-// Used on one executor, which runs one function at a time.
+// Use on one executor that runs one function at a time.
 class ResourceServer final : public Grants, public std::enable_shared_from_this<ResourceServer> {
  public:
   struct Surroundings {
@@ -39,29 +40,29 @@ class ResourceServer final : public Grants, public std::enable_shared_from_this<
     Clock* clock = nullptr;
     std::function<absl::Time()> wall_time = &WallTime;
     std::unique_ptr<DocumentSource> source;
-    // How long a token of an unknown key may wait for the keys that are being fetched.
+    // How long a token with an unknown key may wait for keys that are being fetched.
     absl::Duration longest_wait = absl::Seconds(5);
   };
   // Tokens that wait for keys. Each holds its request.
   static constexpr size_t kMaxWaiting = 1000;
 
-  // `config` is valid and on. Fetches keys from now on.
+  // `config` must be valid and on. Fetches keys from now on.
   static std::shared_ptr<ResourceServer> Start(const OAuthConfig& config,
                                                Surroundings surroundings);
-  // Drops what waits.
+  // Drops waiting tokens.
   ~ResourceServer() override;
 
-  // The reasons of UNAUTHENTICATED are those of ParseJwt(), CheckClaims() and KeySet::Find(), and
-  // `signature_wrong`; of PERMISSION_DENIED `insufficient_scope`; of UNAVAILABLE, while there are
+  // The reasons for UNAUTHENTICATED are those of ParseJwt(), CheckClaims() and KeySet::Find(), and
+  // `signature_wrong`; for PERMISSION_DENIED `insufficient_scope`; for UNAVAILABLE, while there are
   // no keys, `keys_unavailable`.
   void Verify(const std::string& token, const std::string& address, Done done) override;
   absl::StatusOr<Grant> GrantOf(const std::string& token) override;
   absl::StatusOr<CredentialPtr> Find(const Grant& grant) override;
 
-  // What callers without a token are told.
+  // The challenge for callers without a token.
   const Challenge& challenge() const { return challenge_; }
 
-  // Where people log in, as far as the authorization server has told.
+  // The login endpoints that the authorization server has reported so far.
   LoginEndpoints endpoints() const { return keys_->endpoints(); }
 
   // The protected resource metadata (RFC 9728), as JSON.
@@ -78,18 +79,18 @@ class ResourceServer final : public Grants, public std::enable_shared_from_this<
   ResourceServer(const OAuthConfig& config, Surroundings& surroundings);
 
   absl::StatusOr<CredentialPtr> Check(const std::string& token);
-  // What a token says whose signature is right.
+  // The content of a token with a correct signature.
   struct Signed {
     AccessToken claims;
     PublicKey key;
   };
   absl::StatusOr<Signed> Read(const std::string& token, absl::Time now) const;
-  // Lets in who has `claims`; kept under `name` as long as `key` counts.
+  // Makes a credential for a caller with `claims`, cached under `name` as long as `key` is valid.
   absl::StatusOr<CredentialPtr> Admit(absl::string_view name, const AccessToken& claims,
                                       const PublicKey& key);
   void Answer(absl::StatusOr<CredentialPtr> verified, Done done);
   void Hold(const std::string& token, Done done);
-  // Answers those that wait by the keys that there are now.
+  // Checks the waiting tokens with the current keys.
   void AnswerWaiting();
   void OnKeysFetched();
 
@@ -103,8 +104,8 @@ class ResourceServer final : public Grants, public std::enable_shared_from_this<
   LogLimit refusals_;
   TokenCache cache_;
   std::vector<Waiting> waiting_;
-  boost::asio::steady_timer timer_;  // Runs while some wait.
-  std::optional<IssuerKeys> keys_;   // Destroyed first: its thread knows this object.
+  boost::asio::steady_timer timer_;  // Runs while tokens wait.
+  std::optional<IssuerKeys> keys_;   // Destroyed first, because its thread uses this object.
 };
 
 }  // namespace callslip::gateway

@@ -25,7 +25,7 @@ inline constexpr char kResource[] = "https://gw.example/mcp";
 inline constexpr char kMetadataUrl[] = "https://as.example/.well-known/oauth-authorization-server";
 inline constexpr char kKeysUrl[] = "https://as.example/keys";
 
-// Keys take a while to make.
+// Shared, because keys take a while to generate.
 inline const TestKey& RsaTestKey() {
   static const TestKey& key = *new TestKey(TestKey::Rsa());
   return key;
@@ -39,7 +39,7 @@ inline const TestKey& EdTestKey() {
   return key;
 }
 
-// A resource server, an authorization server that it knows, and tokens.
+// A resource server, the authorization server that it trusts, and tokens.
 class ResourceServerTest : public testing::Test {
  protected:
   ResourceServerTest() {
@@ -63,12 +63,12 @@ class ResourceServerTest : public testing::Test {
                                              .source = std::make_unique<FakeSource>(&documents_),
                                              .longest_wait = longest_wait});
   }
-  // The same, and returns once it has keys.
+  // Start(), and returns once it has keys.
   void StartWithKeys() {
     Start(Config());
     AwaitFetch();
   }
-  // Returns once the thread that fetches has nothing to do.
+  // Returns once the fetching thread is idle.
   void AwaitFetch() {
     clock_.AwaitSleep();
     Poll();
@@ -86,7 +86,7 @@ class ResourceServerTest : public testing::Test {
     });
     return answer;
   }
-  // The answer of one who has not to wait.
+  // The result for a token that need not wait.
   absl::StatusOr<CredentialPtr> AskNow(const std::string& token) {
     const Answer answer = Ask(token);
     if (!answer->has_value()) return absl::InternalError("it waits");

@@ -11,8 +11,8 @@
 namespace callslip::gateway {
 namespace {
 
-// Those with more rights first. A client may do more than a viewer though it sees less, and a
-// worker may do nothing of theirs.
+// By decreasing rights. A client can do more than a viewer, although it sees less, and a worker can
+// do nothing that they can.
 constexpr std::array kRanks = {Role::kAdmin, Role::kClient, Role::kViewer, Role::kWorker};
 
 // A scope-token (RFC 6749, section 3.3).
@@ -34,7 +34,7 @@ absl::Status BadEntry(absl::string_view entry) {
 absl::StatusOr<ScopeRoles> ScopeRoles::Parse(const std::vector<std::string>& entries) {
   ScopeRoles parsed;
   for (const absl::string_view entry : entries) {
-    const size_t sign = entry.rfind('=');  // A scope may have some, too.
+    const size_t sign = entry.rfind('=');  // A scope can contain '=' as well.
     if (sign == absl::string_view::npos) return BadEntry(entry);
     std::string scope(entry.substr(0, sign));
     const std::optional<Role> role = ParseRole(entry.substr(sign + 1));
@@ -63,10 +63,10 @@ std::optional<Role> ScopeRoles::RoleOf(const std::vector<std::string>& scopes) c
 std::string ProviderPrincipalName(absl::string_view issuer, absl::string_view caller) {
   std::string name = absl::StrCat("oauth-", caller);
   if (IsPrincipalName(name)) return name;
-  // No issuer holds a line break, so that each pair makes a text of its own.
+  // An issuer contains no line break, so each pair makes a different text.
   const std::string text = absl::StrCat(issuer, "\n", caller);
   const Sha256Digest digest = Sha256(text);
-  constexpr size_t kBytes = 16;  // Nobody finds two callers with the same 128 bits.
+  constexpr size_t kBytes = 16;  // Finding two callers with the same 128 bits is infeasible.
   return absl::StrCat("oauth_", absl::BytesToHexString(absl::string_view(
                                     reinterpret_cast<const char*>(digest.data()), kBytes)));
 }

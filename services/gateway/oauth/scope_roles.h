@@ -12,27 +12,27 @@
 
 namespace callslip::gateway {
 
-// Which role a scope of the authorization server gives here.
+// The roles that scopes of the authorization server give here.
 class ScopeRoles {
  public:
-  // Reads entries `SCOPE=ROLE`; ROLE is client, viewer, worker or admin. INVALID_ARGUMENT where one
-  // is not that, a scope stands twice, or there is none.
+  // Parses entries `SCOPE=ROLE`; ROLE is client, viewer, worker or admin. INVALID_ARGUMENT if an
+  // entry is malformed, if a scope appears twice, or if there is no entry.
   static absl::StatusOr<ScopeRoles> Parse(const std::vector<std::string>& entries);
 
-  // The first of admin, client, viewer and worker that one of `scopes` gives. Nullopt where none
-  // gives any.
+  // The first of admin, client, viewer and worker that one of `scopes` gives. Nullopt if none gives
+  // a role.
   std::optional<Role> RoleOf(const std::vector<std::string>& scopes) const;
 
-  // As they were written, in their order.
+  // As written, in their order.
   const std::vector<std::pair<std::string, Role>>& entries() const { return entries_; }
 
  private:
   std::vector<std::pair<std::string, Role>> entries_;
 };
 
-// The name here of whom the authorization server `issuer` calls `caller`: `oauth-CALLER` where that
-// is a name that a principal may have; else `oauth_` with 32 hexadecimal digits, always the same.
-// No two callers of an issuer get the same.
+// The name of a principal that the authorization server `issuer` calls `caller`: `oauth-CALLER` if
+// that is a valid principal name, else `oauth_` and 32 hexadecimal digits, which are always the
+// same. No two callers of an issuer get the same name.
 std::string ProviderPrincipalName(absl::string_view issuer, absl::string_view caller);
 
 }  // namespace callslip::gateway

@@ -40,7 +40,7 @@ void TokenCache::Evict(Entries::iterator entry) {
   if (outlasting_.size() >= forget_at_) ForgetEnded();
 }
 
-// As seldom as the number doubles, so that each costs one look on average.
+// Runs only when the number has doubled, so that each entry costs one check on average.
 void TokenCache::ForgetEnded() {
   std::erase_if(outlasting_, [](const Outlasting& each) { return each.credential.expired(); });
   forget_at_ = std::max(kMaxTokens, 2 * outlasting_.size());

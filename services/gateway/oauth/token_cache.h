@@ -16,27 +16,26 @@
 
 namespace callslip::gateway {
 
-// Tokens that were verified, by their digests, so that a client that goes on calling costs no
-// signature check a call. Of too many, those that were not used for longest make room; what calls
-// were let in by outlasts its place here, and is revoked with its key all the same. Not
-// thread-safe.
+// Verified tokens, by digest, so that repeated calls of a client need no signature check. When
+// full, the least recently used token is evicted. Its credential, which calls may still use,
+// outlasts its entry and is still revoked together with its key. Not thread-safe.
 class TokenCache {
  public:
   // Some hundred bytes each.
   static constexpr size_t kMaxTokens = 1000;
 
-  // What `token` was found to be. Null where it is not here, or is over by `now`.
+  // The credential for `token`. Null if it is not cached, or has ended by `now`.
   CredentialPtr Find(absl::string_view token, absl::Time now);
 
-  // `key` has signed it.
+  // `key` is the key that signed the token.
   void Add(absl::string_view token, std::shared_ptr<Credential> credential, const PublicKey& key);
 
-  // Withdraws, and forgets, those whose keys are not among `keys` any more, with those that have
-  // made room.
+  // Revokes and forgets the credentials whose keys are not among `keys` any more, including those
+  // of evicted tokens.
   void KeepSignedBy(const KeySet& keys);
 
   size_t size() const { return entries_.size(); }
-  // Those that have made room and that calls may still hold.
+  // Credentials of evicted tokens that calls may still hold.
   size_t outlasting() const { return outlasting_.size(); }
 
  private:
@@ -47,20 +46,21 @@ class TokenCache {
   };
   using Entries = std::list<Entry>;
 
-  // What has made room, as long as a call holds it.
+  // The credential of an evicted token, for as long as a call holds it.
   struct Outlasting {
     std::weak_ptr<Credential> credential;
     PublicKey key;
   };
 
   Entries::iterator Remove(Entries::iterator entry);
-  // The same, but remembers what calls still hold.
+  // Remove(), but remembers the credential if calls still hold it.
   void Evict(Entries::iterator entry);
   void ForgetEnded();
 
-  Entries entries_;  // Those that were used last come first.
+  Entries entries_;  // Most recently used first.
   std::vector<Outlasting> outlasting_;
-  size_t forget_at_ = kMaxTokens;  // When so many outlast, those that have ended are forgotten.
+  size_t forget_at_ = kMaxTokens;  // At this size of `outlasting_`, the credentials that have ended
+                                   // are forgotten.
   absl::flat_hash_map<Sha256Digest, Entries::iterator> by_digest_;
 };
 

@@ -9,20 +9,20 @@
 
 namespace callslip::gateway {
 
-// An absolute http or https URL without a fragment, in the parts that a client needs.
+// An absolute http or https URL without a fragment, split into the parts that a client needs.
 struct Url {
   bool is_https = false;
-  std::string authority;  // As written: what the Host header has.
-  Address address;        // The same, with the port that it stands for.
-  std::string path;       // As written, with the query. Begins with '/' or '?', or is empty.
+  std::string authority;  // As written, for the Host header.
+  Address address;        // The same, with its port or the default one.
+  std::string path;       // As written, with the query. Starts with '/' or '?', or is empty.
 
   // SCHEME://AUTHORITY
   std::string Origin() const;
-  // Where nobody can listen or pretend to be the peer: over https, or on this machine.
+  // Whether no third party can eavesdrop or impersonate the peer: over https, or on this machine.
   bool IsTrustworthy() const { return is_https || address.IsLoopback(); }
 };
 
-// INVALID_ARGUMENT for anything else, such as a URL with a user's name, a fragment or a space.
+// INVALID_ARGUMENT for anything else, such as a URL with a user name, a fragment or a space.
 absl::StatusOr<Url> ParseUrl(absl::string_view text);
 
 }  // namespace callslip::gateway

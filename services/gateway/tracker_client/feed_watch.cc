@@ -12,10 +12,10 @@
 namespace callslip::gateway {
 namespace {
 
-// What waits for Next(): ten messages of the tracker.
+// The maximum that waits for Next(): ten messages of the tracker.
 constexpr size_t kMaxWaiting = 10'000;
 
-// Between the watch, which the hub owns, and the feed, which its user owns.
+// Shared by the watch, which the hub owns, and the feed, which its user owns.
 struct FeedState {
   explicit FeedState(boost::asio::any_io_executor executor)
       : changed(std::move(executor), boost::asio::steady_timer::time_point::max()) {}
@@ -27,8 +27,8 @@ struct FeedState {
 
   std::vector<v1::CommandUpdate> updates;
   absl::Status status;
-  boost::asio::steady_timer changed;  // Never runs out; its waits are cancelled.
-  WatchHub* hub = nullptr;            // As long as the watch goes on.
+  boost::asio::steady_timer changed;  // Never expires; its waits are canceled.
+  WatchHub* hub = nullptr;            // Set while the watch continues.
   int64_t watch_id = 0;
 };
 
@@ -44,7 +44,7 @@ class FeedWatch final : public Watch {
       state_->changed.cancel();
       return;
     }
-    const auto state = state_;  // Outlives this watch.
+    const auto state = state_;  // Must outlive this watch.
     state->End(ErrorWithDetails(
         absl::StatusCode::kResourceExhausted, "changes came faster than they were read",
         {.reason = "too_slow", .hint = "List the commands, then watch anew."}));

@@ -10,7 +10,7 @@
 
 namespace callslip::gateway {
 
-// Begins a watch of `hub`. The feed may outlive the hub, and is over then.
+// Begins a watch on `hub`. The feed can outlive the hub; it has then ended.
 std::unique_ptr<CommandFeed> BeginFeed(boost::asio::any_io_executor executor, WatchHub* hub,
                                        std::string client_id, std::string owner,
                                        v1::CommandFilter filter, bool only_changes);

@@ -8,17 +8,17 @@
 
 namespace callslip::gateway {
 
-// Registers a command. With spans, the command's is a child of this call's.
+// Registers a command. With spans, the command's span is a child of this call's.
 TrackerCalls::Result<v1::RegisterCommandResponse> RegisterCommand(
     TrackerCalls* tracker, v1::RegisterCommandRequest request);
 
-// What a worker says that its report belongs to; none where `context` is empty.
+// The trace that a worker's report belongs to; none if `context` is empty.
 struct WorkerTrace {
   TraceContext context;
-  std::string tracestate;  // Fit to be handed on; see TracestateOf().
+  std::string tracestate;  // Ready to be passed on; see TracestateOf().
 };
 
-// What a worker reports, in its trace.
+// Sends a worker's report, in its trace.
 TrackerCalls::Result<v1::AcknowledgeCommandResponse> Report(TrackerCalls* tracker,
                                                             v1::AcknowledgeCommandRequest request,
                                                             WorkerTrace trace);

@@ -23,7 +23,7 @@ namespace {
 
 using Stub = v1::CommandService::Stub;
 
-// A callback as a handler of Asio.
+// A callback as an Asio handler.
 struct CallbackHandler {
   using executor_type = boost::asio::any_io_executor;
   using cancellation_slot_type = boost::asio::cancellation_slot;
@@ -104,9 +104,9 @@ class GrpcTrackerClient final : public TrackerClient {
  private:
   using Subject = gateway::Watch::Subject;
 
-  // A wait of no time is a look: a watch that tells the present state at once, since every revision
-  // is above 0. What is looked at at the same time goes out in one message, and comes back in one,
-  // which costs less than a call for each.
+  // A wait with no time is a look: a watch that reports the current state at once, because every
+  // revision is above 0. Simultaneous looks share one message in each direction, which costs less
+  // than a call for each.
   Subject EndOf(std::string client_id, std::string command_id, absl::Duration max_wait) {
     const bool waits = max_wait > absl::ZeroDuration();
     return {.client_id = std::move(client_id),
@@ -114,13 +114,13 @@ class GrpcTrackerClient final : public TrackerClient {
             .until = clock_.Now() + (waits ? max_wait : kUnaryDeadline - kRpcMargin),
             .only_end = waits};
   }
-  // Where the tracker takes no more waits, it still answers calls.
+  // A tracker that accepts no more waits still answers calls.
   static bool IsOfWaiting(const absl::Status& status) {
     const std::string reason = DetailsOf(status).reason;
     return reason == "too_many_waits" || reason == "draining";
   }
 
-  // Somebody who waits. A coroutine is resumed by a post, since it may wait again.
+  // A waiting caller. A coroutine is resumed by a post, because it may wait again.
   template <typename Handler>
   class WaitOp final : public gateway::Watch {
    public:
@@ -159,7 +159,7 @@ class GrpcTrackerClient final : public TrackerClient {
     Handler handler_;
   };
 
-  // Not a coroutine itself: the frame of one would double what a wait costs.
+  // Not a coroutine itself, whose frame would double the cost of a wait.
   Result<v1::Command> Wait(Subject subject) {
     return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&,
                                        void(absl::StatusOr<v1::Command>)>(
@@ -182,7 +182,7 @@ class GrpcTrackerClient final : public TrackerClient {
     });
   }
 
-  // What becomes of GetAfterWait(), for `handler`.
+  // Completes GetAfterWait() for `handler`.
   template <typename Handler>
   struct AfterWait {
     using executor_type = boost::asio::associated_executor_t<Handler>;
@@ -197,7 +197,7 @@ class GrpcTrackerClient final : public TrackerClient {
       if (status.ok()) {
         std::move(handler)(absl::StatusOr<v1::Command>(std::move(*response->mutable_command())));
       } else if (IsOfConnection(status) && client->clock_.Now() < until + kRpcMargin) {
-        // The hub asks for as long as there is time.
+        // The hub retries as long as there is time.
         client->BeginWait(Subject{.client_id = std::move(client_id),
                                   .command_id = std::move(command_id),
                                   .until = until},
@@ -215,7 +215,7 @@ class GrpcTrackerClient final : public TrackerClient {
     Handler handler;
   };
 
-  // The present state, within what is left of the wait's margin.
+  // Gets the current state, within what is left of the wait's margin.
   template <typename Handler>
   void GetAfterWait(const Subject& subject, Handler handler) {
     v1::GetCommandRequest request;

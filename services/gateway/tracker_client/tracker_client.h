@@ -23,71 +23,71 @@
 
 namespace callslip::gateway {
 
-// How the way to the tracker does.
+// The state of the connection to the tracker.
 struct TrackerClientStatistics {
   bool connected = false;
-  int64_t waits = 0;  // Under way.
+  int64_t waits = 0;  // In progress.
   LatencyHistogram waited;
 };
 
-// Changes of commands as they come. Its destruction ends it at the tracker too.
+// A stream of changes of commands. Destruction also ends it at the tracker.
 class CommandFeed {
  public:
   virtual ~CommandFeed() = default;
 
-  // What has come since the last call, once there is something: never empty, each command as it was
-  // when it changed or was removed, without params and result; up to 10,000. Where only changes are
-  // followed the first one has no command, and says that what happens from now on will be told. One
-  // call at a time. Waits for the tracker without limit.
+  // The updates since the last call, once there are any: never empty, up to 10,000. Each has the
+  // command as it was when it changed or was removed, without params and result. If only changes
+  // are watched, the first update has no command: it reports that changes are delivered from then
+  // on. One call at a time. Waits for the tracker without a limit.
   //
-  // An error is the end of the feed: those of the tracker, among them RESOURCE_EXHAUSTED, reason
-  // `too_slow`, where changes come faster than they are taken; UNAVAILABLE without a reason where
-  // some may have been missed, because the connection was lost. List the commands, then watch anew.
+  // An error is the end of the feed: the tracker's errors; RESOURCE_EXHAUSTED, reason `too_slow`,
+  // if changes arrive faster than they are read; UNAVAILABLE without a reason if some may have been
+  // missed because the connection was lost. List the commands, then watch again.
   virtual boost::asio::awaitable<absl::StatusOr<std::vector<v1::CommandUpdate>>> Next() = 0;
 };
 
-// The gateway's way to the tracker's commands: its calls, waits and feeds.
+// The gateway's connection to the tracker's commands: its calls, waits and feeds.
 //
-// A wait goes on until its time is over, however often the connection or the tracker ends
-// meanwhile. A wait whose coroutine is cancelled is freed at the tracker too.
+// A wait continues until its time is over, however often the connection or the tracker ends
+// meanwhile. A wait whose coroutine is canceled is also freed at the tracker.
 //
-// What awaits an answer is dispatched to the coroutines' executor from the queue's thread. All
-// waits share one WatchCommands stream for each 25,000 of them, which is opened with the first one
-// and again when it breaks: a wait costs memory and no stream of its own.
+// Responses are dispatched from the queue's thread to the executor of the coroutines. All waits
+// share one WatchCommands stream per 25,000 of them, which is opened with the first one and
+// reopened when it breaks: a wait costs memory but no stream of its own.
 class TrackerClient : public TrackerCalls {
  public:
   // GetCommand. Counts as collecting the result, unless `peek`.
   Result<v1::Command> Get(std::string client_id, std::string command_id, bool peek);
 
-  // The command once it has ended, or as it is after `max_wait`; at once where that is zero. A
-  // result that is returned counts as collected.
+  // The command once it has ended, or its state after `max_wait`; at once if that is zero. A
+  // returned result counts as collected.
   virtual Result<v1::Command> WaitForEnd(std::string client_id, std::string command_id,
                                          absl::Duration max_wait) = 0;
-  // The same without a coroutine, which would cost several times what the wait does. `done` is
+  // WaitForEnd() without a coroutine, which would cost several times as much as the wait. `done` is
   // called once, on the executor of the coroutines, perhaps before this returns. Emitting to `slot`
   // before that cancels the wait.
   using WaitDone = absl::AnyInvocable<void(absl::StatusOr<v1::Command>) &&>;
   virtual void BeginWaitForEnd(std::string client_id, std::string command_id,
                                absl::Duration max_wait, boost::asio::cancellation_slot slot,
                                WaitDone done) = 0;
-  // The command as soon as its revision is above `after_revision` or it has ended, or as it is
+  // The command as soon as its revision is above `after_revision` or it has ended, or its state
   // after `max_wait`. Otherwise as above.
   virtual Result<v1::Command> WaitForChange(std::string client_id, std::string command_id,
                                             int64_t after_revision, absl::Duration max_wait) = 0;
 
-  // On the executor of the coroutines. Connects where there is no connection.
+  // Call on the executor of the coroutines. Connects if there is no connection.
   virtual TrackerClientStatistics Statistics() = 0;
 
-  // Follows the commands that match, of the client or of `owner`, as ListCommandsRequest has it:
-  // those that are there unless `only_changes`, and from then on each change and removal. To be
-  // called, and the feed to be used and destroyed, on the executor of the coroutines.
+  // Watches the matching commands of the client or of `owner`, as in ListCommandsRequest: the
+  // existing ones unless `only_changes`, and from then on each change and removal. Call this, and
+  // use and destroy the feed, on the executor of the coroutines.
   virtual std::unique_ptr<CommandFeed> Watch(std::string client_id, std::string owner,
                                              v1::CommandFilter filter, bool only_changes) = 0;
 };
 
-// Connects lazily. `executor` is that of all coroutines and runs one at a time. The destruction of
-// the client stops the queue; by then the executor must have stopped, and must still exist. With
-// `tls` the tracker has to prove who it is, unless it is reached over a unix socket.
+// Connects lazily. `executor` runs all coroutines, one at a time. The client's destruction stops
+// the queue; by then the executor must have stopped, and must still exist. With `tls` the tracker
+// must prove its identity, unless it is reached over a Unix socket.
 std::unique_ptr<TrackerClient> ConnectToTracker(const std::vector<Address>& addresses,
                                                 std::shared_ptr<CallQueue> calls,
                                                 boost::asio::any_io_executor executor,

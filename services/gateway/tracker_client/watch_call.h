@@ -15,8 +15,8 @@
 
 namespace callslip::gateway {
 
-// WatchCommands over gRPC. Waits for the connection for as long as it takes. To be destroyed once
-// it has ended, or once its queue has.
+// WatchCommands over gRPC. Waits for the connection without a limit. Destroy it only once it has
+// ended, or once its queue has.
 class GrpcWatchCall final : public WatchCall {
  public:
   GrpcWatchCall(v1::CommandService::Stub* stub, CallQueue* calls,
@@ -34,7 +34,7 @@ class GrpcWatchCall final : public WatchCall {
 
   void Send(const v1::WatchCommandsRequest& request) override {
     sending_ = Sending::kUnderWay;
-    // Most messages leave at once: then no other thread is woken to tell us so.
+    // Most messages leave at once: then no other thread is woken to report it.
     void* tag = nullptr;
     bool ok = false;
     const auto now = gpr_time_0(GPR_CLOCK_MONOTONIC);
@@ -44,7 +44,7 @@ class GrpcWatchCall final : public WatchCall {
     if (done == &written_) {
       done->OnCompletion(ok);
     } else {
-      // Another's, which may call what has called this.
+      // Of another call, which may call the function that has called this one.
       calls_->CompleteLater(executor_, done, ok);
     }
   }
@@ -52,10 +52,10 @@ class GrpcWatchCall final : public WatchCall {
  private:
   using Queue = grpc::CompletionQueue;
 
-  // How the last message fares; kAwaited: somebody waits for it to leave.
+  // The state of the last message; kAwaited: OnWritten() must be called once it has left.
   enum class Sending { kNothing, kUnderWay, kAwaited, kBroken };
 
-  // Hands over what is done to the executor.
+  // Passes a completion to the executor.
   class Tag final : public ClientTag {
    public:
     Tag(GrpcWatchCall* call, void (GrpcWatchCall::*then)(bool ok)) : call_(call), then_(then) {}
@@ -69,7 +69,7 @@ class GrpcWatchCall final : public WatchCall {
     void (GrpcWatchCall::*const then_)(bool ok);
   };
 
-  // Does not wake the executor unless something waits for it: most messages leave at once, and the
+  // Does not wake the executor unless the hub waits for it: most messages leave at once, and the
   // next one comes later.
   class WrittenTag final : public ClientTag {
    public:
@@ -77,7 +77,7 @@ class GrpcWatchCall final : public WatchCall {
     void OnCompletion(bool ok) override {
       Sending seen = Sending::kUnderWay;
       const Sending after = ok ? Sending::kNothing : Sending::kBroken;
-      // Nothing follows where nobody waits for it: the call may be gone then.
+      // If nothing waits for it, do nothing more: the call may no longer exist.
       if (call_->sending_.compare_exchange_strong(seen, after)) return;
       boost::asio::dispatch(call_->executor_, [call = call_, after] { call->OnWritten(after); });
     }
@@ -101,7 +101,7 @@ class GrpcWatchCall final : public WatchCall {
     v1::WatchCommandsResponse response;
     response.Swap(&incoming_);
     listener_->OnUpdates(std::move(response));
-    // Not before those who wait are told: it sends the tracker how much more may come.
+    // Only after the waits are notified, because it allows the tracker to send more.
     stream_->Read(&incoming_, &read_);
   }
 
@@ -114,7 +114,7 @@ class GrpcWatchCall final : public WatchCall {
     }
   }
 
-  // True where a message is on its way: then OnWritten() follows.
+  // True if a message is in transit: then OnWritten() follows.
   bool AwaitsWrite() {
     Sending seen = Sending::kUnderWay;
     return sending_.compare_exchange_strong(seen, Sending::kAwaited) || seen == Sending::kAwaited;
@@ -138,7 +138,7 @@ class GrpcWatchCall final : public WatchCall {
       grpc::ClientAsyncReaderWriter<v1::WatchCommandsRequest, v1::WatchCommandsResponse>>
       stream_;
   v1::WatchCommandsResponse incoming_;
-  // Also the queue's thread.
+  // Also used on the queue's thread.
   std::atomic<Sending> sending_{Sending::kAwaited};
   bool reads_over_ = false;
   bool finishing_ = false;

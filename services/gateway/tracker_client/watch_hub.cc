@@ -12,14 +12,14 @@
 namespace callslip::gateway {
 namespace {
 
-// The tracker's limits of a stream and of a message.
+// The tracker's limits for a stream and for a message.
 constexpr size_t kMaxWatchesOfStream = 25'000;
 constexpr int kMaxWatchesInMessage = 1000;
-// Far from what the tracker refuses, and small enough not to delay what waits behind it.
+// Far below the size that the tracker refuses, and small enough not to delay messages behind it.
 constexpr size_t kMaxMessageBytes = size_t{1} << 20;
-// What a watch takes in a message beside its texts.
+// The size of a watch in a message without its texts.
 constexpr size_t kWatchBytes = 64;
-// Between a stream that broke and the next one, doubling: as the channel's own.
+// The delay between a broken stream and the next one, doubling: as for the channel itself.
 constexpr absl::Duration kMinBackoff = absl::Milliseconds(100);
 constexpr absl::Duration kMaxBackoff = absl::Seconds(1);
 
@@ -58,8 +58,8 @@ size_t BytesOf(const Watch::Subject& subject) {
 
 }  // namespace
 
-// Some of the watches, and the call that carries them: opened when there is something to carry, and
-// again a while after it has ended.
+// Some of the watches, and the call that carries them: opened when there is a watch to carry, and
+// reopened after a delay when it has ended.
 class WatchHub::Stream final : public WatchCall::Listener {
  public:
   Stream(WatchHub* hub, size_t number) : index(number), hub_(hub), retry_(hub->executor_) {}
@@ -82,14 +82,14 @@ class WatchHub::Stream final : public WatchCall::Listener {
     }
   }
 
-  // The tracker has ended it.
+  // The tracker has ended a watch.
   void Forget() { --watches_; }
-  // One that was sent has been answered, or taken back.
+  // A look that was sent has been answered or canceled.
   void ForgetLook() {
     --looks_;
     if (!holds_back()) SendSoon();
   }
-  // It is to be added to the next call: this one is over, or its tracker has declined it.
+  // Schedules a watch for the next call: this one has ended, or its tracker has declined the watch.
   void AddAgain(int64_t watch_id) { (call_ == nullptr ? to_add_ : declined_).insert(watch_id); }
 
   bool full() const { return watches_ >= kMaxWatchesOfStream; }
@@ -122,7 +122,7 @@ class WatchHub::Stream final : public WatchCall::Listener {
   const size_t index;
 
  private:
-  // Together with what else begins or ends meanwhile.
+  // Sends soon, together with other watches that begin or end meanwhile.
   void SendSoon() {
     if (to_add_.empty() && to_remove_.empty()) return;
     if (std::exchange(send_posted_, true)) return;
@@ -132,8 +132,8 @@ class WatchHub::Stream final : public WatchCall::Listener {
     });
   }
 
-  // Until as many wait as are under way: two messages keep both sides busy, and more would only
-  // cost.
+  // Whether to wait until as many looks wait as are in progress: two messages keep both sides busy,
+  // and more would only cost.
   bool holds_back() const { return looks_ > to_add_.size(); }
 
   void Send() {
@@ -161,10 +161,11 @@ class WatchHub::Stream final : public WatchCall::Listener {
   std::unique_ptr<WatchCall> call_;
   bool send_posted_ = false;
   size_t watches_ = 0;
-  size_t looks_ = 0;                   // That were sent and not answered.
+  size_t looks_ = 0;                   // Sent and not answered.
   absl::btree_set<int64_t> to_add_;    // In the order in which they began.
-  absl::btree_set<int64_t> declined_;  // By the tracker of this call, which shuts down.
-  std::vector<int64_t> to_remove_;     // No more than the call has had: none of them is added anew.
+  absl::btree_set<int64_t> declined_;  // By the tracker of this call, which is shutting down.
+  std::vector<int64_t> to_remove_;     // At most those that the call has had: none of them is added
+                                       // again.
   boost::asio::steady_timer retry_;
   bool retrying_ = false;
   absl::Duration backoff_ = kMinBackoff;
@@ -250,7 +251,7 @@ v1::CommandWatch WatchHub::MessageFor(int64_t watch_id, Watch& watch) {
   } else {
     message.set_command_id(subject.command_id);
     message.set_after_revision(subject.after_revision);
-    // What is left of it; 0 would mean for ever.
+    // The rest of the time; 0 would mean no limit.
     const int64_t nanos =
         std::max<int64_t>(absl::ToInt64Nanoseconds(subject.until - clock_->Now()), 1'000'000);
     message.mutable_max_wait()->set_seconds(nanos / 1'000'000'000);

@@ -23,16 +23,16 @@ namespace callslip::gateway {
 
 namespace v1 = callslip::tracker::v1;
 
-// One WatchCommands call, as the hub uses it. Both sides run on the hub's executor, and a call
-// tells nothing before its creation has returned.
+// One WatchCommands call, as the hub uses it. Both sides run on the hub's executor, and a call does
+// not notify its listener before its constructor has returned.
 class WatchCall {
  public:
   class Listener {
    public:
-    // The call has begun, or the message before has left, for which IsReady() was false.
+    // The call has begun, or the previous message has left, after IsReady() returned false.
     virtual void OnReady() = 0;
     virtual void OnUpdates(v1::WatchCommandsResponse response) = 0;
-    // Nothing follows; the call may be destroyed. The status may be OK.
+    // Nothing follows; the call can be destroyed. The status can be OK.
     virtual void OnEnd(absl::Status status) = 0;
 
    protected:
@@ -40,30 +40,31 @@ class WatchCall {
   };
 
   virtual ~WatchCall() = default;
-  // Whether one message may be sent. Where not, OnReady() follows unless the call ends.
+  // Whether one message can be sent. If not, OnReady() follows unless the call ends.
   virtual bool IsReady() = 0;
   virtual void Send(const v1::WatchCommandsRequest& request) = 0;
 };
 
-// What to watch, and who is told.
+// What to watch, and the receiver of the updates.
 class Watch {
  public:
   struct Subject {
     std::string client_id;
-    // Of a filter: whose commands, where they are not the client's.
+    // For a filter: the owner of the commands, if not the client.
     std::string owner = {};
     // One command, or all that match the filter.
     std::string command_id;
     std::unique_ptr<v1::CommandFilter> filter;
     int64_t after_revision = 0;
-    // When the tracker is to give up; never for filters. A margin later the hub does.
+    // When the tracker must give up; never for filters. The hub gives up after an additional
+    // margin.
     absl::Time until = absl::InfiniteFuture();
     bool only_end = false;
-    // Of a filter: see CommandWatch.
+    // For a filter: see CommandWatch.
     bool only_changes = false;
 
-    // The tracker answers at once: every revision is above 0.
-    // Neither a look nor a feed.
+    // A wait is neither a look nor a feed. The tracker answers a look at once, because every
+    // revision is above 0.
     bool is_wait() const { return filter == nullptr && !is_look(); }
     bool is_look() const { return filter == nullptr && !only_end && after_revision == 0; }
   };
@@ -71,8 +72,8 @@ class Watch {
   explicit Watch(Subject subject) : subject_(std::move(subject)) {}
   virtual ~Watch() = default;
 
-  // With the state that was waited for, and the end of this watch. Of a filter each update but the
-  // last, also that it has begun.
+  // With the awaited state, which ends this watch. For a filter, each update except the last one,
+  // including the first one, which reports that it has begun.
   virtual void OnUpdate(v1::CommandUpdate update) = 0;
   // The end of this watch. OK: its time is over.
   virtual void OnEnd(absl::Status status) = 0;
@@ -84,43 +85,43 @@ class Watch {
   friend class WatchHub;
 
   Subject subject_;
-  bool sent_ = false;  // The tracker has it, as far as we know.
-  size_t stream_ = 0;  // Which one carries it.
-  absl::Time begun_;   // Of waits.
+  bool sent_ = false;  // The tracker has it, as far as the hub knows.
+  size_t stream_ = 0;  // The stream that carries it.
+  absl::Time begun_;   // For waits.
 };
 
-// All waits of the gateway over few WatchCommands calls: opened with the first watch, opened again
-// when they end, however they do. Watches of one command then go on within their time, also where a
-// tracker that shuts down has ended them; those of a filter end with UNAVAILABLE, since they may
-// have missed something. A tracker that shuts down takes no watches and still answers calls: its
-// looks end with its own error.
+// All waits of the gateway over a few WatchCommands calls, which are opened with the first watch
+// and reopened whenever they end. Watches of one command then continue within their time, even if a
+// tracker that shuts down has ended them. Watches of a filter end with UNAVAILABLE, because they
+// may have missed a change. A tracker that shuts down accepts no watches but still answers calls:
+// its looks end with its own error.
 //
-// A watch with a longer name than the tracker takes ends with INVALID_ARGUMENT and is never sent:
-// it would break the call, and with it the waits of all others. A message of watches has at most 1
-// MiB.
+// A watch with a longer name than the tracker accepts ends with INVALID_ARGUMENT and is never sent:
+// it would break the call, and with it all other waits. A message of watches has at most 1 MiB.
 //
-// Watches that the tracker answers at once go out together: once there are as many of them as are
-// under way. A hundred callers cost a few messages, and a lone one does not wait.
+// Watches that the tracker answers at once are sent together, once there are as many of them as are
+// in progress. A hundred callers cost a few messages, and a single one does not wait.
 //
-// Used on its executor only. A watch is told by a call of its methods, which may use the hub; what
-// it does there must not take long. Whatever is left is destroyed with the hub, end_unreported.
+// Use on its executor only. The hub calls the methods of a watch, which may use the hub but must
+// not take long. Remaining watches are destroyed with the hub without notification.
 class WatchHub {
  public:
   using OpenCall = std::function<std::unique_ptr<WatchCall>(WatchCall::Listener*)>;
 
-  // The longest id or other name in a watch: the tracker's own limit of the fields of its requests.
+  // The maximum length of an ID or other name in a watch: the tracker's own limit for the fields of
+  // its requests.
   static constexpr size_t kMaxNameBytes = 1024;
 
-  // `clock` must outlive the hub.
+  // `clock` must outlive this.
   WatchHub(boost::asio::any_io_executor executor, Clock* clock, OpenCall open);
   ~WatchHub();
 
-  // Returns the number of the watch.
+  // Returns the ID of the watch.
   int64_t Begin(std::unique_ptr<Watch> watch);
-  // Returns the watch, or null where it has ended.
+  // Returns the watch, or null if it has ended.
   std::unique_ptr<Watch> Remove(int64_t watch_id) { return Take(watch_id, /*tell=*/true); }
 
-  // Waits under way, and how long those lasted that are over.
+  // Waits in progress, and the durations of those that have ended.
   int64_t waits() const { return waits_; }
   const LatencyHistogram& waited() const { return waited_; }
 
@@ -135,7 +136,7 @@ class WatchHub {
   v1::CommandWatch MessageFor(int64_t watch_id, Watch& watch);
   void OnUpdate(Stream& stream, v1::CommandUpdate& update);
   void OnBroken(Stream& stream, const absl::Status& status);
-  // Null where the watch has ended; `tell`: the tracker may still have it.
+  // Null if the watch has ended; `tell`: the tracker may still have it.
   std::unique_ptr<Watch> Take(int64_t watch_id, bool tell);
   void End(int64_t watch_id, absl::Status status);
 

@@ -12,25 +12,26 @@
 
 namespace callslip::gateway {
 
-// How many codes may be on their way to the authorization server, and how many of one address may
-// come to nothing: servers lock out who asks too often, and all ask as this gateway.
+// Limits how many codes can be in transit to the authorization server, and how many from one
+// address can fail: such servers lock out clients that ask too often, and all logins use this
+// gateway as the client.
 class LoginQuota {
  public:
   // Codes that wait to be exchanged; each holds its request.
   static constexpr int kMaxWaiting = 16;
   static constexpr int kMaxWaitingOfAddress = 4;
-  // More than people try, with several behind one address; and of all addresses.
+  // More than users try, with several of them behind one address; and for all addresses.
   static constexpr int kMaxFailedOfAddress = 10;
   static constexpr int kMaxFailed = 60;
   static constexpr absl::Duration kWindow = absl::Minutes(1);
 
   explicit LoginQuota(Clock* clock) : failed_(clock, {kMaxFailedOfAddress, kMaxFailed, kWindow}) {}
 
-  // A place for a code from `address` (AddressKey()), kept until it is destroyed.
-  // RESOURCE_EXHAUSTED, reason `too_many_logins` with a delay, where there is none.
+  // A place for a code from `address` (AddressKey()), held until it is destroyed.
+  // RESOURCE_EXHAUSTED, reason `too_many_logins` with a delay, if there is none.
   absl::StatusOr<std::shared_ptr<void>> Take(const std::string& address);
 
-  // A code from there was refused, or could not be brought.
+  // Counts a code from `address` that was refused or could not be submitted.
   void CountFailed(const std::string& address) { failed_.CountFailed(address); }
 
  private:

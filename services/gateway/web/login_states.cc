@@ -37,7 +37,7 @@ absl::Status LoginStates::Take(absl::string_view state, absl::string_view verifi
   if (!IsSameSecret(signature, Sign(begun, Sha256Base64Url(verifier), redirect))) {
     return Refused("was begun elsewhere, or before this gateway's keys were changed");
   }
-  // From here on it is what was given out.
+  // From here on the state is known to be issued by the gateway.
   int64_t seconds = 0;
   if (!absl::SimpleAtoi(begun.substr(0, begun.find('.')), &seconds)) return Refused("is none");
   const absl::Time now = ToWallTime(clock_->Now());

@@ -14,39 +14,40 @@
 
 namespace callslip::gateway {
 
-// The `state` of logins by way of the authorization server (RFC 6749, section 4.1.1): who brings a
-// code has to have begun here, and may bring one. A state is a signed text, so that one that was
-// given out takes no memory; those that were used are kept until they end.
+// The `state` of logins through the authorization server (RFC 6749, section 4.1.1): a login must
+// begin here before it can submit a code, and can submit only one. A state is a signed text, so an
+// unused one takes no memory; used ones are kept until they expire.
 class LoginStates {
  public:
-  // Between the button of the page and the return to it: a password, perhaps a second factor.
+  // From the page's button to the return to the page: time for a password, perhaps a second factor.
   static constexpr absl::Duration kLifetime = absl::Minutes(10);
-  // Each is of a code that was exchanged, some 100 bytes. Of more, the one that ends first is
-  // forgotten, and could be used again: for one exchange more, of which there are few (LoginQuota).
+  // Used states, some 100 bytes each. When full, the one that expires first is forgotten and could
+  // be used again, for one more exchange, of which few are allowed (LoginQuota).
   static constexpr size_t kMaxUsed = 10'000;
 
   // The signature of a text, in base64url.
   using Signer = std::function<std::string(absl::string_view)>;
 
-  // `clock` must outlive it.
+  // `clock` must outlive this.
   LoginStates(Signer sign, Clock* clock) : sign_(std::move(sign)), clock_(clock) {}
 
-  // For who has the verifier of `challenge` (RFC 7636, S256) and comes back to `redirect`.
+  // A state for a client that has the verifier of `challenge` (RFC 7636, S256) and returns to
+  // `redirect`.
   std::string Give(absl::string_view challenge, absl::string_view redirect) const;
 
-  // Uses it up. UNAUTHENTICATED where it is not of here, was given to another verifier or
-  // redirect, has ended, or was used.
+  // Marks the state as used. UNAUTHENTICATED if it was not issued here, was issued for a different
+  // verifier or redirect, has expired, or was used.
   absl::Status Take(absl::string_view state, absl::string_view verifier,
                     absl::string_view redirect);
 
  private:
-  // What of a state says by whom it was begun.
+  // Binds the state to the client that began the login.
   std::string Sign(absl::string_view begun, absl::string_view challenge,
                    absl::string_view redirect) const;
 
   const Signer sign_;
   Clock* const clock_;
-  absl::flat_hash_map<std::string, absl::Time> used_;  // By signature: when each ends.
+  absl::flat_hash_map<std::string, absl::Time> used_;  // By signature: when each expires.
 };
 
 }  // namespace callslip::gateway

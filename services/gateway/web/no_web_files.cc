@@ -1,4 +1,4 @@
-// Replaces the generated table in builds without the page.
+// Replaces the generated table in a build without the page.
 #include "gateway/web/web_files.h"
 
 namespace callslip::gateway {

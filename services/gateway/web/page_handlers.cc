@@ -19,9 +19,9 @@ namespace {
 constexpr char kShell[] = "index.html";
 constexpr absl::string_view kAssets = "assets/";
 
-// Scripts and styles are files of ours, and nothing makes HTML of a text: what an agent writes
-// stays text whatever is in it. Nobody frames the page, so nobody can put it below another one's
-// clicks.
+// Scripts and styles are the gateway's own files, and no text is ever turned into HTML, so an
+// agent's output stays text whatever it contains. The page cannot be framed, so no other page can
+// place it under its own clicks.
 constexpr char kContentSecurityPolicy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -46,7 +46,7 @@ absl::string_view ContentTypeOf(const std::string& path) {
   return found == std::end(kContentTypes) ? "application/octet-stream" : found->name;
 }
 
-// Of "gzip, deflate;q=0.5".
+// For a header such as "gzip, deflate;q=0.5".
 bool Accepts(absl::string_view header, absl::string_view coding) {
   for (absl::string_view member : absl::StrSplit(header, ',')) {
     const std::pair<absl::string_view, absl::string_view> parts =
@@ -58,7 +58,7 @@ bool Accepts(absl::string_view header, absl::string_view coding) {
   return false;
 }
 
-// Whether what the peer has is this one.
+// Whether the client's copy is this one.
 bool Has(absl::string_view if_none_match, absl::string_view etag) {
   for (absl::string_view member : absl::StrSplit(if_none_match, ',')) {
     member = absl::StripAsciiWhitespace(member);
@@ -116,7 +116,7 @@ HttpResponse PageHandlers::Answer(const HttpRequest& request) const {
   const bool takes_gzip = Accepts(request.Header("accept-encoding"), "gzip");
   std::string path = request.Parameter("path");
   std::optional<WebFile> file;
-  // Any other way of saying it is a place in the page.
+  // Any other spelling is a location in the page.
   const bool is_plain = absl::c_none_of(absl::StrSplit(path, '/'), [](absl::string_view segment) {
     return segment.empty() || segment == "." || segment == "..";
   });

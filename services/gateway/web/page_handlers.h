@@ -9,21 +9,22 @@
 
 namespace callslip::gateway {
 
-// The page at /ui/: its files, which hold nothing of anybody and are for everybody. Every path
-// below /ui/ that is not a file is a place in the page, whose script finds out which: it gets
-// index.html. What is below /ui/assets/ has its contents in its name and may be kept for ever; all
-// else is asked for again, and answered with 304 where it is still the same.
+// The page at /ui/: its files, which contain no user's data and need no authentication. Every path
+// below /ui/ that is not a file is a location in the page, which its script interprets: it gets
+// index.html. Files below /ui/assets/ have a hash of their content in their names and can be cached
+// forever; all others are requested again, and answered with 304 if unchanged.
 class PageHandlers {
  public:
-  // `files` outlive it. `is_tls`: over HTTPS.
+  // `files` must outlive this. `is_tls`: over HTTPS.
   explicit PageHandlers(const WebFiles* files, bool is_tls = false)
       : files_(files), is_tls_(is_tls) {}
 
-  // GET and HEAD of /, /ui and all below.
+  // GET and HEAD of /, /ui and all paths below.
   void AddRoutes(Router& router) const;
 
   HttpResponse Answer(const HttpRequest& request) const;
-  // At /: browsers are led to the page; what asks for no HTML, such as curl, is told what is where.
+  // At /: redirects browsers to the page. A client that does not request HTML, such as curl, gets a
+  // list of the paths.
   HttpResponse AnswerAtRoot(const HttpRequest& request) const;
 
  private:

@@ -34,11 +34,12 @@ namespace {
 // A token and the JSON around it.
 constexpr uint64_t kLoginBodyBytes = 4 << 10;
 constexpr absl::string_view kVersion = "v3.";
-// Browsers drop a cookie of more than 4096 bytes, with its name and attributes, without a word.
+// Browsers silently drop a cookie of more than 4096 bytes, including its name and attributes.
 constexpr size_t kMaxPayloadBytes = 3800;
 constexpr absl::string_view kKeyProtocol = "callslip.key.";
 
-// Of this gateway: several on one host have ports of their own, and would log each other out.
+// The cookie of this gateway: several gateways on one host have different ports, and would
+// otherwise log each other out.
 std::string CookieName(const HttpRequest& request) {
   const std::string& host = request.Header("host");
   const size_t colon = host.rfind(':');
@@ -68,7 +69,7 @@ absl::string_view KeyOf(const HttpRequest& request) {
 }
 
 std::string Cookie(const HttpRequest& request, absl::string_view value, absl::Duration lifetime) {
-  // Where it came by HTTPS, perhaps to a proxy, it goes by nothing else.
+  // A cookie set over HTTPS, perhaps through a proxy, must only be sent over HTTPS.
   const bool is_secure = absl::StartsWith(request.Header("origin"), "https://");
   return absl::StrCat(CookieName(request), "=", value,
                       "; HttpOnly; SameSite=Strict; Path=/api; Max-Age=",
@@ -79,7 +80,8 @@ bool SeesThePage(Role role) { return kReaders.Has(role); }
 
 absl::Status NobodyIsLoggedIn() { return absl::UnauthenticatedError("no user is logged in"); }
 
-// A cookie's parts: what it says, and the signature of that. Nullopt for what is no cookie of ours.
+// A cookie's parts: its content and the signature of the content. Nullopt if it is not the
+// gateway's cookie.
 struct Parts {
   absl::string_view payload;
   absl::string_view signature;
@@ -138,7 +140,7 @@ std::string PageLogin::SignLogin(absl::string_view payload, absl::string_view se
 }
 
 std::string PageLogin::Sign(absl::string_view purpose, absl::string_view content) const {
-  // The key signs the ids of MCP sessions, too: none of those begins like this.
+  // The key also signs the IDs of MCP sessions, none of which begins like this.
   const std::string text = absl::StrCat(purpose, " ", content);
   std::array<unsigned char, EVP_MAX_MD_SIZE> mac;
   unsigned int bytes = 0;
@@ -239,7 +241,7 @@ absl::StatusOr<CredentialPtr> PageLogin::Find(const HttpRequest& request) {
   const std::optional<Login> login = Read(request);
   if (!login.has_value()) return NobodyIsLoggedIn();
   ASSIGN_OR_RETURN(CredentialPtr whole, WholeOf(*login));
-  // Its role may be another one by now.
+  // Its role may have changed.
   if (!SeesThePage(whole->principal().role)) return NobodyIsLoggedIn();
   std::weak_ptr<Credential>& known = in_use_[login->id];
   std::shared_ptr<Credential> credential = known.lock();
@@ -269,7 +271,7 @@ std::optional<PageLogin::Login> PageLogin::Read(const HttpRequest& request) cons
     return std::nullopt;
   }
   if (!IsSameSecret(parts->signature, SignLogin(parts->payload, secret))) return std::nullopt;
-  // From here on it is what was issued.
+  // From here on the content is known to be issued by the gateway.
   login.end = absl::FromUnixSeconds(parts->said["end"].get<int64_t>());
   if (!grant.is_null()) {
     login.grant = Grant{.caller = TextOf(grant, "caller"),

@@ -27,20 +27,20 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr uint64_t kBodyBytes = 8 << 10;
-// Of the word of an error that the server tells.
+// The maximum length of the server's error word.
 constexpr size_t kErrorBytes = 64;
-// SHA-256 in base64url: what RFC 7636 has for S256.
+// SHA-256 in base64url, as RFC 7636 specifies for S256.
 constexpr size_t kChallengeLetters = 43;
-// Where the page is when people come back.
+// The path of the page to which users return.
 constexpr absl::string_view kReturnPath = "/ui/login";
 
-// Where the page is, and people come back to; empty for a request of no page.
+// The URL to which users return; empty if the request does not come from a page.
 std::string ReturnUrl(const HttpRequest& request) {
   const std::string& origin = request.Header("origin");
   return origin.empty() ? "" : absl::StrCat(origin, kReturnPath);
 }
 
-// What another thread, or a callback, brings to a coroutine of the loop.
+// A value that another thread, or a callback, passes to a coroutine on the loop.
 template <typename T>
 class Brought {
  public:
@@ -48,14 +48,14 @@ class Brought {
       : state_(std::make_shared<State>(
             asio::steady_timer(loop, asio::steady_timer::time_point::max()))) {}
 
-  // On the loop.
+  // Call on the loop.
   void Set(T value) const {
     state_->value.emplace(std::move(value));
     state_->timer.cancel();
   }
   asio::awaitable<T> Get() const {
     const std::shared_ptr<State> state = state_;
-    // Whoever left is no reason to leave what was begun for them.
+    // Continues even if the client has left, to complete what it began.
     co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     while (!state->value.has_value()) {
       co_await state->timer.async_wait(asio::as_tuple(asio::use_awaitable));
@@ -103,7 +103,7 @@ HttpResponse Unavailable(absl::string_view message) {
 
 HttpResponse NotHeardOf() { return Unavailable("The authorization server was not heard of yet."); }
 
-// A word of the server's, of the letters that such words have.
+// The server's error word, reduced to the letters that such words have.
 std::string WordIn(const std::string& body) {
   const absl::StatusOr<Json> answer = ParseObject(body);
   std::string word = answer.ok() ? TextOf(*answer, "error") : "";
@@ -194,7 +194,7 @@ asio::awaitable<HttpResponse> ProviderLogin::LogIn(std::shared_ptr<HttpRequest> 
   const std::string address = request->address;
   const absl::StatusOr<std::shared_ptr<void>> place = quota_.Take(address);
   if (!place.ok()) co_return ErrorResponse(place.status());
-  // Whoever has not begun here asks the server nothing.
+  // A client whose login did not begin here causes no request to the server.
   if (const absl::Status begun = states_.Take(state, verifier, redirect); !begun.ok()) {
     co_return ErrorResponse(401, "login_refused", begun.message(), "Log in again.");
   }

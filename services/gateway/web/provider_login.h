@@ -20,45 +20,46 @@
 
 namespace callslip::gateway {
 
-// Logs people in at the page by way of the authorization server: the page sends them there as a
-// public client with PKCE (RFC 7636), with a state of the gateway's, and brings both the code and
-// the state back. The gateway exchanges the code for an access token. That is checked as any other
-// one and given to nobody: what the page keeps is a login of PageLogin, which ends with the token.
+// Logs users in at the page through the authorization server. The page sends the user there as a
+// public client with PKCE (RFC 7636), with a state from the gateway, and brings the code and the
+// state back. The gateway exchanges the code for an access token, which it checks like any other
+// and gives to no client: the page keeps a login of PageLogin, which ends with the token.
 //
-// Used on the loop, but for the exchange, which has a thread of its own: one at a time.
+// Use on the loop. The exchange runs on a thread of its own, one at a time.
 class ProviderLogin final {
  public:
   struct Settings {
     std::string issuer;
     std::string client_id;
-    std::string resource;             // That the token is to be for (RFC 8707).
-    std::vector<std::string> scopes;  // To ask for.
+    std::string resource;             // The resource that the token must be for (RFC 8707).
+    std::vector<std::string> scopes;  // To request.
   };
 
-  // `grants`, `login` and `clock` must outlive it; `endpoints` as the server has told them.
+  // `grants`, `login` and `clock` must outlive this. `endpoints` returns what the server last
+  // reported.
   ProviderLogin(Settings settings, std::unique_ptr<DocumentSource> source,
                 std::function<LoginEndpoints()> endpoints, Grants* grants, const PageLogin* login,
                 Clock* clock);
-  // Ends the exchange that is under way.
+  // Ends an exchange in progress.
   ~ProviderLogin();
 
   // POST /api/login/provider/begin {code_challenge} and POST /api/login/provider {state, code,
-  // code_verifier}, for everybody.
+  // code_verifier}, without authentication.
   void AddRoutes(Router& router);
 
-  // {"issuer"}; null while the server was not heard of.
+  // {"issuer"}; null while the server has not been reached.
   Json Description() const;
 
-  // 200 {"state", "url"}: where to send them, with what to compare when they come back; 400
-  // `invalid_argument`; 503 `provider_unavailable`.
+  // 200 {"state", "url"}: where to send the user, and the state to compare when the user comes
+  // back; 400 `invalid_argument`; 503 `provider_unavailable`.
   HttpResponse Begin(const HttpRequest& request) const;
 
-  // 200 as PageLogin::LogIn(); 400 `invalid_argument`; 401 `login_refused` and those of the
-  // token's; 429 `too_many_logins`; 503 `provider_unavailable`.
+  // 200 as PageLogin::LogIn(); 400 `invalid_argument`; 401 `login_refused` and the errors of the
+  // token; 429 `too_many_logins`; 503 `provider_unavailable`.
   boost::asio::awaitable<HttpResponse> LogIn(std::shared_ptr<HttpRequest> request);
 
  private:
-  // What the server has answered to a code.
+  // Processes the server's response to a code.
   boost::asio::awaitable<HttpResponse> LetIn(std::shared_ptr<HttpRequest> request,
                                              absl::StatusOr<FormAnswer> answer,
                                              std::string address);
@@ -75,7 +76,8 @@ class ProviderLogin final {
   boost::asio::thread_pool thread_{1};
 };
 
-// GET /api/login, for everybody: {"token", "provider"?}, how one logs in. `provider` may be null.
+// GET /api/login, without authentication: {"token", "provider"?}, the ways to log in. `provider`
+// can be null.
 void AddLoginWays(Router& router, bool takes_tokens, const ProviderLogin* provider);
 
 }  // namespace callslip::gateway

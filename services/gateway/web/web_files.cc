@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMaxFileBytes = 4 << 20;
 
-// Of what the build has compressed: never larger than `bytes`.
+// For data that the build has compressed: never larger than `bytes`.
 std::string Inflate(absl::string_view gzip, size_t bytes) {
   std::string plain(bytes, '\0');
   z_stream stream = {};
@@ -60,7 +60,7 @@ class FolderFiles final : public WebFiles {
     if (error) return std::nullopt;
     const fs::path file = fs::canonical(folder / fs::path(path).relative_path(), error);
     if (error || !fs::is_regular_file(file, error)) return std::nullopt;
-    // What `..` or a link leads out of it.
+    // Rejects a path that leaves the folder through `..` or a link.
     const auto [left, unused] = absl::c_mismatch(folder, file);
     if (left != folder.end() || fs::file_size(file, error) > kMaxFileBytes) return std::nullopt;
     std::ifstream stream(file, std::ios::binary);
