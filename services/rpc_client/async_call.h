@@ -27,9 +27,12 @@ using MessageStub =
 
 // What happens to a call when the coroutine that awaits it is cancelled.
 enum class OnCancel {
-  kEndCall,  // For a wait, or a query whose answer no one needs any more.
-  kGoOn,     // For a submission that must not be lost because the caller has left.
+  kEndCall,  // For a wait.
+  kGoOn,     // For a call that must not be lost because the caller has left. It ends soon anyway.
 };
+
+// INTERNAL, with a reason: unlike an error of the connection, repeating the call does not help.
+absl::Status UnreadableAnswer();
 
 // A call in progress. Owns itself until its last operation is done. It then passes the result, an
 // absl::Status, to `handler` on the handler's own executor, where the call is destroyed.
@@ -66,7 +69,7 @@ class AsyncCall final : public ClientTag {
     if (!status_.ok()) {
       result_ = FromGrpc(status_, context_);
     } else if (!ok) {
-      result_ = absl::InternalError("the tracker's answer can't be read");
+      result_ = UnreadableAnswer();
     }
     auto executor = work_.get_executor();
     boost::asio::dispatch(executor, [self = std::unique_ptr<AsyncCall>(this)]() mutable {

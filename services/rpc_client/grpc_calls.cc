@@ -3,11 +3,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "boost/asio/as_tuple.hpp"
 #include "boost/asio/async_result.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "boost/asio/use_awaitable.hpp"
-#include "callslip/tracker/v1/access.pb.h"
 #include "common/error_details.h"
 #include "google/protobuf/duration.pb.h"
 #include "rpc_client/channel.h"
@@ -28,10 +26,17 @@ bool IsOfConnection(const absl::Status& status) {
   return !status.ok() && DetailsOf(status).reason.empty();
 }
 
+absl::Status UnreadableAnswer() {
+  return ErrorWithDetails(absl::StatusCode::kInternal, "the tracker's answer cannot be read",
+                          {.reason = "answer_unreadable",
+                           .hint = "Run the tracker and its clients in the same version."});
+}
+
 GrpcCalls::GrpcCalls(const std::vector<Address>& addresses, std::shared_ptr<CallQueue> calls,
                      boost::asio::any_io_executor executor, const std::optional<TlsFiles>& tls)
     : channel_(ConnectChannel(addresses, tls)),
       stub_(channel_),
+      streams_(channel_),
       executor_(std::move(executor)),
       calls_(std::move(calls)) {}
 
@@ -45,9 +50,7 @@ const GrpcCalls::Rpc& GrpcCalls::RpcOf(const MethodDescriptor& method) {
   rpc.max_wait = request.FindFieldByName("max_wait");
   rpc.max_wait_ms = request.FindFieldByName("max_wait_ms");
   const bool waits = rpc.max_wait != nullptr || rpc.max_wait_ms != nullptr;
-  const bool reads =
-      method.options().GetExtension(tracker::v1::access).kind() == tracker::v1::MethodAccess::READS;
-  rpc.on_cancel = waits || reads ? OnCancel::kEndCall : OnCancel::kGoOn;
+  rpc.on_cancel = waits ? OnCancel::kEndCall : OnCancel::kGoOn;
   return rpc;
 }
 
@@ -104,7 +107,7 @@ std::unique_ptr<MessageSource> GrpcCalls::Begin(const MethodDescriptor& method,
                                                 const Message& request) {
   const Message& type =
       *google::protobuf::MessageFactory::generated_factory()->GetPrototype(method.output_type());
-  return StreamCall::Open(stub_, RpcOf(method).path, request, type, executor_, calls_);
+  return StreamCall::Open(streams_, RpcOf(method).path, request, type, executor_, calls_);
 }
 
 std::unique_ptr<TrackerCalls> ConnectCalls(const std::vector<Address>& addresses,

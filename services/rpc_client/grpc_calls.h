@@ -81,6 +81,7 @@ class GrpcCalls final : public TrackerCalls {
 
   const std::shared_ptr<grpc::Channel> channel_;
   MessageStub stub_;
+  grpc::GenericStub streams_;
   const boost::asio::any_io_executor executor_;
   const std::shared_ptr<CallQueue> calls_;
   RealClock clock_;

@@ -34,7 +34,8 @@ class AnyTracker final : public grpc::CallbackGenericService {
   struct Answer {
     std::vector<std::string> messages;
     grpc::Status status;
-    bool is_held = false;  // Until it is cancelled.
+    bool is_held = false;     // Until it is cancelled.
+    bool stays_open = false;  // The same, after its messages.
   };
 
   explicit AnyTracker(std::function<Answer(int call)> answer) : answer_(std::move(answer)) {}
@@ -68,13 +69,16 @@ class AnyTracker final : public grpc::CallbackGenericService {
     void OnWriteDone(bool) override { Go(); }
     void OnCancel() override {
       tracker_->Note(&tracker_->cancelled_);
-      if (answer_.is_held) Finish(grpc::Status::CANCELLED);
+      if (answer_.is_held || answer_.stays_open) Finish(grpc::Status::CANCELLED);
     }
     void OnDone() override { delete this; }
 
    private:
     void Go() {
-      if (written_ == answer_.messages.size()) return Finish(answer_.status);
+      if (written_ == answer_.messages.size()) {
+        if (!answer_.stays_open) Finish(answer_.status);
+        return;
+      }
       const grpc::Slice slice(answer_.messages[written_++]);
       message_ = grpc::ByteBuffer(&slice, 1);
       StartWrite(&message_);
@@ -186,9 +190,22 @@ TEST_F(GrpcCallsTest, WhatCarriesNoneIsHandedInOnce) {
   EXPECT_THAT(tracker_->calls(), ElementsAre("RegisterCommand"));
 }
 
+// Nor is the call repeated: the next answer would be the same.
 TEST_F(GrpcCallsTest, AnAnswerThatCannotBeReadIsAnError) {
   Serve([](int) { return AnyTracker::Answer{.messages = {"\xff\xff"}}; });
-  EXPECT_THAT(Call(v1::GetSessionRequest()), FailsWith(absl::StatusCode::kInternal, ""));
+  EXPECT_THAT(Call(v1::GetSessionRequest()),
+              FailsWith(absl::StatusCode::kInternal, "answer_unreadable"));
+  EXPECT_THAT(CallWithId<v1::RegisterCommandRequest>(),
+              FailsWith(absl::StatusCode::kInternal, "answer_unreadable"));
+  EXPECT_THAT(tracker_->calls(), ElementsAre("GetSession", "RegisterCommand"));
+}
+
+// The tracker leaves the stream open.
+TEST_F(GrpcCallsTest, AMessageThatCannotBeReadEndsItsStream) {
+  Serve([](int) { return AnyTracker::Answer{.messages = {"\xff\xff"}, .stays_open = true}; });
+  const auto stream = client_->Open(v1::WatchSessionRequest());
+  EXPECT_THAT(Await(stream->Next()), FailsWith(absl::StatusCode::kInternal, "answer_unreadable"));
+  tracker_->Await(/*held=*/0, /*cancelled=*/1);
 }
 
 TEST_F(GrpcCallsTest, AStreamEndsAsTheTrackerEndsIt) {
@@ -220,11 +237,6 @@ TEST_F(GrpcCallsTest, AStreamThatItsReaderLeavesIsCancelled) {
 
 AnyTracker::Answer Held(int) { return {.is_held = true}; }
 
-TEST_F(GrpcCallsTest, WhoReadsAndLeavesIsCancelled) {
-  Serve(Held);
-  EXPECT_EQ(Cancel(v1::ReadEventsRequest()).code(), absl::StatusCode::kCancelled);
-}
-
 TEST_F(GrpcCallsTest, WhoWaitsAndLeavesIsCancelled) {
   Serve(Held);
   v1::LeaseCommandsRequest request;
@@ -236,6 +248,12 @@ TEST_F(GrpcCallsTest, WhoWaitsAndLeavesIsCancelled) {
 TEST_F(GrpcCallsTest, WhatIsHandedOverGoesOnWithoutItsBearer) {
   Serve(Held);
   EXPECT_EQ(Cancel(v1::CompleteCommandRequest(), {.deadline = absl::Milliseconds(300)}).code(),
+            absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(GrpcCallsTest, APlayerIsClosedWhoeverLeaves) {
+  Serve(Held);
+  EXPECT_EQ(Cancel(v1::ClosePlayerRequest(), {.deadline = absl::Milliseconds(300)}).code(),
             absl::StatusCode::kDeadlineExceeded);
 }
 

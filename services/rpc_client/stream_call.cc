@@ -34,6 +34,7 @@ class StreamCall::Reader final : public MessageSource {
       call->Read();
       co_return true;
     }
+    if (call->is_unreadable_) co_return UnreadableAnswer();
     if (!call->status_.ok()) co_return FromGrpc(call->status_, call->context_);
     co_return false;
   }
@@ -42,14 +43,16 @@ class StreamCall::Reader final : public MessageSource {
   const std::shared_ptr<StreamCall> call_;
 };
 
-std::unique_ptr<MessageSource> StreamCall::Open(MessageStub& stub, const std::string& path,
+std::unique_ptr<MessageSource> StreamCall::Open(grpc::GenericStub& stub, const std::string& path,
                                                 const Message& request, const Message& type,
                                                 boost::asio::any_io_executor executor,
                                                 std::shared_ptr<CallQueue> calls) {
   auto call = std::make_shared<StreamCall>(type, std::move(executor), std::move(calls));
   call->stream_ = stub.PrepareCall(&call->context_, path, call->calls_->queue());
   call->stream_->StartCall(/*tag=*/nullptr);
-  call->stream_->WriteLast(request, {}, call->Await(&StreamCall::OnWritten));
+  bool own_buffer = false;
+  grpc::SerializationTraits<Message>::Serialize(request, &call->bytes_, &own_buffer);
+  call->stream_->WriteLast(call->bytes_, {}, call->Await(&StreamCall::OnWritten));
   return std::make_unique<Reader>(std::move(call));
 }
 
@@ -79,14 +82,18 @@ ClientTag* StreamCall::Await(Then then) {
 }
 
 void StreamCall::Read() {
-  if (!reads_over_) stream_->Read(message_.get(), Await(&StreamCall::OnRead));
+  if (!reads_over_) stream_->Read(&bytes_, Await(&StreamCall::OnRead));
 }
 
 // If the write failed, the next operation fails, too.
 void StreamCall::OnWritten(bool) { Read(); }
 
 void StreamCall::OnRead(bool ok) {
-  if (!ok) {
+  // Deserialized here: gRPC would take a message that cannot be read for the end of the stream.
+  is_unreadable_ =
+      ok && !grpc::SerializationTraits<Message>::Deserialize(&bytes_, message_.get()).ok();
+  if (is_unreadable_) context_.TryCancel();
+  if (!ok || is_unreadable_) {
     reads_over_ = true;
     stream_->Finish(&status_, Await(&StreamCall::OnFinished));
     return;

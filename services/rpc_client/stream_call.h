@@ -8,6 +8,7 @@
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "google/protobuf/message.h"
+#include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/grpcpp.h"
 #include "rpc_client/async_call.h"
 #include "rpc_client/call_queue.h"
@@ -20,7 +21,7 @@ namespace callslip {
 class StreamCall final : public std::enable_shared_from_this<StreamCall> {
  public:
   // `type` is a message of the response type.
-  static std::unique_ptr<MessageSource> Open(MessageStub& stub, const std::string& path,
+  static std::unique_ptr<MessageSource> Open(grpc::GenericStub& stub, const std::string& path,
                                              const google::protobuf::Message& request,
                                              const google::protobuf::Message& type,
                                              boost::asio::any_io_executor executor,
@@ -53,12 +54,12 @@ class StreamCall final : public std::enable_shared_from_this<StreamCall> {
   const boost::asio::any_io_executor executor_;
   const std::shared_ptr<CallQueue> calls_;
   grpc::ClientContext context_;
-  std::unique_ptr<
-      grpc::ClientAsyncReaderWriter<google::protobuf::Message, google::protobuf::Message>>
-      stream_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> stream_;
+  grpc::ByteBuffer bytes_;  // Of the request, then of each message.
   const std::unique_ptr<google::protobuf::Message> message_;
   bool has_message_ = false;  // Not taken yet; the next one is read only after it.
   bool reads_over_ = false;
+  bool is_unreadable_ = false;  // The last message; the call is then cancelled.
   bool over_ = false;
   grpc::Status status_;
   boost::asio::steady_timer changed_;  // Never expires; its waits are cancelled.

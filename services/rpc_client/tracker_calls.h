@@ -48,9 +48,9 @@ using ResponseOf = typename v1::MethodOf<Request>::Response;
 //
 // A call waits for the connection within its deadline, so that a restarting tracker costs time but
 // no errors. A request with a request_id is sent again within the same deadline if the connection
-// breaks. A call that reads, or that waits (its request has a max_wait), is cancelled at the
-// tracker if its coroutine is cancelled; any other call continues, so that a result is not lost
-// because its caller has left.
+// breaks. A call that waits (its request has a max_wait) is cancelled at the tracker if its
+// coroutine is cancelled; any other call continues, so that nothing is lost because its caller has
+// left.
 //
 // Used on the executor of the coroutines. An interface, so that tests need no tracker.
 class TrackerCalls {
