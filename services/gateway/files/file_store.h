@@ -56,8 +56,9 @@ class FileStore {
   explicit FileStore(Clock* clock, int64_t all_bytes = kAllBytes)
       : clock_(clock), all_bytes_(all_bytes) {}
 
-  // Idempotent. `file_too_large`; `too_many_files`, which is temporary; `invalid_piece`;
-  // `file_unavailable` if `owner` has no file with that ID, or no longer has it.
+  // Repeating a piece of a file with an `id` adds nothing. `file_too_large`; `too_many_files`,
+  // which is temporary; `invalid_piece`; `file_unavailable` if `owner` has no file with that ID, or
+  // no longer has it.
   absl::StatusOr<About> Put(const std::string& owner, Piece piece);
 
   // A complete file, for an upload that names it. `file_unavailable`.

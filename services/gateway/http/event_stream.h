@@ -55,7 +55,7 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
   const Producer producer_;
   const std::chrono::milliseconds keep_alive_;
   std::string outbox_;
-  size_t kept_ = 0;               // By the producer.
+  size_t kept_ = 0;               // Bytes held by the producer.
   BodyWriter* writer_ = nullptr;  // While Write() runs.
   bool done_ = false;
   std::exception_ptr error_;

@@ -19,7 +19,8 @@ namespace callslip::gateway {
 //   Sec-Fetch-Site must not name another site if there is no Origin: requests for a page's images
 //           and scripts carry no Origin, but browsers send in this header where they come from. A
 //           link to the page (/ui/) is allowed anywhere, because the page itself holds no data.
-//   Content-Type of a POST must be application/json, which a plain HTML form cannot send.
+//   Content-Type of a POST must be application/json, or image/* at a path that ends in /images. A
+//           plain HTML form can send neither.
 class RequestFilter {
  public:
   // Accepts the listener's own address, the loopback names with its port, and `allowed_hosts`

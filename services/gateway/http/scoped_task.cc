@@ -11,7 +11,7 @@ namespace callslip::gateway {
 
 namespace asio = boost::asio;
 
-// The signal has to outlive the coroutine.
+// The signal must outlive the coroutine.
 struct ScopedTask::State {
   asio::cancellation_signal cancel;
   bool over = false;

@@ -39,11 +39,11 @@ class SeenNonces {
   // The maximum error of a client's clock.
   static constexpr absl::Duration kWindow = absl::Minutes(5);
   // How long after a request its client may still wait for the response's head: the bridge and the
-  // extension wait for about a minute. For this time after its window, a request is distinguished
-  // from a copy.
+  // extension wait for about a minute. For this long after its window, a copy of a request is
+  // recognized as one.
   static constexpr absl::Duration kAnswerTime = absl::Minutes(2);
-  // The maximum number of requests per key that are refused as too early: they are remembered until
-  // their time has come. A client needs one when it starts.
+  // The maximum number of requests per key that are refused as too early: they are remembered as
+  // long as accepted ones. A client needs one when it starts.
   static constexpr size_t kMaxAhead = 100;
 
   explicit SeenNonces(size_t limit) : limit_(limit) {}

@@ -40,8 +40,8 @@ class WebSocket {
 
   // Queues a text message, which must be valid UTF-8, and returns at once. Messages are not copied:
   // one can be in the queues of any number of sockets. If the queue would exceed its limit, the
-  // queued messages are dropped and the socket is closed with kTryAgainLater. A message is always
-  // queued if none waits before it, whatever its size. Does nothing once the socket is closing.
+  // message and the queue are dropped and the socket is closed with kTryAgainLater. The limit does
+  // not apply to a message that none waits before. Does nothing once the socket is closing.
   virtual void Send(std::shared_ptr<const std::string> message) = 0;
   void Send(std::string message) { Send(std::make_shared<const std::string>(std::move(message))); }
 

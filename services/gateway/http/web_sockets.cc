@@ -155,7 +155,7 @@ class WebSocketConnection final : public WebSocket,
   using WebSocket::Send;
   void Send(std::shared_ptr<const std::string> message) override {
     if (closing_) return;
-    // A single message is sent whatever its size.
+    // The socket's limit does not apply to a single message.
     const bool is_only = unsent_bytes_ == 0;
     const size_t bytes = message->size() + kMessageOverhead;
     const bool is_full = !is_only && unsent_bytes_ + bytes > all_->limits_.unsent_bytes;

@@ -35,7 +35,7 @@ class WebSockets : public std::enable_shared_from_this<WebSockets> {
 
   size_t size() const { return open_.size(); }
 
-  // Closes those whose credentials have ended with kPolicyViolation.
+  // Closes, with kPolicyViolation, the sockets whose credentials have ended.
   void Expel(absl::Time now);
 
   // Closes all WebSockets, and all later ones, with kGoingAway; calls `when_changed` whenever one

@@ -81,7 +81,7 @@ class WebSocketsTest : public testing::Test {
         {{"viewer", Role::kViewer}, kToken}, {{"worker", Role::kWorker}, kWorkerToken}});
   }
 
-  // The code with which the server closes after it has got `bytes`.
+  // The code with which the server closes after it has received `bytes`.
   int CodeAfter(const std::string& bytes) {
     WebSocketClient client(port_);
     client.Upgrade("/ws/1");

@@ -13,8 +13,8 @@ namespace callslip::gateway {
 // A worker, with at most 20 of its tabs.
 Json WorkerEntry(const callslip::tracker::v1::Worker& worker);
 
-// What workers have seen, newest first: {"kind", "target", "worker", "time", "entry"}, or
-// "entry_bytes" for an entry that exceeds the rest of `max_bytes`.
+// The worker log, newest first: {"kind", "target", "worker", "time", "entry"}, or "entry_bytes" for
+// an entry that exceeds the rest of `max_bytes`.
 Json WorkerLogEntries(const callslip::tracker::v1::ListWorkerLogResponse& listed, size_t max_bytes);
 
 // The commands and workers of a target.

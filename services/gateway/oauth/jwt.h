@@ -30,8 +30,8 @@ struct Jwt {
 
 // Parses an access token in the profile of RFC 9068: a JWS in compact serialization, `typ` at+jwt,
 // with one of the algorithms above. UNAUTHENTICATED for anything else, with one of these reasons:
-//  token_too_large, token_malformed, token_encrypted, header_malformed, claims_malformed,
-//  algorithm_not_allowed, type_not_allowed, header_not_allowed, key_id_malformed.
+//   token_too_large, token_malformed, token_encrypted, header_malformed, claims_malformed,
+//   algorithm_not_allowed, type_not_allowed, header_not_allowed, key_id_malformed.
 // Never uses a key that a token contains or points to.
 absl::StatusOr<Jwt> ParseJwt(const std::string& text);
 

@@ -23,9 +23,9 @@ class KeySet {
 
   // The key with the `key_id` of a token; if that is empty, the only key. UNAUTHENTICATED with one
   // of these reasons:
-  //  key_unknown      no key has this ID; a newer set may have it
-  //  key_id_missing   the token has no key ID, and the set does not have exactly one key
-  //  key_unsuitable   the key is not usable, or not for `algorithm`
+  //   key_unknown      no key has this ID; a newer set may have it
+  //   key_id_missing   the token has no key ID, and the set does not have exactly one key
+  //   key_unsuitable   the key is not usable, or not for `algorithm`
   absl::StatusOr<PublicKey> Find(const std::string& key_id, JwtAlgorithm algorithm) const;
 
   bool Has(const PublicKey& key) const;

@@ -24,16 +24,18 @@ namespace callslip::gateway {
 // Logs users in at the page with a token of the token file, which the page then forgets, or with
 // what an authorization server has asserted. The page keeps a login in two halves, each worthless
 // alone:
-//  a cookie  that scripts cannot read, sent only to /api/ of this host, and never by a page of
-//            another site. But cookies ignore ports: another server on the same machine may see it.
-//  a key     that the page keeps in its own origin's storage, and sends as X-Callslip-Key, or to a
-//            WebSocket as the protocol callslip.key.KEY. A page of another origin cannot send such
-//            a header.
+//   a cookie  that scripts cannot read, sent only to /api/ of this host, and never by a page of
+//             another site. But cookies ignore ports: another server on the same machine may see
+//             it.
+//   a key     that the page keeps in its own origin's storage, and sends as X-Callslip-Key, or to a
+//             WebSocket as the protocol callslip.key.KEY. A page of another origin cannot send such
+//             a header.
 // The cookie states what the login is based on. It is signed with the session key of the token
 // file, and with the token itself or the settings for the authorization server. So every gateway
 // with that file accepts it, also after a restart. It ends with the token; or with the server's
 // key, with the role of the scopes, or when that server is no longer configured. Logging out ends
-// the login and everything that it started at this gateway, until the cookie expires.
+// the login, and everything that it started, at this gateway, which remembers that until the cookie
+// expires.
 //
 // Use on the loop.
 class PageLogin final : public PageCaller {
@@ -86,7 +88,7 @@ class PageLogin final : public PageCaller {
                       absl::string_view secret) const;
   // The login in the request if it was issued here; nullopt if not, or if it has ended.
   std::optional<Login> Read(const HttpRequest& request) const;
-  // What the login was for, as far as that still counts.
+  // The credential that the login is based on, as far as it is still valid.
   absl::StatusOr<CredentialPtr> WholeOf(const Login& login) const;
 
   const std::shared_ptr<const Credentials> credentials_;
