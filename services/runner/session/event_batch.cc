@@ -50,7 +50,7 @@ NewEvent OtherEvent(std::string type, const Json& data) {
   const size_t bytes = Dump(data).size();
   if (Fits(data, bytes, kMaxEventValues)) return {std::move(type), data};
   NewEvent event(std::move(type));
-  event.Set("omitted", "data").Set("bytes", bytes);
+  event.Set("left_out", "data").Set("bytes", bytes);
   return event;
 }
 
@@ -153,7 +153,7 @@ std::string IdText(absl::string_view id) {
 
 v1::SessionEvent LeftOut(const v1::SessionEvent& refused, absl::string_view why) {
   return NewEvent("agent_update")
-      .Set("omitted", refused.type())
+      .Set("left_out", refused.type())
       .Set("bytes", refused.ByteSizeLong())
       .Set("why", Cut(why, kMaxPlanTextBytes))
       .ToProto();

@@ -55,7 +55,8 @@ void AddCommands(const TrackerStatistics& from, MetricsPage& page) {
                "Repeated deliveries of commands that a worker leased and did not execute.",
                AsDouble(commands.redelivered));
   for (const AdmissionStatistics::Refused& refused : from.admission.refused) {
-    page.Counter("callslip_refusals_total", "Calls that were refused at the admission, by reason.",
+    page.Counter("callslip_refusals_total",
+                 "Calls that were refused before they reached a service, by reason.",
                  AsDouble(refused.calls), {{"reason", refused.reason}});
   }
   page.Counter("callslip_late_results_total",

@@ -11,8 +11,8 @@
 #include "common/status_matchers.h"
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
-#include "tracker/rpc/testing/echo.grpc.pb.h"
 #include "tracker/server/async_server.h"
+#include "tracker/server/testing/echo.grpc.pb.h"
 
 // Shared by the tests of AsyncServer: an Echo service whose calls each test answers itself.
 namespace callslip::tracker {
