@@ -159,9 +159,9 @@ test('tokens that are for others, or for something else, are refused', TIMEOUT, 
     assert.equal((await ask(good)).status, 200);
     const bad = {
       [elsewhere.access_token]: /not for this resource/,
-      [openid.id_token]: /no access token of type/,
+      [openid.id_token]: /not an access token of type/,
       [`${good.slice(0, -4)}AAAA`]: /signature is wrong/,
-      [openid.refresh_token]: /no signed JWT/,
+      [openid.refresh_token]: /not a signed JWT/,
     };
     for (const [token, reason] of Object.entries(bad)) {
       const { status, error, challenge } = await ask(token);

@@ -466,7 +466,7 @@ describe('callslip-runner prompt', { timeout: stretched(60_000) }, () => {
     assert.match(failed.err, /agent_crashed.*code 3/);
     const missing = await ask('hello', { agent: '/nowhere/agent' });
     assert.equal(missing.code, 1);
-    assert.match(missing.err, /\/nowhere\/agent is not there/);
+    assert.match(missing.err, /\/nowhere\/agent does not exist/);
   });
 
   test('asks whoever is there', async () => {
@@ -480,7 +480,7 @@ describe('callslip-runner prompt', { timeout: stretched(60_000) }, () => {
   test('ends where it is asked and nobody is there', async () => {
     const { err, code } = await ask([{ ask: { toolCallId: 't', kind: 'edit', title: 'Edit' } }, { say: 'never' }]);
     assert.equal(code, 1);
-    assert.match(err, /nobody can answer here/);
+    assert.match(err, /no user can answer here/);
   });
 
   test('stops the agent when it is interrupted', async () => {

@@ -35,9 +35,9 @@ export const TRACKER_OPTIONS = [
 ];
 
 export const GATEWAY_OPTIONS = [
-  one('several trackers, one of them a name', '--tracker 127.0.0.1:1,tracker2.invalid:1', /tracker2.invalid:1 is none. One name that stands for all/),
+  one('several trackers, one of them a name', '--tracker 127.0.0.1:1,tracker2.invalid:1', /tracker2.invalid:1 is not one. One name that resolves to all/),
   one('several trackers, one of them a socket', '--tracker 127.0.0.1:1,unix:/tmp/x', /of several trackers each has to be an IPv4 address/),
-  one('several trackers over TLS', '--tracker 127.0.0.1:1,127.0.0.1:2 --tls-ca FOLDER/ca.pem', /with TLS several trackers need one name/),
+  one('several trackers over TLS', '--tracker 127.0.0.1:1,127.0.0.1:2 --tls-ca FOLDER/ca.pem', /with TLS, several trackers need one name/),
   one('a tracker without a port', '--tracker 127.0.0.1', /HOST:PORT/),
   one('no tracker', '--tracker ,', /tracker|HOST:PORT/),
   one('an authority of trackers in no file', '--tls-ca FOLDER/missing.pem', /missing.pem/),
