@@ -52,7 +52,7 @@ void AddCommands(const TrackerStatistics& from, MetricsPage& page) {
     }
   }
   page.Counter("callslip_commands_redelivered_total",
-               "Repeated deliveries of commands that a worker leased and did not execute.",
+               "Repeated deliveries of commands whose lease was lost.",
                AsDouble(commands.redelivered));
   for (const AdmissionStatistics::Refused& refused : from.admission.refused) {
     page.Counter("callslip_refusals_total",

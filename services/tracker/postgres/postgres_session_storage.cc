@@ -125,7 +125,7 @@ SessionMetadata PostgresSessionStorage::Damaged(const std::string& id,
   // The owner is unknown until the metadata can be read: until then no client owns it.
   SessionMetadata damaged = known.value_or(SessionMetadata{.owner = kNobody});
   damaged.session_id = id;
-  damaged.damage = known.has_value() ? "its queue is not valid" : "its metadata are none";
+  damaged.damage = known.has_value() ? "its queue is not valid" : "its metadata are not valid";
   Log(LogLevel::kWarning, "a session can't be read",
       {{"session_id", id}, {"error", damaged.damage}});
   return damaged;

@@ -200,7 +200,7 @@ absl::Status Authenticator::FindCaller(const grpc::ServerContext& context,
   if (credentials_ == nullptr) return absl::OkStatus();
   if (!names.empty()) {
     return Unauthenticated(Refusal::kCertificateUnknown,
-                           "no entry of the tracker has a name of this certificate",
+                           "the tracker has no entry for a name of this certificate",
                            "Add a line `ROLE NAME cert:SAN` to the tracker's --token-file.");
   }
   return Unauthenticated(Refusal::kTokenMissing, "the call carries no token",

@@ -141,7 +141,7 @@ std::optional<SessionMetadata> FileSessionStorage::Listed(const std::string& id)
   const absl::StatusOr<LoadedSession> loaded = Load(id);
   if (loaded.ok()) return loaded->metadata;
   if (absl::IsNotFound(loaded.status())) {
-    Log(LogLevel::kWarning, "what is not a session is left alone", {{"path", FolderOf(id)}});
+    Log(LogLevel::kWarning, "an entry that is not a session is ignored", {{"path", FolderOf(id)}});
     return std::nullopt;
   }
   SessionMetadata damaged;
