@@ -47,9 +47,10 @@ TEST(BrowserActionsDocumentationTest, TellsOfEachAndOfItsArguments) {
     return field == "dialog" || (field == "view" && action != "page");
   };
   auto documented = TableIn("mcp.md");
-  for (const std::string& name : BrowserActionNames()) {
+  for (const BrowserAction& action : BrowserActions()) {
+    const std::string name = action.name;
     std::set<std::string> fields;
-    for (const BrowserAction::Field& field : FindBrowserAction(name)->fields) {
+    for (const BrowserAction::Field& field : action.fields) {
       if (!is_common(name, field.name)) fields.insert(field.name);
     }
     ASSERT_TRUE(documented.contains(name)) << name;

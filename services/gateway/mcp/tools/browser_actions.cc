@@ -38,6 +38,11 @@ constexpr Field Pixels(const char* name) {
 
 constexpr Field Boolean(const char* name) { return {.name = name, .kind = Kind::kBoolean}; }
 
+constexpr Field Unlisted(Field field) {
+  field.listed = false;
+  return field;
+}
+
 // For actions that change the page: they can encounter a dialog, and report the changes.
 std::vector<Field> Acting(std::vector<Field> fields) {
   fields.insert(fields.begin(), kTabId);
@@ -48,28 +53,6 @@ std::vector<Field> Acting(std::vector<Field> fields) {
 
 const std::vector<BrowserAction>& Actions() {
   static const auto& actions = *new std::vector<BrowserAction>{
-      {.name = "execute_js",
-       .fields = Acting({{.name = "script", .required = true}}),
-       .step = true},
-      {.name = "navigate", .fields = Acting({kUrl}), .step = true},
-      {.name = "back", .fields = Acting({}), .step = true},
-      {.name = "forward", .fields = Acting({}), .step = true},
-      {.name = "reload", .fields = Acting({}), .step = true},
-      {.name = "page",
-       .fields = {kTabId,
-                  kSelector,
-                  {.name = "view", .kind = Kind::kChoice, .choices = kPageViews},
-                  {.name = "after"},
-                  kCharacters},
-       .idempotent = true},
-      {.name = "find",
-       .fields = {kTabId, kSelector, {.name = "text", .required = true}, kElements},
-       .idempotent = true},
-      {.name = "get_page", .fields = {kTabId}, .idempotent = true},
-      {.name = "query",
-       .fields = {kTabId, kSelector, kText, kElements},
-       .one_of = {"selector", "text"},
-       .idempotent = true},
       {.name = "click",
        .fields = Acting({kSelector, Pixels("x"), Pixels("y"), {.name = "how"}}),
        .one_of = {"selector", "x"},
@@ -81,7 +64,7 @@ const std::vector<BrowserAction>& Actions() {
       {.name = "type",
        .fields = Acting({kSelector,
                          {.name = "text", .kind = Kind::kPresentText, .required = true},
-                         Boolean("clear")}),
+                         Unlisted(Boolean("clear"))}),
        .step = true},
       {.name = "select",
        .fields = Acting({kElement,
@@ -90,7 +73,8 @@ const std::vector<BrowserAction>& Actions() {
                          {.name = "label", .kind = Kind::kPresentText}}),
        .one_of = {"value", "values", "label"},
        .apart = {"value", "values", "label"},
-       .step = true},
+       .step = true,
+       .listed = false},
       {.name = "press",
        .fields = Acting({{.name = "key", .required = true}, kSelector}),
        .step = true},
@@ -105,7 +89,8 @@ const std::vector<BrowserAction>& Actions() {
        .together = {"x", "y"},
        .step = true},
       {.name = "scroll",
-       .fields = Acting({kSelector, Pixels("x"), Pixels("y"), Pixels("dx"), Pixels("dy")}),
+       .fields = Acting(
+           {kSelector, Pixels("x"), Pixels("y"), Unlisted(Pixels("dx")), Unlisted(Pixels("dy"))}),
        .one_of = {"selector", "x", "y", "dx", "dy"},
        .step = true},
       {.name = "select_text",
@@ -119,28 +104,57 @@ const std::vector<BrowserAction>& Actions() {
        .one_of = {"selector", "text", "url"},
        .step = true,
        .idempotent = true},
+      {.name = "navigate", .fields = Acting({kUrl}), .step = true},
+      {.name = "back", .fields = Acting({}), .step = true},
+      {.name = "forward", .fields = Acting({}), .step = true},
+      {.name = "reload", .fields = Acting({}), .step = true},
+      {.name = "open_tab",
+       .fields = {kUrl,
+                  Unlisted(Boolean("background")),
+                  {.name = "view", .kind = Kind::kChoice, .choices = kReports}}},
+      {.name = "close_tab", .fields = {kClosedTabId}},
+      {.name = "execute_js",
+       .fields = Acting({{.name = "script", .required = true}}),
+       .step = true},
       {.name = "batch",
        .fields = Acting({{.name = "steps", .kind = Kind::kSteps, .required = true}})},
-      {.name = "screenshot",
-       .fields = {kTabId, kSelector, Boolean("full_page"), Boolean("marks")},
-       .apart = {"selector", "full_page"},
-       .idempotent = true},
-      {.name = "console",
-       .fields = {kTabId, kEntries, {.name = "level", .kind = Kind::kChoice, .choices = kLevels}},
-       .idempotent = true},
-      {.name = "network",
-       .fields = {kTabId, kEntries, {.name = "url_contains"}, kText},
-       .idempotent = true},
       // Switching it on twice is harmless.
       {.name = "draw_mode",
        .fields = {kTabId, {.name = "session"}, {.name = "message"}},
        .idempotent = true},
-      {.name = "list_tabs", .idempotent = true},
-      {.name = "open_tab",
-       .fields = {kUrl,
-                  Boolean("background"),
-                  {.name = "view", .kind = Kind::kChoice, .choices = kReports}}},
-      {.name = "close_tab", .fields = {kClosedTabId}},
+      {.name = "page",
+       .fields = {kTabId,
+                  kSelector,
+                  {.name = "view", .kind = Kind::kChoice, .choices = kPageViews},
+                  {.name = "after"},
+                  kCharacters},
+       .idempotent = true,
+       .subject = "page"},
+      {.name = "find",
+       .fields = {kTabId, kSelector, {.name = "text", .required = true}, kElements},
+       .idempotent = true,
+       .subject = "find"},
+      {.name = "get_page", .fields = {kTabId}, .idempotent = true, .listed = false},
+      {.name = "query",
+       .fields = {kTabId, kSelector, kText, kElements},
+       .one_of = {"selector", "text"},
+       .idempotent = true,
+       .listed = false},
+      {.name = "screenshot",
+       .fields = {kTabId, kSelector, Boolean("full_page"), Boolean("marks")},
+       .apart = {"selector", "full_page"},
+       .idempotent = true,
+       .subject = "screenshot"},
+      {.name = "console",
+       .fields = {kTabId, kEntries,
+                  Unlisted({.name = "level", .kind = Kind::kChoice, .choices = kLevels})},
+       .idempotent = true,
+       .subject = "console"},
+      {.name = "network",
+       .fields = {kTabId, kEntries, Unlisted({.name = "url_contains"}), kText},
+       .idempotent = true,
+       .subject = "network"},
+      {.name = "list_tabs", .idempotent = true, .subject = "tabs"},
   };
   return actions;
 }
@@ -181,16 +195,12 @@ std::optional<Json> ReadSteps(const Field& field, Arguments& arguments) {
 
 }  // namespace
 
+absl::Span<const BrowserAction> BrowserActions() { return Actions(); }
+
 const BrowserAction* FindBrowserAction(const std::string& name) {
   const auto found =
       absl::c_find_if(Actions(), [&](const BrowserAction& action) { return action.name == name; });
   return found == Actions().end() ? nullptr : &*found;
-}
-
-std::vector<std::string> BrowserActionNames() {
-  std::vector<std::string> names;
-  for (const BrowserAction& action : Actions()) names.emplace_back(action.name);
-  return names;
 }
 
 Json ReadBrowserAction(const BrowserAction& action, Arguments& arguments) {

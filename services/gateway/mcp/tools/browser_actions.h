@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "gateway/json/parse.h"
 #include "gateway/mcp/tools/arguments.h"
 #include "gateway/mcp/tools/browser_fields.h"
@@ -27,13 +28,17 @@ struct BrowserAction {
   bool step = false;
   // Only reads, so it can be delivered twice.
   bool idempotent = false;
+  // Its name as a subject of `analyze`; null for an action of `interact`. `interact` accepts both.
+  const char* subject = nullptr;
+  // In the list of tools. An action that is not listed has a newer one that agents should call.
+  bool listed = true;
 };
+
+// All of them, in the order in which agents see them.
+absl::Span<const BrowserAction> BrowserActions();
 
 // Null if there is no action of that name.
 const BrowserAction* FindBrowserAction(const std::string& name);
-
-// In the order in which agents see them.
-std::vector<std::string> BrowserActionNames();
 
 // The params of a command for the browser: `{"action": …}` and the action's own arguments. Errors
 // are in `arguments.status()`, which names the invalid step of a batch.

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "common/status_matchers.h"
 #include "gateway/mcp/tools/tool_definitions.h"
 #include "gmock/gmock.h"
@@ -150,10 +151,23 @@ TEST(BrowserActionsTest, WrongArgumentsAreNamed) {
   EXPECT_THAT(problem("reload", {{"url", "https://example.org"}}), HasSubstr("\"url\""));
 }
 
-TEST(BrowserActionsTest, AgentsAreToldOfNoneThatIsNotThere) {
-  const Json& schema = InteractDefinition()["inputSchema"]["properties"];
-  for (const std::string name : schema["action"]["enum"]) {
-    EXPECT_EQ(FindBrowserAction(name) == nullptr, name == "cancel") << name;
+// The schema of an argument is that of its first action, so the others must not differ.
+TEST(BrowserActionsTest, AnArgumentHasOneSchemaInATool) {
+  for (const Json& definition : {InteractDefinition(), AnalyzeDefinition()}) {
+    const Json& properties = definition["inputSchema"]["properties"];
+    const bool acts = properties.contains("action");
+    const Json& names = properties[acts ? "action" : "what"]["enum"];
+    for (const BrowserAction& action : BrowserActions()) {
+      const char* name = acts ? action.name : action.subject;
+      const bool is_listed = action.listed && acts == (action.subject == nullptr);
+      if (name != nullptr) EXPECT_EQ(absl::c_linear_search(names, name), is_listed) << name;
+      for (const BrowserAction::Field& field : action.fields) {
+        if (!is_listed || !field.listed) continue;
+        Json schema = properties.at(field.name);
+        schema.erase("description");
+        EXPECT_EQ(schema, SchemaOf(field)) << name << " " << field.name;
+      }
+    }
   }
 }
 

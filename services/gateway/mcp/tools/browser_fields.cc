@@ -85,7 +85,32 @@ std::optional<Json> ReadOptional(const BrowserField& field, Arguments& arguments
   return std::nullopt;
 }
 
+Json ListSchema(const char* type) { return {{"type", "array"}, {"items", {{"type", type}}}}; }
+
 }  // namespace
+
+Json SchemaOf(const BrowserField& field) {
+  switch (field.kind) {
+    case Kind::kText:
+    case Kind::kPresentText:
+    case Kind::kPageUrl:
+      return {{"type", "string"}};
+    case Kind::kTexts:
+    case Kind::kPaths:
+      return ListSchema("string");
+    case Kind::kBoolean:
+      return {{"type", "boolean"}};
+    case Kind::kInteger:
+      return {{"type", "integer"}};
+    case Kind::kChoice:
+      return {{"enum", field.choices}};
+    case Kind::kFieldValues:
+      return {{"type", "object"}};
+    case Kind::kSteps:
+      return ListSchema("object");
+  }
+  return Json::object();
+}
 
 std::optional<Json> ReadBrowserField(const BrowserField& field, Arguments& arguments) {
   if (field.kind == Kind::kPageUrl) return ReadPageUrl(field, arguments);

@@ -41,7 +41,12 @@ struct BrowserField {
   int64_t max = 0;
   // For kChoice.
   absl::Span<const char* const> choices = {};
+  // In the input schema of its tool. Other arguments are accepted, but cost models no tokens.
+  bool listed = true;
 };
+
+// The JSON Schema of the field's values, without bounds and descriptions, which cost models tokens.
+Json SchemaOf(const BrowserField& field);
 
 // The value of any field except one of kSteps; nullopt if there is none. Errors are in
 // `arguments.status()`.

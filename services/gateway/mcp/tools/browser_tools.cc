@@ -21,33 +21,28 @@
 namespace callslip::gateway {
 namespace {
 
-const std::vector<std::string>& ActionNames() {
-  static const auto& names = *new std::vector<std::string>([] {
-    std::vector<std::string> actions = BrowserActionNames();
-    actions.emplace_back("cancel");
-    return actions;
-  }());
+std::vector<std::string> ActionNames() {
+  std::vector<std::string> names;
+  for (const BrowserAction& action : BrowserActions()) names.emplace_back(action.name);
+  names.emplace_back("cancel");
   return names;
 }
 
-// The subjects of analyze, with the action that reads each.
-constexpr std::pair<const char*, const char*> kLooks[] = {
-    {"page", "page"},       {"find", "find"},       {"screenshot", "screenshot"},
-    {"console", "console"}, {"network", "network"}, {"tabs", "list_tabs"},
-};
-
-std::vector<std::string> AnalyzeNames() {
+std::vector<std::string> SubjectNames() {
   std::vector<std::string> names;
-  for (const auto& [what, action] : kLooks) names.emplace_back(what);
+  for (const BrowserAction& action : BrowserActions()) {
+    if (action.subject != nullptr) names.emplace_back(action.subject);
+  }
   names.emplace_back("annotations");
   return names;
 }
 
-const char* LookOf(const std::string& what) {
-  for (const auto& [name, action] : kLooks) {
-    if (name == what) return action;
+// Null if there is no such subject of `analyze`.
+const BrowserAction* FindSubject(const std::string& what) {
+  for (const BrowserAction& action : BrowserActions()) {
+    if (action.subject != nullptr && what == action.subject) return &action;
   }
-  return "page";
+  return nullptr;
 }
 
 ToolResult TaskResult(v1::Command command) { return {.task = std::move(command)}; }
@@ -189,7 +184,8 @@ const Json& InteractTool::Definition() const { return InteractDefinition(); }
 absl::StatusOr<BrowserTool::BrowserCall> InteractTool::Read(const std::string& client,
                                                             const Json& json) const {
   Arguments arguments(json);
-  const std::string name = arguments.Choice("action", ActionNames());
+  static const auto& names = *new std::vector<std::string>(ActionNames());
+  const std::string name = arguments.Choice("action", names);
   const BrowserAction* action = FindBrowserAction(name);
   if (action == nullptr) return arguments.status();
   BrowserCall call = ReadCall(*action, arguments);
@@ -229,9 +225,10 @@ const Json& AnalyzeTool::Definition() const { return AnalyzeDefinition(); }
 
 absl::StatusOr<BrowserTool::BrowserCall> AnalyzeTool::Read(const Json& json) {
   Arguments arguments(json);
-  const std::string what = arguments.Choice("what", AnalyzeNames());
-  if (what.empty()) return arguments.status();
-  BrowserCall call = ReadCall(*FindBrowserAction(LookOf(what)), arguments);
+  static const auto& names = *new std::vector<std::string>(SubjectNames());
+  const BrowserAction* action = FindSubject(arguments.Choice("what", names));
+  if (action == nullptr) return arguments.status();
+  BrowserCall call = ReadCall(*action, arguments);
   RETURN_IF_ERROR(arguments.status());
   return call;
 }

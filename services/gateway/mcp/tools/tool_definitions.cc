@@ -1,5 +1,11 @@
 #include "gateway/mcp/tools/tool_definitions.h"
 
+#include <initializer_list>
+#include <utility>
+
+#include "gateway/mcp/tools/browser_actions.h"
+#include "gateway/mcp/tools/browser_fields.h"
+
 namespace callslip::gateway {
 
 namespace {
@@ -16,47 +22,44 @@ constexpr char kOutputSchema[] = R"json({
   "required": ["status", "final"]
 })json";
 
-Json WithOutputSchema(const char* definition) {
-  Json json = Json::parse(definition);
-  json["outputSchema"] = Json::parse(kOutputSchema);
-  return json;
+// What models should know about an argument, by name. The table of actions has its type.
+using Descriptions = std::initializer_list<std::pair<const char*, const char*>>;
+
+// Adds the arguments of the listed actions to `definition`. `choice` is the argument that names the
+// action, as `name_of` does; null is no action of this tool.
+void AddActions(Json& definition, const char* choice, Descriptions descriptions,
+                const char* (*name_of)(const BrowserAction& action)) {
+  Json& properties = definition["inputSchema"]["properties"];
+  Json names = Json::array();
+  for (const BrowserAction& action : BrowserActions()) {
+    if (!action.listed || name_of(action) == nullptr) continue;
+    names.push_back(name_of(action));
+    for (const BrowserAction::Field& field : action.fields) {
+      if (field.listed) properties.emplace(field.name, SchemaOf(field));
+    }
+  }
+  Json& known = properties[choice]["enum"];
+  known.insert(known.begin(), names.begin(), names.end());
+  for (const auto& [name, description] : descriptions) {
+    properties.at(name)["description"] = description;
+  }
 }
 
 }  // namespace
 
 // Has no annotations, because MCP's defaults apply: it writes, may destroy, and reaches the outside
-// world. Omits older names and arguments, which browser_actions.cc still accepts.
+// world.
 const Json& InteractDefinition() {
-  static const auto& definition = *new Json(WithOutputSchema(R"json({
+  static const auto& definition = *new Json([] {
+    Json json = Json::parse(R"json({
     "name": "interact",
     "title": "Act in the browser",
     "description": "Acts in the user's browser and answers what changed on the page. Set wait_ms to get that in the same call; otherwise observe {what: 'command_result', correlation_id} while final is false.",
     "inputSchema": {
       "type": "object",
       "properties": {
-        "action": {
-          "enum": ["click", "fill", "type", "press", "hover", "drag", "scroll", "select_text", "upload", "wait_for", "navigate", "back", "forward", "reload", "open_tab", "close_tab", "execute_js", "batch", "draw_mode", "cancel"],
-          "description": "draw_mode: the user marks the page"
-        },
-        "selector": {"type": "string", "description": "Ref (e12) of analyze page, or CSS"},
-        "fields": {"type": "object", "description": "fill: {e9: 'Ada', e16: 'Germany', e27: true}"},
-        "text": {"type": "string", "description": "type, select_text, wait_for"},
-        "key": {"type": "string", "description": "press: Enter, Control+A, ArrowDown*3 Tab"},
-        "x": {"type": "integer", "description": "click, hover, drag: in the view, or in selector. scroll: to"},
-        "y": {"type": "integer"},
-        "to": {"type": "string", "description": "drag: ref, CSS, '300,120' or '+0,-40'"},
-        "how": {"type": "string", "description": "click: double, right, Control"},
-        "dialog": {"type": "string", "description": "Answer to confirm and prompt: accept, dismiss (default), text"},
-        "files": {"type": "array", "items": {"type": "string"}, "description": "upload: paths"},
-        "steps": {"type": "array", "items": {"type": "object"}, "description": "batch: calls like this, in order"},
-        "script": {"type": "string", "description": "execute_js: its value is the result"},
-        "url": {"type": "string", "description": "navigate, open_tab, wait_for"},
-        "state": {"enum": ["visible", "hidden", "attached"]},
-        "view": {"enum": ["changes", "page", "none"]},
-        "session": {"type": "string"},
-        "message": {"type": "string"},
+        "action": {"enum": ["cancel"], "description": "draw_mode: the user marks the page"},
         "correlation_id": {"type": "string", "description": "cancel"},
-        "tab_id": {"type": "integer", "description": "Default: active tab"},
         "target": {"type": "string", "description": "Which browser, of observe workers"},
         "wait_ms": {"type": "integer", "maximum": 30000},
         "timeout_ms": {"type": "integer", "description": "Default 10000"},
@@ -65,7 +68,27 @@ const Json& InteractDefinition() {
       "required": ["action"],
       "additionalProperties": false
     }
-  })json"));
+  })json");
+    AddActions(json, "action",
+               {{"selector", "Ref (e12) of analyze page, or CSS"},
+                {"fields", "fill: {e9: 'Ada', e16: 'Germany', e27: true}"},
+                {"text", "type, select_text, wait_for"},
+                {"key", "press: Enter, Control+A, ArrowDown*3 Tab"},
+                {"x", "In the view, or in selector. scroll: to"},
+                {"to", "drag: ref, CSS, '300,120' or '+0,-40'"},
+                {"how", "click: double, right, Control"},
+                {"dialog", "Answer to confirm and prompt: accept, dismiss (default), text"},
+                {"files", "upload: paths"},
+                {"steps", "batch: calls like this, in order"},
+                {"script", "execute_js: its value is the result"},
+                {"url", "navigate, open_tab, wait_for"},
+                {"tab_id", "Default: active tab"}},
+               [](const BrowserAction& action) {
+                 return action.subject == nullptr ? action.name : nullptr;
+               });
+    json["outputSchema"] = Json::parse(kOutputSchema);
+    return json;
+  }());
   return definition;
 }
 
@@ -92,25 +115,18 @@ const Json& ObserveDefinition() {
 }
 
 const Json& AnalyzeDefinition() {
-  static const auto& definition = *new Json(Json::parse(R"json({
+  static const auto& definition = *new Json([] {
+    Json json = Json::parse(R"json({
     "name": "analyze",
     "title": "Look at the page",
     "description": "page: outline with refs, or that of selector. find: its lines with text. annotations: the user's drawings and notes; wait asks for new ones. Answers as interact does.",
     "inputSchema": {
       "type": "object",
       "properties": {
-        "what": {"enum": ["page", "find", "screenshot", "console", "network", "tabs", "annotations"]},
-        "selector": {"type": "string"},
-        "text": {"type": "string"},
-        "view": {"enum": ["all", "interactive", "text", "urls"]},
-        "after": {"type": "string", "description": "page: continue after this ref"},
-        "limit": {"type": "integer"},
-        "full_page": {"type": "boolean"},
-        "marks": {"type": "boolean", "description": "screenshot: show refs"},
+        "what": {"enum": ["annotations"]},
         "wait": {"type": "boolean"},
         "session": {"type": "string"},
         "message": {"type": "string"},
-        "tab_id": {"type": "integer"},
         "target": {"type": "string"},
         "wait_ms": {"type": "integer"},
         "timeout_ms": {"type": "integer"}
@@ -119,7 +135,12 @@ const Json& AnalyzeDefinition() {
       "additionalProperties": false
     },
     "annotations": {"readOnlyHint": true}
-  })json"));
+  })json");
+    AddActions(json, "what",
+               {{"after", "page: continue after this ref"}, {"marks", "screenshot: show refs"}},
+               [](const BrowserAction& action) { return action.subject; });
+    return json;
+  }());
   return definition;
 }
 
