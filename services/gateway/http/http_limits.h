@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/limits.h"
+
 namespace callslip::gateway {
 
 // What one peer may use over a WebSocket. WebSockets count as connections.
@@ -27,14 +29,13 @@ struct WebSocketLimits {
 //
 // A request that carries no data.
 inline constexpr uint64_t kNoBodyBytes = 64 << 10;
-// The largest params that the tracker accepts (1 MiB), as JSON.
-inline constexpr uint64_t kMcpBodyBytes = 2 << 20;
+// The largest params, as JSON.
+inline constexpr uint64_t kMcpBodyBytes = 2 * kMaxParamsBytes;
 inline constexpr uint64_t kUsualBodyBytes = 4 << 20;
 // An image of a session, as raw bytes.
 inline constexpr uint64_t kImageBodyBytes = 10 << 20;
-// The largest result that the tracker accepts (8 MiB), or a thousand events, with the JSON around
-// it.
-inline constexpr uint64_t kLargestBodyBytes = 12 << 20;
+// The largest result, or a thousand events, with the JSON around it.
+inline constexpr uint64_t kLargestBodyBytes = kMaxResultBytes + (4 << 20);
 
 // What one peer may use of the listener.
 struct HttpLimits {

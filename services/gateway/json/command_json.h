@@ -9,7 +9,8 @@
 #include "callslip/tracker/v1/command_service.pb.h"
 #include "gateway/json/parse.h"
 
-// Commands in JSON for agents and extensions. The only place that knows both forms.
+// Commands in JSON for agents and extensions. For people: command_detail.h. For `/sync`:
+// extension/sync_command.h.
 namespace callslip::gateway {
 
 namespace v1 = callslip::tracker::v1;

@@ -146,11 +146,11 @@ void TakeTrace(const CallContext& caller, const v1::RegisterCommandRequest& requ
   command.trace = caller.span.empty() ? given : caller.span;
   const std::string& tracestate = is_named ? request.tracestate() : caller.companions.tracestate;
   if (!tracestate.empty() && !given.empty()) {
-    command.companions.tracestate = TracestateOf(tracestate);
+    command.tracestate = TracestateOf(tracestate);
   }
   const std::string& baggage =
       request.baggage().empty() ? caller.companions.baggage : request.baggage();
-  if (!baggage.empty()) command.companions.baggage = BaggageOf(baggage);
+  if (!baggage.empty()) command.baggage = BaggageOf(baggage);
 }
 
 absl::Status OverrideFrom(absl::string_view name, bool present,

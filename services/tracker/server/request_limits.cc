@@ -27,8 +27,9 @@ using google::protobuf::io::CodedInputStream;
 
 constexpr uint32_t kKiB = 1024;
 constexpr uint32_t kMiB = 1024 * kKiB;
-// For ids and names, whose own limits are all lower.
+// For ids and names, whose own limits are all lower, and so for each text without a row.
 constexpr uint32_t kName = kKiB;
+constexpr FieldLimit kNameLimit = {"", kName};
 // For texts for people and texts of pages, which are truncated later: the length that browsers
 // allow for addresses, because a long address must not make a request fail.
 constexpr uint32_t kText = 2 * kMiB;
@@ -46,50 +47,10 @@ constexpr uint64_t kMaxPlainBytes = 64;
 constexpr uint64_t kMaxNumberBytes = 10;
 
 constexpr FieldLimit kLimits[] = {
-    // Identities and objects.
-    {"id", kName},
-    {"client_id", kName},
-    {"owner", kName},
-    {"target", kName},
-    {"contains", kName},
-    {"worker_id", kName},
-    {"command_id", kName},
-    {"request_id", kName},
-    {"lease_token", kName},
-    {"session_id", kName},
-    {"message_id", kName},
-    {"prompt_id", kName},
-    {"source_id", kName},
-    {"turn_id", kName},
-    {"permission_id", kName},
-    {"option_id", kName},
-    {"tool_call_id", kName},
-    {"player_id", kName},
-    {"parent_session_id", kName},
-    {"by_session_id", kName},
-    {"image_id", kName},
-    {"decided_by", kName},
-    {"runner_id", kName},
-    {"agent_session_id", kName},
-    {"control_id", kName},
-    {"mode_id", kName},
-    {"error_reason", kName},
-    {"token", kName},
+    // Texts.
     {"stop_reason", kText},
-    {"drawing_id", kName},
-    {"session", kName},
-    {"page_token", kName},
-    {"label", kName},
-    {"ordering_key", kName},
-    {"place", kName},
-    {"traceparent", kName},
     {"tracestate", kText},
     {"baggage", kText},
-    {"type", kName},
-    {"kind", kName},
-    {"code", kName},
-    {"acp_server", kName},
-    // Texts.
     {"name", kText},
     {"title", kText},
     {"url", kText},
@@ -108,7 +69,7 @@ constexpr FieldLimit kLimits[] = {
     {"value", kText},
     {"CommandError.message", 8 * kMiB},
     // Payloads.
-    {"params", 2 * kMiB},
+    {"params", 2 * kMaxParamsBytes},
     {"context", kText},
     {"result", kWhole},
     {"content", kWhole, 1, true},
@@ -122,8 +83,6 @@ constexpr FieldLimit kLimits[] = {
     // Repeated fields.
     {"states", 0, 100},
     {"held", kName, kMany},
-    {"instance", kName},
-    {"only_session_id", kName},
     {"agents", kText, 100},
     {"children", kName, 100},
     {"workspaces", kText, 1000},
@@ -189,7 +148,9 @@ const FieldLimit* FindFieldLimit(const FieldDescriptor& field) {
   };
   const std::string qualified = absl::StrCat(field.containing_type()->name(), ".", field.name());
   const FieldLimit* row = named(qualified);
-  return row != nullptr ? row : named(field.name());
+  if (row == nullptr) row = named(field.name());
+  const bool is_name = HasLength(field) && !field.is_repeated() && IsOurs(*field.containing_type());
+  return row == nullptr && is_name ? &kNameLimit : row;
 }
 
 struct RequestShape::Look {

@@ -23,10 +23,10 @@ struct FieldLimit {
   bool is_json = false;
 };
 
-// Has a row for every field of every request that has a length or is repeated.
+// Has a row for every field of every request that is repeated, or can be longer than 1 KiB.
 absl::Span<const FieldLimit> FieldLimits();
 
-// Null if the field has no limit.
+// The row of the field; for other texts, a limit of 1 KiB. Null if the field has no limit.
 const FieldLimit* FindFieldLimit(const google::protobuf::FieldDescriptor& field);
 
 // The limits of one request type, prepared for checking incoming requests.

@@ -61,7 +61,8 @@ TEST_F(RestoreTest, QueuedCommandIsWholeAgain) {
   request.request_id = "r1";
   request.priority = -7;
   request.trace = TraceContext::New();
-  request.companions = {.tracestate = "a=1", .baggage = "b=" + std::string(5000, '2')};
+  request.tracestate = "a=1";
+  request.baggage = "b=" + std::string(5000, '2');
   request.deadlines.ack_wait = absl::Milliseconds(700);
   request.deadlines.schedule_to_start = absl::Minutes(2);
   const std::string id = Register(request);
@@ -74,7 +75,7 @@ TEST_F(RestoreTest, QueuedCommandIsWholeAgain) {
   EXPECT_EQ(after.spec->request_id(), "r1");
   EXPECT_EQ(after.spec->trace, request.trace);
   EXPECT_EQ(after.spec->tracestate(), "a=1");
-  EXPECT_EQ(after.spec->baggage(), request.companions.baggage);
+  EXPECT_EQ(after.spec->baggage(), request.baggage);
   EXPECT_EQ(after.spec->sequence, before.spec->sequence);
   EXPECT_EQ(after.spec->register_time, before.spec->register_time);
   EXPECT_EQ(after.spec->deadlines->ack_wait, absl::Milliseconds(700));

@@ -161,7 +161,8 @@ std::shared_ptr<const CommandSpec> Decode(uint64_t sequence, const storage::Comm
     request.not_before = absl::FromUnixNanos(from.not_before_nanos());
   }
   request.trace = TraceContext::Parse(from.traceparent()).value_or(TraceContext());
-  request.companions = {.tracestate = from.tracestate(), .baggage = from.baggage()};
+  request.tracestate = from.tracestate();
+  request.baggage = from.baggage();
   request.params = ToPayload(from.params());
   if (!id.has_value() || !DecodeOverrides(from.deadlines(), request.deadlines)) return nullptr;
   return std::make_shared<const CommandSpec>(*id, request,

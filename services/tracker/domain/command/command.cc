@@ -2,15 +2,10 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
+
 namespace callslip::tracker {
 namespace {
-
-std::array<const std::string*, 10> NamesOf(const CommandRequest& request) {
-  return {&request.client_id,         &request.target,  &request.type,
-          &request.request_id,        &request.label,   &request.ordering_key,
-          &request.replay_of,         &request.subject, &request.companions.tracestate,
-          &request.companions.baggage};
-}
 
 absl::Time TimeOf(int64_t unix_nanos) {
   return unix_nanos == CommandSnapshot::kNotYet ? absl::InfinitePast()
@@ -31,36 +26,36 @@ CommandSpec::CommandSpec(CommandId command_id, const CommandRequest& request, ab
       command_class(request.command_class),
       idempotent(request.idempotent),
       trace(request.trace) {
-  const auto names = NamesOf(request);
   size_t end = 0;
   for (size_t i = 0; i < kNames; ++i) {
-    end += names[i]->size();
+    end += (request.*kCommandNames[i].member).size();
     ends_[i] = static_cast<uint16_t>(end);
   }
   names_.resize(end);
   char* to = names_.data();
-  for (const std::string* name : names) to = std::copy(name->begin(), name->end(), to);
+  for (const CommandName& name : kCommandNames) to = absl::c_copy(request.*name.member, to);
 }
 
 bool CommandSpec::IsFor(const CommandRequest& request) const {
   // A not_before in the past was not stored; comparing it would refuse a legitimate repeat.
   const bool same_time = not_before == request.not_before || (not_before == absl::InfinitePast() &&
                                                               request.not_before <= register_time);
-  return target() == request.target && type() == request.type && *params == *request.params &&
-         ordering_key() == request.ordering_key && command_class == request.command_class &&
+  for (size_t i = 0; i < kNames; ++i) {
+    const CommandName& name = kCommandNames[i];
+    if (name.of_repeat && NameAt(i) != request.*name.member) return false;
+  }
+  return *params == *request.params && command_class == request.command_class &&
          idempotent == request.idempotent && priority == request.priority && same_time &&
-         replay_of() == request.replay_of && subject() == request.subject &&
          request.deadlines == deadlines->overrides;
 }
 
 CommandRequest CommandSpec::ToRequest() const {
   CommandRequest request;
-  request.client_id = std::string(client_id());
-  request.target = std::string(target());
-  request.type = std::string(type());
+  for (size_t i = 0; i < kNames; ++i) {
+    const CommandName& name = kCommandNames[i];
+    if (name.of_work) request.*name.member = std::string(NameAt(i));
+  }
   request.params = params;
-  request.label = std::string(label());
-  request.ordering_key = std::string(ordering_key());
   request.command_class = command_class;
   request.idempotent = idempotent;
   request.priority = priority;
@@ -70,12 +65,9 @@ CommandRequest CommandSpec::ToRequest() const {
 
 CommandRequest CommandSpec::Request() const {
   CommandRequest request = ToRequest();
-  request.request_id = std::string(request_id());
-  request.replay_of = std::string(replay_of());
-  request.subject = std::string(subject());
+  for (size_t i = 0; i < kNames; ++i) request.*kCommandNames[i].member = std::string(NameAt(i));
   request.not_before = not_before;
   request.trace = trace;
-  request.companions = {.tracestate = std::string(tracestate()), .baggage = std::string(baggage())};
   return request;
 }
 

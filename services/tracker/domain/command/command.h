@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -14,11 +15,11 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "common/trace_companions.h"
 #include "common/trace_context.h"
 #include "tracker/domain/client_scope.h"
 #include "tracker/domain/command/command_deadlines.h"
 #include "tracker/domain/command/command_id.h"
+#include "tracker/domain/command/command_limits.h"
 #include "tracker/domain/command/command_state.h"
 
 namespace callslip::tracker {
@@ -48,7 +49,44 @@ struct CommandRequest {
   std::string subject;
   // Not used here; passed on.
   TraceContext trace;
-  TraceCompanions companions;
+  std::string tracestate;
+  std::string baggage;
+};
+
+// A short text of a command. A new one needs a member above and a row below.
+struct CommandName {
+  absl::string_view field;  // Of RegisterCommandRequest.
+  std::string CommandRequest::*member;
+  size_t max_bytes = kMaxNameBytes;  // 0: not chosen by a client, or checked before.
+  // A request that is sent again must have the same.
+  bool of_repeat = true;
+  // Another command for the same work has it too.
+  bool of_work = true;
+};
+
+inline constexpr CommandName kCommandNames[] = {
+    // The client is a part of the key by which a repeated request finds its command.
+    {.field = "client_id", .member = &CommandRequest::client_id, .of_repeat = false},
+    {.field = "target", .member = &CommandRequest::target},
+    {.field = "type", .member = &CommandRequest::type, .max_bytes = kMaxTypeBytes},
+    {.field = "request_id",
+     .member = &CommandRequest::request_id,
+     .of_repeat = false,
+     .of_work = false},
+    {.field = "label", .member = &CommandRequest::label, .of_repeat = false},
+    {.field = "ordering_key", .member = &CommandRequest::ordering_key},
+    {.field = "replay_of", .member = &CommandRequest::replay_of, .max_bytes = 0, .of_work = false},
+    {.field = "subject", .member = &CommandRequest::subject, .max_bytes = 0, .of_work = false},
+    {.field = "tracestate",
+     .member = &CommandRequest::tracestate,
+     .max_bytes = 0,
+     .of_repeat = false,
+     .of_work = false},
+    {.field = "baggage",
+     .member = &CommandRequest::baggage,
+     .max_bytes = 0,
+     .of_repeat = false,
+     .of_work = false},
 };
 
 // An accepted request. Constant, and shared by all readers of the command.
@@ -59,18 +97,18 @@ class CommandSpec {
   CommandSpec(CommandId command_id, const CommandRequest& request, absl::Time now, uint64_t number,
               std::shared_ptr<const CommandDeadlines> clocks);
 
-  absl::string_view client_id() const { return Name(0); }
-  absl::string_view target() const { return Name(1); }
-  absl::string_view type() const { return Name(2); }
-  absl::string_view request_id() const { return Name(3); }
-  absl::string_view label() const { return Name(4); }
-  absl::string_view ordering_key() const { return Name(5); }
+  absl::string_view client_id() const { return Name<&CommandRequest::client_id>(); }
+  absl::string_view target() const { return Name<&CommandRequest::target>(); }
+  absl::string_view type() const { return Name<&CommandRequest::type>(); }
+  absl::string_view request_id() const { return Name<&CommandRequest::request_id>(); }
+  absl::string_view label() const { return Name<&CommandRequest::label>(); }
+  absl::string_view ordering_key() const { return Name<&CommandRequest::ordering_key>(); }
   // Id of the command that it replays; empty if none.
-  absl::string_view replay_of() const { return Name(6); }
-  absl::string_view subject() const { return Name(7); }
+  absl::string_view replay_of() const { return Name<&CommandRequest::replay_of>(); }
+  absl::string_view subject() const { return Name<&CommandRequest::subject>(); }
   // Companions of `trace`.
-  absl::string_view tracestate() const { return Name(8); }
-  absl::string_view baggage() const { return Name(9); }
+  absl::string_view tracestate() const { return Name<&CommandRequest::tracestate>(); }
+  absl::string_view baggage() const { return Name<&CommandRequest::baggage>(); }
 
   // True if `request`, sent again with the same request_id, asks for the same command.
   bool IsFor(const CommandRequest& request) const;
@@ -107,13 +145,22 @@ class CommandSpec {
   const TraceContext trace;
 
  private:
-  static constexpr size_t kNames = 10;
+  static constexpr size_t kNames = std::size(kCommandNames);
 
   // The request that created this.
   CommandRequest Request() const;
-  absl::string_view Name(size_t index) const {
+  absl::string_view NameAt(size_t index) const {
     const size_t begin = index == 0 ? 0 : ends_[index - 1];
     return absl::string_view(names_.data() + begin, ends_[index] - begin);
+  }
+  template <std::string CommandRequest::*kMember>
+  absl::string_view Name() const {
+    constexpr size_t kIndex = [] {
+      size_t index = 0;
+      while (kCommandNames[index].member != kMember) ++index;
+      return index;
+    }();
+    return NameAt(kIndex);
   }
 
   mutable std::atomic<bool> read_{false};  // The only member that changes.

@@ -4,20 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/limits.h"
+
 namespace callslip::tracker {
 
-// The limits of the command table, with their reasons. "Seed" is the correlation-id specification
+// The limits of the command table, with their reasons; those of params and results are in
+// common/limits.h. "Seed" is the correlation-id specification
 // that Callslip implements.
 
 // Names that callers choose: long enough for a UUID with a prefix, short enough to log.
 inline constexpr size_t kMaxNameBytes = 128;
 inline constexpr size_t kMaxTypeBytes = 64;
 inline constexpr size_t kMaxErrorCodeBytes = 64;
-// A script or a form's worth of text; larger inputs belong behind a URL.
-inline constexpr size_t kMaxParamsBytes = size_t{1} << 20;
-// A full-page screenshot as base64. Including its envelope, it stays below the 10 MiB that MCP
-// clients accept as one line.
-inline constexpr size_t kMaxResultBytes = size_t{8} << 20;
 // Tab id and URL; browsers truncate URLs at 2 KiB to 8 KiB.
 inline constexpr size_t kMaxContextBytes = size_t{8} << 10;
 // Texts for people are truncated, not refused, because they come with an outcome that must not be
@@ -78,10 +76,10 @@ struct CommandLimits {
   int64_t waits_of_client = 25'000;
   // Each change of a client's command is compared with all of its filters.
   int64_t filters_of_client = 64;
-  // Of viewers and administrators that watch one client, or all: 16 of them with the maximum each.
+  // Of roles that see all clients and watch one client, or all: 16 of them with the maximum each.
   int64_t filters_of_others = 1024;
   // Bytes that wait for the readers of all filters. One client gets at most half of them, each
-  // further client half of the rest; viewers and administrators count as one.
+  // further client half of the rest; roles that see all clients count as one.
   int64_t feed_bytes = int64_t{128} << 20;
   // Ids in each partition that are answered with "removed"; beyond that the oldest are answered
   // with "unknown".

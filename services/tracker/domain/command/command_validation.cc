@@ -48,13 +48,11 @@ absl::Status CompleteAndCheck(CommandRequest& request, absl::Time now) {
     static const auto& no_params = *new Payload(std::make_shared<const std::string>("{}"));
     request.params = no_params;
   }
-  RETURN_IF_ERROR(CheckName("client_id", request.client_id));
-  RETURN_IF_ERROR(CheckName("target", request.target));
-  RETURN_IF_ERROR(CheckName("request_id", request.request_id));
-  RETURN_IF_ERROR(CheckName("label", request.label));
-  RETURN_IF_ERROR(CheckName("ordering_key", request.ordering_key));
+  for (const CommandName& name : kCommandNames) {
+    if (name.max_bytes == 0) continue;
+    RETURN_IF_ERROR(CheckText(name.field, request.*name.member, name.max_bytes));
+  }
   if (request.type.empty()) return InvalidField("type", "is required");
-  RETURN_IF_ERROR(CheckText("type", request.type, kMaxTypeBytes));
   if (request.params->size() > kMaxParamsBytes) {
     return InvalidField("params", absl::StrCat("has ", request.params->size(), " bytes, at most ",
                                                kMaxParamsBytes, " are accepted"));

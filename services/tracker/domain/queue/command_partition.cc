@@ -91,8 +91,7 @@ absl::Status CommandPartition::CheckRoomLocked(const CommandRequest& request,
     const int64_t depth = queue->backlog.depth();
     if (depth >= limits.queued) return QueueFull(request.target, depth, false);
   }
-  const auto bytes =
-      static_cast<int64_t>(request.params->size() + request.companions.baggage.size());
+  const auto bytes = static_cast<int64_t>(request.params->size() + request.baggage.size());
   const Usage& all = shared_->usage;
   const Usage& own = account.usage;
   if (all.commands() >= limits.commands) return TooManyCommands(limits.commands, false);
