@@ -4,7 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "boost/asio/async_result.hpp"
+#include "boost/asio/bind_cancellation_slot.hpp"
 #include "boost/asio/steady_timer.hpp"
+#include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "common/error_details.h"
 #include "google/protobuf/duration.pb.h"
@@ -93,14 +95,20 @@ boost::asio::awaitable<absl::Status> GrpcCalls::SendRepeatedly(const Rpc& rpc,
                                                                const Message& request,
                                                                CallOptions options,
                                                                Message* response) {
+  // The call goes on if its caller is cancelled, so its pauses do too.
+  const bool throws = co_await boost::asio::this_coro::throw_if_cancelled();
+  co_await boost::asio::this_coro::throw_if_cancelled(false);
   const absl::Time until = clock_.Now() + *options.deadline;
+  absl::Status status;
   while (true) {
-    absl::Status status =
-        co_await SendOnce(rpc, request, until - clock_.Now(), options.trace, response);
-    if (!IsOfConnection(status) || clock_.Now() + kRetryPause >= until) co_return status;
+    status = co_await SendOnce(rpc, request, until - clock_.Now(), options.trace, response);
+    if (!IsOfConnection(status) || clock_.Now() + kRetryPause >= until) break;
     boost::asio::steady_timer pause(executor_, absl::ToChronoNanoseconds(kRetryPause));
-    co_await pause.async_wait(boost::asio::use_awaitable);
+    co_await pause.async_wait(boost::asio::bind_cancellation_slot(boost::asio::cancellation_slot(),
+                                                                  boost::asio::use_awaitable));
   }
+  co_await boost::asio::this_coro::throw_if_cancelled(throws);
+  co_return status;
 }
 
 std::unique_ptr<MessageSource> GrpcCalls::Begin(const MethodDescriptor& method,

@@ -27,6 +27,7 @@ namespace callslip {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // Answers each call as the test says, whatever its method is.
 class AnyTracker final : public grpc::CallbackGenericService {
@@ -49,6 +50,11 @@ class AnyTracker final : public grpc::CallbackGenericService {
     MutexLock lock(&mutex_);
     return calls_;
   }
+  // The bytes of the requests.
+  std::vector<std::string> requests() {
+    MutexLock lock(&mutex_);
+    return requests_;
+  }
   // Waits for a call that is held, or that was cancelled.
   void Await(int held, int cancelled) {
     MutexLock lock(&mutex_);
@@ -63,6 +69,7 @@ class AnyTracker final : public grpc::CallbackGenericService {
       StartRead(&request_);
     }
     void OnReadDone(bool) override {
+      tracker_->Keep(request_);
       if (answer_.is_held) return tracker_->Note(&tracker_->held_);
       Go();
     }
@@ -96,6 +103,12 @@ class AnyTracker final : public grpc::CallbackGenericService {
     calls_.push_back(method);
     return answer_(static_cast<int>(calls_.size()));
   }
+  void Keep(grpc::ByteBuffer& request) {
+    grpc::Slice slice;
+    if (!request.DumpToSingleSlice(&slice).ok()) return;
+    MutexLock lock(&mutex_);
+    requests_.emplace_back(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
   void Note(int* count) {
     MutexLock lock(&mutex_);
     ++*count;
@@ -106,6 +119,7 @@ class AnyTracker final : public grpc::CallbackGenericService {
   Mutex mutex_;
   CondVar changed_;
   std::vector<std::string> calls_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> requests_ ABSL_GUARDED_BY(mutex_);
   int held_ = 0;
   int cancelled_ = 0;
 };
@@ -182,6 +196,30 @@ TEST_F(GrpcCallsTest, WhatCarriesARequestIdIsHandedInAgain) {
   EXPECT_THAT(tracker_->calls(),
               ElementsAre("RegisterCommand", "RegisterCommand", "ReplayCommand", "ReplayCommand",
                           "RequestAnnotations", "RequestAnnotations"));
+  const std::vector<std::string> requests = tracker_->requests();
+  for (size_t i = 0; i + 1 < requests.size(); i += 2) {
+    EXPECT_THAT(requests[i], HasSubstr("r-1"));
+    EXPECT_EQ(requests[i], requests[i + 1]);
+  }
+}
+
+TEST_F(GrpcCallsTest, ACallIsHandedInAgainThoughItsCallerHasLeft) {
+  boost::asio::cancellation_signal signal;
+  Serve([&](int call) {
+    if (call == 1) {
+      boost::asio::post(io_, boost::asio::use_future(
+                                 [&] { signal.emit(boost::asio::cancellation_type::terminal); }))
+          .get();
+    }
+    return FirstIsLost(call);
+  });
+  v1::RegisterCommandRequest request;
+  request.set_request_id("r-1");
+  auto ended = boost::asio::co_spawn(
+      io_, client_->Call(request),
+      boost::asio::bind_cancellation_slot(signal.slot(), boost::asio::use_future));
+  EXPECT_OK(ended.get());
+  EXPECT_THAT(tracker_->calls(), ElementsAre("RegisterCommand", "RegisterCommand"));
 }
 
 TEST_F(GrpcCallsTest, WhatCarriesNoneIsHandedInOnce) {

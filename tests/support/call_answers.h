@@ -3,10 +3,12 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "rpc_client/tracker_calls.h"
 
 namespace callslip {
@@ -26,9 +28,17 @@ class CallAnswers {
     };
   }
 
+  // The deadline of the last call with a Request; nullopt: the default.
+  template <typename Request>
+  std::optional<absl::Duration> DeadlineOf() const {
+    const auto deadline = deadlines_.find(Request::descriptor());
+    return deadline == deadlines_.end() ? std::nullopt : deadline->second;
+  }
+
   // UNIMPLEMENTED without an On() for its type.
-  absl::Status Answer(const google::protobuf::Message& request,
-                      google::protobuf::Message* response) const {
+  absl::Status Answer(const google::protobuf::Message& request, const CallOptions& options,
+                      google::protobuf::Message* response) {
+    deadlines_[request.GetDescriptor()] = options.deadline;
     const auto answer = answers_.find(request.GetDescriptor());
     if (answer == answers_.end()) return absl::UnimplementedError("the test does not answer it");
     return answer->second(request, response);
@@ -39,6 +49,7 @@ class CallAnswers {
       const google::protobuf::Descriptor*,
       std::function<absl::Status(const google::protobuf::Message&, google::protobuf::Message*)>>
       answers_;
+  std::map<const google::protobuf::Descriptor*, std::optional<absl::Duration>> deadlines_;
 };
 
 }  // namespace callslip

@@ -58,11 +58,12 @@ class FakeTrackerCalls final : public TrackerCalls, public CallAnswers {
 
  protected:
   boost::asio::awaitable<absl::Status> Send(const google::protobuf::MethodDescriptor&,
-                                            const google::protobuf::Message& request, CallOptions,
+                                            const google::protobuf::Message& request,
+                                            CallOptions options,
                                             google::protobuf::Message* response) override {
     const auto executor = co_await boost::asio::this_coro::executor;
     co_await boost::asio::post(executor, boost::asio::use_awaitable);
-    co_return Answer(request, response);
+    co_return Answer(request, options, response);
   }
 
   std::unique_ptr<MessageSource> Begin(const google::protobuf::MethodDescriptor& method,

@@ -68,12 +68,12 @@ FakeTrackerClient::FakeTrackerClient(Clock* clock) : clock_(clock) {
 
 asio::awaitable<absl::Status> FakeTrackerClient::Send(
     const google::protobuf::MethodDescriptor& method, const google::protobuf::Message& request,
-    CallOptions, google::protobuf::Message* response) {
+    CallOptions options, google::protobuf::Message* response) {
   const bool lists = method.name() == "ListCommands";
   if (lists) ++lists_;
   co_await Yield();
   if (lists && on_list != nullptr) co_await on_list();
-  co_return Answer(request, response);
+  co_return Answer(request, options, response);
 }
 
 void FakeTrackerClient::TakeStep(v1::Command& command, absl::Duration) {

@@ -102,6 +102,7 @@ TEST_F(SessionAgentsTest, SetsModesAndOptions) {
   EXPECT_EQ(controls_[0].control().mode_id(), "plan");
   EXPECT_EQ(controls_[1].control().config_option().id(), "o");
   EXPECT_EQ(controls_[1].control().config_option().value(), "v");
+  EXPECT_EQ(client_.DeadlineOf<v1::ControlAgentRequest>(), absl::Seconds(9));
 }
 
 TEST_F(SessionAgentsTest, RefusesAControlThatIsNone) {
@@ -131,6 +132,7 @@ TEST_F(SessionAgentsTest, ASessionWithAnAgentStartsItUnlessToldOtherwise) {
   ASSERT_THAT(controls_, SizeIs(1));
   EXPECT_EQ(controls_[0].session_id(), "s-9");
   EXPECT_EQ(controls_[0].control().action(), v1::AGENT_ACTION_START);
+  EXPECT_EQ(client_.DeadlineOf<v1::ControlAgentRequest>(), absl::Seconds(9));
 }
 
 }  // namespace

@@ -94,9 +94,10 @@ class FakeCalls final : public TrackerCalls, private CallAnswers {
 
  protected:
   boost::asio::awaitable<absl::Status> Send(const google::protobuf::MethodDescriptor&,
-                                            const google::protobuf::Message& request, CallOptions,
+                                            const google::protobuf::Message& request,
+                                            CallOptions options,
                                             google::protobuf::Message* response) override {
-    const absl::Status answered = Answer(request, response);
+    const absl::Status answered = Answer(request, options, response);
     if (!answered.ok()) {
       const auto executor = co_await boost::asio::this_coro::executor;
       co_await boost::asio::post(executor, boost::asio::use_awaitable);

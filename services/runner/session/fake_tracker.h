@@ -21,7 +21,7 @@ namespace callslip::runner {
 
 // A tracker with the log of one session. Answers each append as the test specifies, and stores the
 // other requests.
-class FakeTracker final : public TrackerCalls, private CallAnswers {
+class FakeTracker final : public TrackerCalls, public CallAnswers {
  public:
   enum class How { kRecord, kLoseCall, kLoseAnswer, kRefuse, kBreak };
 
@@ -106,9 +106,10 @@ class FakeTracker final : public TrackerCalls, private CallAnswers {
 
  protected:
   boost::asio::awaitable<absl::Status> Send(const google::protobuf::MethodDescriptor&,
-                                            const google::protobuf::Message& request, CallOptions,
+                                            const google::protobuf::Message& request,
+                                            CallOptions options,
                                             google::protobuf::Message* response) override {
-    co_return Answer(request, response);
+    co_return Answer(request, options, response);
   }
   // Only messages can be received.
   std::unique_ptr<MessageSource> Begin(const google::protobuf::MethodDescriptor&,

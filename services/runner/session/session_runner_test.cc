@@ -226,6 +226,7 @@ TEST_F(SessionRunnerTest, AnImageThatIsLeftOutIsToldToPeopleToo) {
     for (const v1::SessionEvent& event : tracker_.log)
       absl::StrAppend(&told, MemberOf(event, "message"));
     EXPECT_EQ(told, row.told);
+    EXPECT_EQ(tracker_.DeadlineOf<v1::GetImageRequest>(), absl::Seconds(30));
     runner_->Release();
     PassUntil([this] { return runner_->is_asleep(); });
   }
