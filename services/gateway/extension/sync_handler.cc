@@ -47,8 +47,11 @@ boost::asio::awaitable<HttpResponse> SyncHandler::Handle(
   const auto proves = [](const auto& report) { return !report.lease_token().empty(); };
   const bool all_prove =
       absl::c_all_of(sync->results, proves) && absl::c_all_of(sync->heartbeats, proves);
-  if (!all_prove && request->principal.scope.holds()) co_return LeaseMissing();
-  const absl::Status taken = co_await TakeReports(request->principal, *sync);
+  const Principal principal = request->principal;
+  if (!all_prove && principal.scope.holds()) co_return LeaseMissing();
+  // The results can be large: none is held twice.
+  const std::shared_ptr<void> place = LeaveBody(request);
+  const absl::Status taken = co_await TakeReports(principal, *sync);
   if (!taken.ok()) co_return ErrorResponse(taken);
   absl::StatusOr<Json> commands = co_await TakeCommands(*sync);
   if (!commands.ok()) co_return ErrorResponse(commands.status());
@@ -68,9 +71,9 @@ boost::asio::awaitable<HttpResponse> SyncHandler::Handle(
 }
 
 boost::asio::awaitable<absl::Status> SyncHandler::TakeReports(const Principal& principal,
-                                                              const SyncRequest& sync) const {
-  for (const v1::CompleteCommandRequest& result : sync.results) {
-    const absl::Status completed = co_await Complete(result);
+                                                              SyncRequest& sync) const {
+  for (v1::CompleteCommandRequest& result : sync.results) {
+    const absl::Status completed = co_await Complete(std::move(result));
     if (IsUnreachable(completed)) co_return completed;
   }
   for (const v1::AcknowledgeCommandRequest& heartbeat : sync.heartbeats) {
@@ -95,15 +98,20 @@ boost::asio::awaitable<absl::Status> SyncHandler::TakeReports(const Principal& p
 
 boost::asio::awaitable<absl::Status> SyncHandler::Complete(
     v1::CompleteCommandRequest result) const {
-  const auto completed = co_await tracker_->Call(result);
+  v1::CompleteCommandRequest refused;
+  refused.set_command_id(result.command_id());
+  refused.set_lease_token(result.lease_token());
+  refused.set_place(result.place());
+  refused.set_context(result.context());
+  const auto completed = co_await tracker_->Call(std::move(result));
   if (completed.ok()) co_return absl::OkStatus();
   if (DetailsOf(completed.status()).reason != "result_too_large") co_return completed.status();
-  v1::CommandError& error = *result.mutable_error();
+  v1::CommandError& error = *refused.mutable_error();
   error.set_code("result_too_large");
   error.set_message(std::string(completed.status().message()));
   error.set_hint("Ask for less at once.");
   error.set_may_have_executed(true);
-  const auto failed = co_await tracker_->Call(std::move(result));
+  const auto failed = co_await tracker_->Call(std::move(refused));
   co_return failed.status();
 }
 

@@ -22,8 +22,9 @@ class SyncHandler {
  private:
   // Fails only if the tracker is unreachable: the caller then sends everything again, which is
   // harmless.
+  // Moves the results out of `sync`.
   boost::asio::awaitable<absl::Status> TakeReports(const Principal& principal,
-                                                   const SyncRequest& sync) const;
+                                                   SyncRequest& sync) const;
   boost::asio::awaitable<absl::Status> Complete(v1::CompleteCommandRequest result) const;
   // Leases the commands for the caller, in its own format. Ends those that the format cannot
   // express.
