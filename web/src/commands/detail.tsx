@@ -12,7 +12,7 @@ import {cancel, replay} from './act.ts';
 import {mayHaveRun} from './groups.ts';
 import {rows, store} from './live.ts';
 import {isEnded, isFailed, workerOf, type CommandDetail} from './model.ts';
-import {commandPath, State} from './row_parts.tsx';
+import {commandPath, State} from './state.tsx';
 import {deadlinesOf, lasted, phasesOf, spanRows, traceIdOf} from './timeline.ts';
 import {TimelineBar} from './timeline_bar.tsx';
 

@@ -9,7 +9,7 @@ import {replayAll, type Replayed} from './act.ts';
 import {groupings, groupsOf, type Group, type GroupBy} from './groups.ts';
 import {failed as notListed, isListed, rows, store, useCommandFeed} from './live.ts';
 import {endedAt, isFailed} from './model.ts';
-import {State} from './row_parts.tsx';
+import {State} from './state.tsx';
 import {lasted} from './timeline.ts';
 
 // Initial number of commands shown in a group.

@@ -1,5 +1,6 @@
 // The page /ui/commands: all commands, live, with filters in the address (status, target, q), next to the detail of the
 // command with the id in the address: /ui/commands/{id}.
+import type {ComponentChildren} from 'preact';
 import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {go, place, setQuery} from '../router.ts';
 import {now} from '../ui/clock.ts';
@@ -8,7 +9,7 @@ import {visible} from '../ui/visible.ts';
 import {CommandDetailView} from './detail.tsx';
 import {failed, feed, isListed, rows, store, useCommandFeed} from './live.ts';
 import {filterOf, filterStatuses, isEnded, matches, type Command, type CommandFilter} from './model.ts';
-import {commandPath, State} from './row_parts.tsx';
+import {commandPath, State} from './state.tsx';
 import {useRowWindow} from './row_window.ts';
 import {TimelineBar} from './timeline_bar.tsx';
 import {lasted} from './timeline.ts';
@@ -130,8 +131,7 @@ function Table({shown, selected}: {shown: readonly Command[]; selected: string})
       <table aria-label="Commands" aria-rowcount={shown.length + 1}>
         <thead>
           <tr aria-rowindex={1}>
-            <th scope="col">Type</th><th scope="col">Status</th><th scope="col" class="wide">Target</th>
-            <th scope="col">Age</th><th scope="col" class="wide">Timeline</th><th scope="col" class="wider">ID</th>
+            {columns.map(each => <th key={each.title} scope="col" class={each.class}>{each.title}</th>)}
           </tr>
         </thead>
         <tbody>
@@ -153,9 +153,9 @@ interface RowProps {
   onActive: (id: string) => void;
 }
 
-function Row({command, index, isSelected, isActive, onActive}: RowProps) {
+function Row(props: RowProps) {
+  const {command, index, isSelected} = props;
   const id = command.correlation_id;
-  const fraction = command.progress?.fraction;
   const isGone = store.isGone(id);
   return (
     <tr aria-rowindex={index + 2} aria-current={isSelected ? 'true' : undefined} data-status={command.status}
@@ -164,15 +164,39 @@ function Row({command, index, isSelected, isActive, onActive}: RowProps) {
         if (event.target instanceof Element && event.target.closest('a')) return;
         go(commandPath(id));
       }}>
-      <td>
-        <a href={commandPath(id)} data-id={id} tabIndex={isActive ? 0 : -1} onFocus={() => onActive(id)}>{visible(command.command)}</a>
-      </td>
-      <td><State command={command} />{!isEnded(command) && fraction ? <span class="progress"> {Math.round(fraction * 100)} %</span> : null}
-        {(command.attempt ?? 0) > 1 && <span class="warn"> ×{command.attempt}<span class="sr"> attempts</span></span>}
-      </td>
-      <td class="wide">{visible(command.target)}</td>
-      <td class="number">{lasted(Math.max(0, now.value - Date.parse(command.created_at)))}</td>
-      <td class="wide"><TimelineBar command={command} now={now.value} /></td>
-      <td class="wider"><code>{id.length > 14 ? `…${id.slice(-8)}` : id}</code></td>
+      {columns.map(each => <td key={each.title} class={each.class}>{each.cell(props)}</td>)}
     </tr>);
 }
+
+// The classes set widths, and hide a column where the window is narrow: commands.css.
+const columns: readonly {title: string; class: string; cell: (row: RowProps) => ComponentChildren}[] = [
+  {
+    title: 'Type',
+    class: 'type',
+    cell: ({command: {command, correlation_id: id}, isActive, onActive}) => (
+      <a href={commandPath(id)} data-id={id} tabIndex={isActive ? 0 : -1} onFocus={() => onActive(id)}>{visible(command)}</a>),
+  },
+  {
+    title: 'Status',
+    class: 'status',
+    cell: ({command}) => {
+      const fraction = command.progress?.fraction;
+      return (<>
+        <State command={command} />{!isEnded(command) && fraction ? <span class="progress"> {Math.round(fraction * 100)} %</span> : null}
+        {(command.attempt ?? 0) > 1 && <span class="warn"> ×{command.attempt}<span class="sr"> attempts</span></span>}
+      </>);
+    },
+  },
+  {title: 'Target', class: 'wide', cell: ({command}) => visible(command.target)},
+  {
+    title: 'Age',
+    class: 'age number',
+    cell: ({command}) => lasted(Math.max(0, now.value - Date.parse(command.created_at))),
+  },
+  {title: 'Timeline', class: 'wide', cell: ({command}) => <TimelineBar command={command} now={now.value} />},
+  {
+    title: 'ID',
+    class: 'id wider',
+    cell: ({command: {correlation_id: id}}) => <code>{id.length > 14 ? `…${id.slice(-8)}` : id}</code>,
+  },
+];

@@ -1,7 +1,7 @@
 import {useEffect, useState} from 'preact/hooks';
 import {ApiError, canAct, get, isAway, post} from '../api/http.ts';
 import {isEnded, isFailed, type Command, type CommandDetail} from '../commands/model.ts';
-import {commandPath, State} from '../commands/row_parts.tsx';
+import {commandPath, State} from '../commands/state.tsx';
 import {lasted, phasesOf} from '../commands/timeline.ts';
 import {TimelineBar} from '../commands/timeline_bar.tsx';
 import {now} from '../ui/clock.ts';
