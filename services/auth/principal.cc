@@ -1,5 +1,7 @@
 #include "auth/principal.h"
 
+#include <iterator>
+
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -31,11 +33,18 @@ absl::Status NotYourTarget(const Principal& principal, absl::string_view what,
 
 std::vector<Role> RoleSet::List() const {
   std::vector<Role> roles;
-  for (const Role role : {Role::kClient, Role::kWorker, Role::kViewer, Role::kAdmin, Role::kRunner,
-                          Role::kGateway, Role::kLocal}) {
-    if (Has(role)) roles.push_back(role);
-  }
+  absl::c_copy_if(kTokenRoles, std::back_inserter(roles), [this](Role role) { return Has(role); });
+  if (Has(Role::kLocal)) roles.push_back(Role::kLocal);
   return roles;
+}
+
+std::string RoleNames(RoleSet roles) {
+  std::vector<absl::string_view> names;
+  for (const Role role : roles.List()) names.push_back(RoleName(role));
+  if (names.size() < 2) return absl::StrJoin(names, "");
+  const absl::string_view last = names.back();
+  names.pop_back();
+  return absl::StrCat(absl::StrJoin(names, ", "), " or ", last);
 }
 
 absl::string_view RoleName(Role role) {
@@ -65,7 +74,7 @@ std::optional<Role> ParseRole(absl::string_view name) {
   return std::nullopt;
 }
 
-bool MaySubmit(Role role) { return RoleSet{Role::kClient, Role::kAdmin, Role::kLocal}.Has(role); }
+bool MaySubmit(Role role) { return kWriters.Has(role) || role == Role::kLocal; }
 
 std::string OnBehalfOf(const Principal& principal) {
   if (!SeesAllClients(principal.role)) return principal.name;
@@ -93,7 +102,7 @@ absl::Status EnforceScope(const Principal& principal, std::string& target, std::
   return absl::OkStatus();
 }
 
-bool SeesAllClients(Role role) { return RoleSet{Role::kViewer, Role::kAdmin}.Has(role); }
+bool SeesAllClients(Role role) { return kOperators.Has(role); }
 
 bool IsPrincipalName(absl::string_view text) {
   constexpr size_t kMaxBytes = 64;

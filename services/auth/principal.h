@@ -28,7 +28,7 @@ enum class Role {
 inline constexpr std::array kTokenRoles = {Role::kClient, Role::kWorker, Role::kViewer,
                                            Role::kAdmin,  Role::kRunner, Role::kGateway};
 
-// "client", "worker", "viewer", "admin", "runner", "gateway" or "local".
+// As in the token file: "client".
 absl::string_view RoleName(Role role);
 
 // Nullopt if `name` is not a role that a token can have.
@@ -44,6 +44,10 @@ class RoleSet {
   constexpr void Add(Role role) { bits_ |= BitOf(role); }
   constexpr bool Has(Role role) const { return (bits_ & BitOf(role)) != 0; }
   constexpr bool empty() const { return bits_ == 0; }
+  constexpr RoleSet operator|(RoleSet other) const {
+    other.bits_ |= bits_;
+    return other;
+  }
   // In the order of their declaration.
   std::vector<Role> List() const;
 
@@ -53,11 +57,17 @@ class RoleSet {
   uint32_t bits_ = 0;
 };
 
+// "client, viewer or admin".
+std::string RoleNames(RoleSet roles);
+
+// See the data of all clients and change nothing, not even by looking.
+inline constexpr RoleSet kReadOnlyRoles = {Role::kViewer};
+
 // The roles that can use certain routes of the gateway, in addition to `local`.
-inline constexpr RoleSet kReaders = {Role::kClient, Role::kViewer, Role::kAdmin};
 inline constexpr RoleSet kWriters = {Role::kClient, Role::kAdmin};
 inline constexpr RoleSet kWorkers = {Role::kWorker, Role::kAdmin};
-inline constexpr RoleSet kOperators = {Role::kViewer, Role::kAdmin};
+inline constexpr RoleSet kOperators = kReadOnlyRoles | RoleSet{Role::kAdmin};
+inline constexpr RoleSet kReaders = kWriters | kReadOnlyRoles;
 
 // Whether the role can submit and end commands.
 bool MaySubmit(Role role);
@@ -94,7 +104,7 @@ bool IsPrincipalName(absl::string_view text);
 bool IsProviderName(absl::string_view name);
 
 // How a gateway names, in `client_id`, the caller for whom it calls the tracker: the name, followed
-// by the role if that sees more than a client, as in `bob@viewer`.
+// by the role if that sees more than a client, as in `bob@admin`.
 std::string OnBehalfOf(const Principal& principal);
 
 // Checks that a worker can take commands of `target` (empty: `browser`) under the name `worker_id`

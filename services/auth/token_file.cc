@@ -122,8 +122,9 @@ class Parser {
   absl::StatusOr<Principal> PrincipalOf(const std::vector<absl::string_view>& fields) {
     const std::optional<Role> role = ParseRole(fields[0]);
     if (!role.has_value()) {
-      return Broken(
-          "it must begin with client, worker, viewer, admin, runner, gateway or session-key");
+      RoleSet roles;
+      for (const Role known : kTokenRoles) roles.Add(known);
+      return Broken(absl::StrCat("it must begin with session-key, ", RoleNames(roles)));
     }
     if (!IsPrincipalName(fields[1])) {
       return Broken("a name is 1 to 64 characters of a-z, 0-9, '.', '_' and '-'");

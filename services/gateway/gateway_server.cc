@@ -266,7 +266,7 @@ struct GatewayServer::Parts {
       AddLoginWays(*router, credentials != nullptr, provider_login.get());
     }
     router->Add(
-        "POST", "/mcp", kReaders,  // Viewers get the read-only tools.
+        "POST", "/mcp", kReaders,  // Read-only roles get the read-only tools.
         [this](const std::shared_ptr<HttpRequest>& request, Responder responder) {
           mcp.HandlePost(*request, std::move(responder));
         },

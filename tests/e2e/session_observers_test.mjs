@@ -6,7 +6,7 @@ import { stretched } from '../support/patience.js';
 import { Services } from './support/services.js';
 import { Follower, Sessions, range } from './support/watcher.js';
 
-const OBSERVERS = 1000;
+const READ_ONLY = 1000;
 const CALLS = 20;
 const EVENTS_OF_CALL = 10;
 
@@ -32,7 +32,7 @@ describe('observers of a session', { timeout: stretched(240_000) }, () => {
 
   test('a thousand are told everything in order, whoever stalls', () => services.step(async () => {
     const id = await sessions.create();
-    const all = await watchers(id, OBSERVERS);
+    const all = await watchers(id, READ_ONLY);
     const [stalled, ...others] = all;
     const closed = once(stalled.socket, 'close');
     stalled.socket.pause();

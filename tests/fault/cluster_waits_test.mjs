@@ -18,7 +18,7 @@ const PER_TARGET = 100;
 const PER_SUBSCRIPTION = 100;
 /** So many of them are held calls, the others subscriptions to a hundred each. */
 const HELD = 1 / 6;
-const OBSERVERS = 50;
+const READ_ONLY = 50;
 /** How many calls are under way at a time. */
 const AT_A_TIME = 32;
 
@@ -128,7 +128,7 @@ test('observers of a session at a tracker that is killed', { timeout: stretched(
   const [sessions, elsewhere] = [0, 1].map((i) => new Sessions(
     { gatewayUrl: fleet.gatewayUrl(i), gateway: fleet.gateways[i] }));
   const id = await sessions.create();
-  const watchers = await Promise.all(Array.from({ length: OBSERVERS },
+  const watchers = await Promise.all(Array.from({ length: READ_ONLY },
     (_, i) => (i % 2 === 0 ? sessions : elsewhere).watch(id)));
   await Promise.all(watchers.map((watcher) => watcher.ofType('connected')));
   const { last_seq: first } = await sessions.append(id, 'first');

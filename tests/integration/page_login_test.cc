@@ -63,6 +63,8 @@ TEST_F(PageLoginIntegrationTest, EverybodyMayAskWhoTheyAre) {
   const json me = json::parse(client_.Get("/api/me", LogIn('v'))->body);
   EXPECT_EQ(me["name"], "reader");
   EXPECT_EQ(me["role"], "viewer");
+  EXPECT_EQ(me["may_act"], false);
+  EXPECT_EQ(me["sees_all_clients"], true);
   EXPECT_EQ(me["tokens"], true);
   EXPECT_NE(me["version"], "");
   EXPECT_EQ(CodeOf(client_.Get("/api/me")), "token_missing");
@@ -70,6 +72,8 @@ TEST_F(PageLoginIntegrationTest, EverybodyMayAskWhoTheyAre) {
   httplib::Client client("127.0.0.1", open.gateway_address().port);
   const json local = json::parse(client.Get("/api/me")->body);
   EXPECT_EQ(local["role"], "local");
+  EXPECT_EQ(local["may_act"], true);
+  EXPECT_EQ(local["sees_all_clients"], false);
   EXPECT_EQ(local["tokens"], false);
 }
 

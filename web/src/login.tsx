@@ -38,7 +38,7 @@ export function Login() {
           </button>)}
         {ways?.token && (
           <>
-            <p>{`${provider ? 'Or sign' : 'Sign'} in with a client, viewer or admin token: the last word of its line in the gateway's token file.`}</p>
+            <p>{`${provider ? 'Or sign' : 'Sign'} in with a token: the last word of its line in the gateway's token file.`}</p>
             <label>Token
               <input name="token" type="password" autocomplete="current-password" required ref={node => { if (!provider) node?.focus(); }} />
             </label>

@@ -212,7 +212,7 @@ test('what was changed of a message that waits no more is left, unless nothing w
 });
 
 test('everybody has drafts of their own', () => {
-  const as = (name: string) => { me.value = {name, role: 'client', tokens: true, version: ''}; };
+  const as = (name: string) => { me.value = {name, role: 'client', may_act: true, sees_all_clients: false, tokens: true, version: ''}; };
   as('alice');
   draftOf('s').write('of alice');
   as('bob');

@@ -9,7 +9,7 @@ import {visible} from '../src/ui/visible.ts';
 import {openDocument} from './support/dom.ts';
 
 const root = openDocument();
-me.value = {name: 'somebody', role: 'local', tokens: false, version: ''};
+me.value = {name: 'somebody', role: 'local', may_act: true, sees_all_clients: false, tokens: false, version: ''};
 
 // What the question says, piece by piece.
 function asked(details: JsonObject, more: Partial<Permission> = {}): string[] {

@@ -171,7 +171,7 @@ class SessionPeer {
   asio::awaitable<absl::Status> AnswerPermission(JsonFields& data) {
     if (!MaySubmit(principal_.role)) {
       co_return ErrorWithDetails(absl::StatusCode::kPermissionDenied,
-                                 "A viewer may not answer questions.",
+                                 "Your role only reads: it may not answer questions.",
                                  {.reason = "role_not_allowed", .hint = "Use a client's token."});
     }
     auto request = RequestOf<v1::AnswerPermissionRequest>(data);

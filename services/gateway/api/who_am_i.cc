@@ -15,6 +15,8 @@ void AddWhoAmI(Router& router, bool tokens) {
     HttpResponse response;
     response.body = Dump(Json{{"name", who.name},
                               {"role", std::string(RoleName(who.role))},
+                              {"may_act", MaySubmit(who.role)},
+                              {"sees_all_clients", SeesAllClients(who.role)},
                               {"tokens", tokens},
                               {"version", kVersion}});
     co_return response;

@@ -356,7 +356,7 @@ McpServer::Outcome McpServer::ListTools(std::shared_ptr<Exchange> exchange) {
   }
   Json result = {{"tools", std::move(tools)}};
   if (exchange->era() == Era::kLegacy) co_return result;
-  // Private because viewers see fewer tools.
+  // Private because read-only roles see fewer tools.
   co_return Cacheable(std::move(result), kStaticTtlMs, "private");
 }
 
@@ -383,8 +383,9 @@ McpServer::Outcome McpServer::CallTool(std::shared_ptr<Exchange> exchange) {
                                 : "params.name is missing: name the tool to call.");
   }
   if (!tool->ReadOnly() && !MaySubmit(exchange->principal().role)) {
-    co_return InvalidParams(absl::StrCat("Your token is a viewer's, which may not call ",
-                                         tool->Name(), ". Ask for a client's."));
+    co_return InvalidParams(
+        absl::StrCat("Your token has the role ", RoleName(exchange->principal().role),
+                     ", which may not call ", tool->Name(), ". Ask for a client's token."));
   }
   const auto responses = message.params.find("inputResponses");
   if (responses != message.params.end() && !responses->is_object()) {
@@ -497,7 +498,8 @@ McpServer::Outcome McpServer::LegacyTask(std::shared_ptr<Exchange> exchange) {
   const auto& id = std::get<std::string>(task_id);
   if (method == "tasks/result") co_return co_await tasks_.Result(exchange, id);
   if (method == "tasks/cancel") {
-    if (!MaySubmit(exchange->principal().role)) co_return InvalidParams("Viewers may not cancel.");
+    if (!MaySubmit(exchange->principal().role))
+      co_return InvalidParams("Your role only reads: it may not cancel.");
     co_return co_await tasks_.CancelLegacy(exchange, id);
   }
   co_return co_await tasks_.GetLegacy(exchange, id);

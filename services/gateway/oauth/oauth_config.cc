@@ -39,8 +39,8 @@ void OAuthConfig::AddTo(OptionSet& options) {
               "The URL at which clients know this gateway, such as https://gw.example/mcp; tokens "
               "have to be for it");
   options.Add("oauth-scopes", &scopes,
-              "The role that a scope gives, SCOPE=ROLE each; of several counts the first of admin, "
-              "client, viewer and worker");
+              "The role that a scope gives, SCOPE=ROLE each; of several, the one with the most "
+              "rights counts");
   options.Add("oauth-principal-claim", &principal_claim,
               "The claim that identifies a caller; it becomes the owner of its commands");
   options.Add(

@@ -1,7 +1,5 @@
 #include "gateway/oauth/scope_roles.h"
 
-#include <array>
-
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -11,9 +9,10 @@
 namespace callslip::gateway {
 namespace {
 
-// By decreasing rights. A client can do more than a viewer, although it sees less, and a worker can
-// do nothing that they can.
-constexpr std::array kRanks = {Role::kAdmin, Role::kClient, Role::kViewer, Role::kWorker};
+// By decreasing rights. A client can do more than a read-only role, although it sees less, and a
+// worker can do nothing that they can.
+constexpr RoleSet kRanks[] = {{Role::kAdmin}, {Role::kClient}, kReadOnlyRoles, {Role::kWorker}};
+constexpr RoleSet kScopeRoles = kRanks[0] | kRanks[1] | kRanks[2] | kRanks[3];
 
 // A scope-token (RFC 6749, section 3.3).
 bool IsScope(absl::string_view text) {
@@ -24,9 +23,8 @@ bool IsScope(absl::string_view text) {
 
 absl::Status BadEntry(absl::string_view entry) {
   return absl::InvalidArgumentError(
-      absl::StrCat("\"", entry,
-                   "\" in --oauth-scopes is not SCOPE=ROLE with a role of client, viewer, worker "
-                   "and admin, or names a scope twice"));
+      absl::StrCat("\"", entry, "\" in --oauth-scopes is not SCOPE=ROLE with a role of ",
+                   RoleNames(kScopeRoles), ", or names a scope twice"));
 }
 
 }  // namespace
@@ -40,7 +38,7 @@ absl::StatusOr<ScopeRoles> ScopeRoles::Parse(const std::vector<std::string>& ent
     const std::optional<Role> role = ParseRole(entry.substr(sign + 1));
     const bool is_known =
         absl::c_any_of(parsed.entries_, [&](const auto& known) { return known.first == scope; });
-    if (is_known || !IsScope(scope) || !role.has_value() || !absl::c_linear_search(kRanks, *role)) {
+    if (is_known || !IsScope(scope) || !role.has_value() || !kScopeRoles.Has(*role)) {
       return BadEntry(entry);
     }
     parsed.entries_.emplace_back(std::move(scope), *role);
@@ -52,9 +50,9 @@ absl::StatusOr<ScopeRoles> ScopeRoles::Parse(const std::vector<std::string>& ent
 }
 
 std::optional<Role> ScopeRoles::RoleOf(const std::vector<std::string>& scopes) const {
-  for (const Role role : kRanks) {
+  for (const RoleSet rank : kRanks) {
     for (const auto& [scope, given] : entries_) {
-      if (given == role && absl::c_linear_search(scopes, scope)) return role;
+      if (rank.Has(given) && absl::c_linear_search(scopes, scope)) return given;
     }
   }
   return std::nullopt;

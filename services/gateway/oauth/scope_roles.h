@@ -15,12 +15,11 @@ namespace callslip::gateway {
 // The roles that scopes of the authorization server give here.
 class ScopeRoles {
  public:
-  // Parses entries `SCOPE=ROLE`; ROLE is client, viewer, worker or admin. INVALID_ARGUMENT if an
-  // entry is malformed, if a scope appears twice, or if there is no entry.
+  // Parses entries `SCOPE=ROLE`; ROLE is admin, client, worker or a read-only role.
+  // INVALID_ARGUMENT if an entry is malformed, if a scope appears twice, or if there is no entry.
   static absl::StatusOr<ScopeRoles> Parse(const std::vector<std::string>& entries);
 
-  // The first of admin, client, viewer and worker that one of `scopes` gives. Nullopt if none gives
-  // a role.
+  // The role with the most rights that one of `scopes` gives. Nullopt if none gives a role.
   std::optional<Role> RoleOf(const std::vector<std::string>& scopes) const;
 
   // As written, in their order.

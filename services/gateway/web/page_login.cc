@@ -159,8 +159,8 @@ HttpResponse PageLogin::LogIn(const HttpRequest& request) const {
       credentials_ == nullptr ? nullptr : credentials_->FindToken(token);
   if (credential == nullptr) {
     return ErrorResponse(401, "token_unknown", "The gateway does not know this token.",
-                         "Take that of a client, viewer or admin of the file that --token-file of "
-                         "the gateway names.");
+                         absl::StrCat("Use that of a ", RoleNames(kReaders),
+                                      " in the file that the gateway's --token-file names."));
   }
   return Answer(request, *credential, {.fingerprint = TokenFingerprint(token)}, token);
 }
@@ -175,10 +175,10 @@ HttpResponse PageLogin::Answer(const HttpRequest& request, const Credential& cre
                                Login login, absl::string_view secret) const {
   const Principal& who = credential.principal();
   if (!SeesThePage(who.role)) {
-    HttpResponse refusal = ErrorResponse(
-        403, "role_not_allowed",
-        absl::StrCat("A ", std::string(RoleName(who.role)), " may see nothing on the page."),
-        "Log in with the token of a client, viewer or admin.");
+    HttpResponse refusal =
+        ErrorResponse(403, "role_not_allowed",
+                      absl::StrCat("A ", RoleName(who.role), " may see nothing on the page."),
+                      absl::StrCat("Log in with the token of a ", RoleNames(kReaders), "."));
     refusal.refused = std::make_shared<const Principal>(who);
     return refusal;
   }

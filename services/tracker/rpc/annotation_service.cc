@@ -58,7 +58,7 @@ absl::Status AnnotationService::List(const CallContext& caller,
                                      const v1::ListAnnotationsRequest& request,
                                      v1::ListAnnotationsResponse& response) {
   // A peek collects nothing.
-  const bool peek = request.peek() || caller.role == Role::kViewer;
+  const bool peek = request.peek() || kReadOnlyRoles.Has(caller.role);
   ASSIGN_OR_RETURN(const DrawingPage page,
                    store_->List(caller.client_id, QueryFrom(request), request.page_size(),
                                 request.page_token(), clock_->Now()));

@@ -17,9 +17,7 @@ namespace {
 constexpr absl::string_view kAllClients = "*";
 
 // The roles that find other clients' objects by id. A runner can call only methods about sessions.
-bool FindsEverybodys(Role role) {
-  return RoleSet{Role::kViewer, Role::kAdmin, Role::kRunner}.Has(role);
-}
+bool FindsEverybodys(Role role) { return SeesAllClients(role) || role == Role::kRunner; }
 
 }  // namespace
 

@@ -74,8 +74,8 @@ struct CallContext {
 // see. Looking at a result there does not collect it.
 template <typename Look>
 auto FindOwnThenVisible(const CallContext& caller, Look look) {
-  // A viewer's look never collects a result, even if a client has the same name.
-  if (caller.role == Role::kViewer) return look(caller.scope);
+  // A look of a read-only role never collects a result, even if a client has the same name.
+  if (kReadOnlyRoles.Has(caller.role)) return look(caller.scope);
   auto found = look(ClientScope(caller.client_id));
   if (!caller.scope.is_all() || !absl::IsNotFound(found.status())) return found;
   return look(caller.scope);

@@ -1,5 +1,6 @@
 #include "tracker/server/rpc_access.h"
 
+#include "absl/strings/ascii.h"
 #include "callslip/tracker/v1/access.pb.h"
 
 namespace callslip::tracker {
@@ -7,23 +8,12 @@ namespace {
 
 RoleSet RolesOf(const v1::MethodAccess& access) {
   RoleSet roles;
-  for (const int role : access.roles()) {
-    switch (role) {
-      case v1::MethodAccess::CLIENT:
-        roles.Add(Role::kClient);
-        break;
-      case v1::MethodAccess::WORKER:
-        roles.Add(Role::kWorker);
-        break;
-      case v1::MethodAccess::VIEWER:
-        roles.Add(Role::kViewer);
-        break;
-      case v1::MethodAccess::RUNNER:
-        roles.Add(Role::kRunner);
-        break;
-      default:
-        break;
-    }
+  for (const int number : access.roles()) {
+    const auto role = static_cast<v1::MethodAccess::Role>(number);
+    if (role == v1::MethodAccess::READ_ONLY) roles = roles | kReadOnlyRoles;
+    const std::optional<Role> known =
+        ParseRole(absl::AsciiStrToLower(v1::MethodAccess::Role_Name(role)));
+    if (known.has_value()) roles.Add(*known);
   }
   return roles;
 }

@@ -1,6 +1,6 @@
 import {signal} from '@preact/signals';
 import {keep, stored} from '../ui/storage.ts';
-import type {Json, Me, Role} from './types.ts';
+import type {Json, Me} from './types.ts';
 
 // An error reported by the API, in the API's words.
 export class ApiError extends Error {
@@ -20,7 +20,7 @@ const keyName = 'callslip-login';
 
 interface Login {
   name: string;
-  role: Role;
+  role: string;
   key: string;
 }
 
@@ -44,13 +44,13 @@ export const me = signal<Me | null>(null);
 export const loginNeeded = signal<ApiError | null>(null);
 
 export const key = () => login?.key ?? null;
-export const canAct = () => me.value !== null && me.value.role !== 'viewer';
+export const canAct = () => me.value?.may_act === true;
 // Whether the gateway is not responding; the session list's connection detects this first.
 export const isAway = signal(false);
 // Whether actions can succeed now. If not, controls are disabled but keep what was typed.
 export const canActNow = () => canAct() && !isAway.value;
 // The client filter for sessions: `*` for users who can see the sessions of all clients.
-export const whose = () => (me.value?.role === 'admin' || me.value?.role === 'viewer' ? '*' : '');
+export const whose = () => (me.value?.sees_all_clients ? '*' : '');
 
 export async function call<T = Json>(
   method: string, path: string, body?: unknown, options: {signal?: AbortSignal; type?: string} = {},

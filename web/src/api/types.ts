@@ -3,10 +3,11 @@
 export type Json = null | boolean | number | string | Json[] | {[name: string]: Json};
 export type JsonObject = {[name: string]: Json};
 
-export type Role = 'client' | 'viewer' | 'admin' | 'local';
 export interface Me {
   name: string;
-  role: Role;
+  role: string;
+  may_act: boolean;
+  sees_all_clients: boolean;
   tokens: boolean;
   version: string;
 }
