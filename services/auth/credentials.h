@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_AUTH_CREDENTIALS_H_
-#define CALLSLIP_AUTH_CREDENTIALS_H_
+#pragma once
 
 #include <algorithm>
 #include <atomic>
@@ -91,5 +90,3 @@ class Credentials {
 std::optional<absl::string_view> BearerTokenOf(absl::string_view authorization);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_AUTH_CREDENTIALS_H_

@@ -49,20 +49,13 @@ std::string RoleNames(RoleSet roles) {
 
 absl::string_view RoleName(Role role) {
   switch (role) {
-    case Role::kClient:
-      return "client";
-    case Role::kWorker:
-      return "worker";
-    case Role::kViewer:
-      return "viewer";
-    case Role::kAdmin:
-      return "admin";
-    case Role::kRunner:
-      return "runner";
-    case Role::kGateway:
-      return "gateway";
-    case Role::kLocal:
-      return "local";
+    case Role::kClient: return "client";
+    case Role::kWorker: return "worker";
+    case Role::kViewer: return "viewer";
+    case Role::kAdmin: return "admin";
+    case Role::kRunner: return "runner";
+    case Role::kGateway: return "gateway";
+    case Role::kLocal: return "local";
   }
   return "unknown";
 }

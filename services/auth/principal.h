@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_AUTH_PRINCIPAL_H_
-#define CALLSLIP_AUTH_PRINCIPAL_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -117,5 +116,3 @@ absl::Status EnforceScope(const Principal& principal, std::string& target, std::
 inline constexpr char kLocalName[] = "local";
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_AUTH_PRINCIPAL_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_AUTH_REQUEST_SIGNATURE_H_
-#define CALLSLIP_AUTH_REQUEST_SIGNATURE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -58,5 +57,3 @@ bool IsProofOf(absl::string_view token, absl::string_view nonce, int status,
                std::optional<absl::string_view> body, absl::string_view proof);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_AUTH_REQUEST_SIGNATURE_H_

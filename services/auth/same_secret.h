@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_AUTH_SAME_SECRET_H_
-#define CALLSLIP_AUTH_SAME_SECRET_H_
+#pragma once
 
 #include "absl/strings/string_view.h"
 
@@ -10,5 +9,3 @@ namespace callslip {
 bool IsSameSecret(absl::string_view one, absl::string_view other);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_AUTH_SAME_SECRET_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_AUTH_SESSION_TOKEN_H_
-#define CALLSLIP_AUTH_SESSION_TOKEN_H_
+#pragma once
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
@@ -24,5 +23,3 @@ inline bool IsWellFormedSessionToken(absl::string_view token) {
 }
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_AUTH_SESSION_TOKEN_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_AUTH_SHA256_H_
-#define CALLSLIP_AUTH_SHA256_H_
+#pragma once
 
 #include <array>
 #include <string>
@@ -17,5 +16,3 @@ Sha256Digest Sha256(absl::string_view text);
 std::string Sha256Base64Url(absl::string_view text);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_AUTH_SHA256_H_

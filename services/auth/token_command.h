@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_AUTH_TOKEN_COMMAND_H_
-#define CALLSLIP_AUTH_TOKEN_COMMAND_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -19,5 +18,3 @@ absl::StatusOr<std::string> RunTokenCommand(std::vector<std::string> arguments,
                                             std::string token_file);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_AUTH_TOKEN_COMMAND_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_AUTH_TOKEN_FILE_H_
-#define CALLSLIP_AUTH_TOKEN_FILE_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -64,5 +63,3 @@ std::string TokenFingerprint(absl::string_view token);
 std::string NewToken();
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_AUTH_TOKEN_FILE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_AUTH_TOKEN_WATCH_H_
-#define CALLSLIP_AUTH_TOKEN_WATCH_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -39,5 +38,3 @@ class TokenWatch {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_AUTH_TOKEN_WATCH_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_CONFIG_H_
-#define CALLSLIP_BRIDGE_CONFIG_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -53,5 +52,3 @@ absl::StatusOr<BridgeConfig> CheckBridgeOptions(const BridgeOptions& options);
 std::vector<std::string> StartCommand(const std::string& program, const BridgeOptions& options);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_CONFIG_H_

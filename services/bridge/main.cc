@@ -50,15 +50,9 @@ bool ReadLines(LineReader& reader, Relay& relay) {
   do {
     std::string line;
     switch (reader.Next(line)) {
-      case LineReader::Event::kLine:
-        relay.HandleLine(std::move(line));
-        break;
-      case LineReader::Event::kTooLong:
-        relay.HandleTooLongLine(line);
-        break;
-      case LineReader::Event::kEnd:
-        RequestExit();
-        return false;
+      case LineReader::Event::kLine: relay.HandleLine(std::move(line)); break;
+      case LineReader::Event::kTooLong: relay.HandleTooLongLine(line); break;
+      case LineReader::Event::kEnd: RequestExit(); return false;
     }
   } while (reader.HasLine());
   return true;

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_ADDRESS_H_
-#define CALLSLIP_COMMON_ADDRESS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -29,5 +28,3 @@ struct Address {
 absl::StatusOr<Address> ParseAddress(absl::string_view text);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_ADDRESS_H_

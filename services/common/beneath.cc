@@ -30,13 +30,11 @@ absl::Status Error(int error, absl::string_view path) {
       return absl::PermissionDeniedError(absl::StrCat(path, " leads out of its directory"));
     case ELOOP:
       return absl::PermissionDeniedError(absl::StrCat(path, " has a symbolic link too many"));
-    case ENOENT:
-      return absl::NotFoundError(absl::StrCat(path, " is not there"));
+    case ENOENT: return absl::NotFoundError(absl::StrCat(path, " is not there"));
     case ENOTDIR:
       return absl::FailedPreconditionError(
           absl::StrCat(path, " has a file where it needs a directory"));
-    default:
-      return absl::ErrnoToStatus(error, std::string(path));
+    default: return absl::ErrnoToStatus(error, std::string(path));
   }
 }
 

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_BENEATH_H_
-#define CALLSLIP_COMMON_BENEATH_H_
+#pragma once
 
 #include <atomic>
 #include <string>
@@ -44,5 +43,3 @@ absl::Status WriteBeneath(int root, absl::string_view path, absl::string_view co
                           const std::atomic<bool>& is_wanted);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_BENEATH_H_

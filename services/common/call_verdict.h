@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_CALL_VERDICT_H_
-#define CALLSLIP_COMMON_CALL_VERDICT_H_
+#pragma once
 
 namespace callslip {
 
@@ -21,16 +20,11 @@ struct CallVerdict {
 // A call that may have executed something is never final: its outcome can still be looked up.
 inline CallVerdict VerdictOf(Executed executed, bool repeatable) {
   switch (executed) {
-    case Executed::kNo:
-      return {!repeatable, false, "Nothing was executed."};
-    case Executed::kAsked:
-      return {!repeatable, true, "This says nothing of what the command did."};
-    case Executed::kPerhaps:
-      break;
+    case Executed::kNo: return {!repeatable, false, "Nothing was executed."};
+    case Executed::kAsked: return {!repeatable, true, "This says nothing of what the command did."};
+    case Executed::kPerhaps: break;
   }
   return {false, true, "It may have been executed."};
 }
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_CALL_VERDICT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_CERTIFICATE_NAME_H_
-#define CALLSLIP_COMMON_CERTIFICATE_NAME_H_
+#pragma once
 
 #include "absl/strings/string_view.h"
 
@@ -14,5 +13,3 @@ enum class CertificateNameKind { kDns, kUri, kEmail, kIp };
 bool LooksLike(CertificateNameKind kind, absl::string_view name);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_CERTIFICATE_NAME_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_CLOCK_H_
-#define CALLSLIP_COMMON_CLOCK_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -76,5 +75,3 @@ class RealClock final : public Clock {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_CLOCK_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_CONFIG_H_
-#define CALLSLIP_COMMON_CONFIG_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -119,5 +118,3 @@ class OptionSet {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_CONFIG_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_DIRECTORIES_H_
-#define CALLSLIP_COMMON_DIRECTORIES_H_
+#pragma once
 
 #include <cstddef>
 #include <optional>
@@ -22,5 +21,3 @@ std::optional<std::string> RelativeTo(absl::string_view path, absl::string_view 
 size_t DepthOf(absl::string_view dir);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_DIRECTORIES_H_

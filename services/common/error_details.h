@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_ERROR_DETAILS_H_
-#define CALLSLIP_COMMON_ERROR_DETAILS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -34,5 +33,3 @@ absl::Status ErrorWithDetails(absl::StatusCode code, absl::string_view message,
 ErrorDetails DetailsOf(const absl::Status& status);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_ERROR_DETAILS_H_

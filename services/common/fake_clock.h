@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_FAKE_CLOCK_H_
-#define CALLSLIP_COMMON_FAKE_CLOCK_H_
+#pragma once
 
 #include <map>
 #include <memory>
@@ -38,5 +37,3 @@ class FakeClock final : public Clock {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_FAKE_CLOCK_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_FILE_LIMIT_H_
-#define CALLSLIP_COMMON_FILE_LIMIT_H_
+#pragma once
 
 #include <cstdint>
 
@@ -10,5 +9,3 @@ namespace callslip {
 int64_t RaiseFileLimit();
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_FILE_LIMIT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_FILE_WATCH_H_
-#define CALLSLIP_COMMON_FILE_WATCH_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -43,5 +42,3 @@ class FileWatch {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_FILE_WATCH_H_

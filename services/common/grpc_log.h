@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_GRPC_LOG_H_
-#define CALLSLIP_COMMON_GRPC_LOG_H_
+#pragma once
 
 namespace callslip {
 
@@ -9,5 +8,3 @@ namespace callslip {
 void LogWhatGrpcSays();
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_GRPC_LOG_H_

@@ -88,16 +88,11 @@ const char* SkipNumber(const char* at, const char* end) {
 const char* SkipScalar(const char* at, const char* end) {
   if (at == end) return nullptr;
   switch (*at) {
-    case '"':
-      return SkipJsonString(at + 1, end);
-    case 't':
-      return SkipWord(at, end, "true");
-    case 'f':
-      return SkipWord(at, end, "false");
-    case 'n':
-      return SkipWord(at, end, "null");
-    default:
-      return SkipNumber(at, end);
+    case '"': return SkipJsonString(at + 1, end);
+    case 't': return SkipWord(at, end, "true");
+    case 'f': return SkipWord(at, end, "false");
+    case 'n': return SkipWord(at, end, "null");
+    default: return SkipNumber(at, end);
   }
 }
 

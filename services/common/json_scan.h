@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_JSON_SCAN_H_
-#define CALLSLIP_COMMON_JSON_SCAN_H_
+#pragma once
 
 #include <cstddef>
 #include <optional>
@@ -63,5 +62,3 @@ bool IsJsonInteger(absl::string_view value);
 std::string OnOneLine(std::string text);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_JSON_SCAN_H_

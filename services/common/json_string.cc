@@ -36,8 +36,7 @@ const char* SkipEscape(const char* at, const char* end) {
     case 'f':
     case 'n':
     case 'r':
-    case 't':
-      return at + 1;
+    case 't': return at + 1;
   }
   uint32_t unit = 0;
   at = SkipUnit(at, end, unit);

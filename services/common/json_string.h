@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_JSON_STRING_H_
-#define CALLSLIP_COMMON_JSON_STRING_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -18,5 +17,3 @@ bool IsJsonString(absl::string_view value);
 std::optional<std::string> DecodeJsonString(absl::string_view value);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_JSON_STRING_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_LATENCY_HISTOGRAM_H_
-#define CALLSLIP_COMMON_LATENCY_HISTOGRAM_H_
+#pragma once
 
 #include <algorithm>
 #include <array>
@@ -132,5 +131,3 @@ class SharedLatencyHistogram {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_LATENCY_HISTOGRAM_H_

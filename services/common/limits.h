@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_LIMITS_H_
-#define CALLSLIP_COMMON_LIMITS_H_
+#pragma once
 
 #include <cstddef>
 
@@ -24,5 +23,3 @@ inline constexpr size_t kMaxResultBytes = size_t{8} << 20;
 inline constexpr int kMaxJsonValues = 200'000;
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_LIMITS_H_

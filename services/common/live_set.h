@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_LIVE_SET_H_
-#define CALLSLIP_COMMON_LIVE_SET_H_
+#pragma once
 
 #include <list>
 #include <memory>
@@ -70,5 +69,3 @@ class LiveSet {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_LIVE_SET_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_LOG_H_
-#define CALLSLIP_COMMON_LOG_H_
+#pragma once
 
 #include <initializer_list>
 #include <string>
@@ -30,5 +29,3 @@ bool IsLogged(LogLevel level);
 void Log(LogLevel level, absl::string_view event, std::initializer_list<LogField> fields = {});
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_LOG_H_

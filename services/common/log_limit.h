@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_LOG_LIMIT_H_
-#define CALLSLIP_COMMON_LOG_LIMIT_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -31,5 +30,3 @@ class LogLimit {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_LOG_LIMIT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_MEMORY_RELEASE_H_
-#define CALLSLIP_COMMON_MEMORY_RELEASE_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -61,5 +60,3 @@ class MemoryRelease {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_MEMORY_RELEASE_H_

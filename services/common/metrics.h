@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_METRICS_H_
-#define CALLSLIP_COMMON_METRICS_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -61,5 +60,3 @@ class MetricsPage {
 absl::Time ProcessStart();
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_METRICS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_METRICS_TEXT_H_
-#define CALLSLIP_COMMON_METRICS_TEXT_H_
+#pragma once
 
 #include <string>
 
@@ -23,5 +22,3 @@ struct MetricsAnswer {
 MetricsAnswer AnswerScrape(const MetricsPage& page, absl::string_view accept);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_METRICS_TEXT_H_

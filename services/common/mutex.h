@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_MUTEX_H_
-#define CALLSLIP_COMMON_MUTEX_H_
+#pragma once
 
 #include <condition_variable>
 #include <mutex>
@@ -92,5 +91,3 @@ class Notification {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_MUTEX_H_

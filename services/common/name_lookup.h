@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_NAME_LOOKUP_H_
-#define CALLSLIP_COMMON_NAME_LOOKUP_H_
+#pragma once
 
 #include <sys/socket.h>
 
@@ -67,5 +66,3 @@ class NameLookup {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_NAME_LOOKUP_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_RANDOM_H_
-#define CALLSLIP_COMMON_RANDOM_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -14,5 +13,3 @@ uint64_t Random64();
 std::string RandomHex128();
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_RANDOM_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_RPC_CREDENTIALS_H_
-#define CALLSLIP_COMMON_RPC_CREDENTIALS_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -22,5 +21,3 @@ std::shared_ptr<grpc::ChannelCredentials> ChannelCredentials(const std::optional
 std::shared_ptr<grpc::ChannelCredentials> OwnChannelCredentials(const std::optional<TlsFiles>& tls);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_RPC_CREDENTIALS_H_

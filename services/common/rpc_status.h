@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_RPC_STATUS_H_
-#define CALLSLIP_COMMON_RPC_STATUS_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "grpcpp/client_context.h"
@@ -20,5 +19,3 @@ grpc::Status ToGrpc(const absl::Status& status, grpc::ServerContextBase& context
 absl::Status FromGrpc(const grpc::Status& status, const grpc::ClientContext& context);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_RPC_STATUS_H_

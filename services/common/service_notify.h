@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_SERVICE_NOTIFY_H_
-#define CALLSLIP_COMMON_SERVICE_NOTIFY_H_
+#pragma once
 
 #include "absl/strings/string_view.h"
 
@@ -14,5 +13,3 @@ inline constexpr char kServiceStopping[] = "STOPPING=1";
 void NotifyServiceManager(absl::string_view state);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_SERVICE_NOTIFY_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_SHELL_COMMANDS_H_
-#define CALLSLIP_COMMON_SHELL_COMMANDS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -96,5 +95,3 @@ std::string FormatToolResults(const std::vector<ShellResult>& results);
 std::string TruncateOutput(absl::string_view output, size_t max_bytes = kMaxShellOutputBytes);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_SHELL_COMMANDS_H_

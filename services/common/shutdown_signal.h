@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_SHUTDOWN_SIGNAL_H_
-#define CALLSLIP_COMMON_SHUTDOWN_SIGNAL_H_
+#pragma once
 
 #include "absl/time/time.h"
 
@@ -21,5 +20,3 @@ class ShutdownSignal {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_SHUTDOWN_SIGNAL_H_

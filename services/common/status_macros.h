@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_STATUS_MACROS_H_
-#define CALLSLIP_COMMON_STATUS_MACROS_H_
+#pragma once
 
 #include <utility>
 
@@ -26,5 +25,3 @@
   if (!temporary.ok()) return std::move(temporary).status();     \
   target = std::move(temporary).value()
 // NOLINTEND(bugprone-macro-parentheses)
-
-#endif  // CALLSLIP_COMMON_STATUS_MACROS_H_

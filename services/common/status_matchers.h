@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_STATUS_MATCHERS_H_
-#define CALLSLIP_COMMON_STATUS_MATCHERS_H_
+#pragma once
 
 #include <ostream>
 #include <string>
@@ -45,5 +44,3 @@ MATCHER_P2(FailsWith, code, reason, "") {
   auto temporary = (expression);                                     \
   ASSERT_OK(temporary);                                              \
   target = std::move(temporary).value()
-
-#endif  // CALLSLIP_COMMON_STATUS_MATCHERS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_TEXT_SCAN_H_
-#define CALLSLIP_COMMON_TEXT_SCAN_H_
+#pragma once
 
 #include <endian.h>
 
@@ -65,5 +64,3 @@ void EscapeLineSeparators(std::string& json);
 std::optional<int64_t> IntegerIn(double number);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_TEXT_SCAN_H_

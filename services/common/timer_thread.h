@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_TIMER_THREAD_H_
-#define CALLSLIP_COMMON_TIMER_THREAD_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -53,5 +52,3 @@ class TimerThread {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_TIMER_THREAD_H_

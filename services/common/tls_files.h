@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_TLS_FILES_H_
-#define CALLSLIP_COMMON_TLS_FILES_H_
+#pragma once
 
 #include <string>
 
@@ -15,5 +14,3 @@ struct TlsFiles {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_TLS_FILES_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_TRACE_COMPANIONS_H_
-#define CALLSLIP_COMMON_TRACE_COMPANIONS_H_
+#pragma once
 
 #include <string>
 
@@ -33,5 +32,3 @@ std::string TracestateOf(absl::string_view tracestate);
 std::string BaggageOf(absl::string_view baggage);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_TRACE_COMPANIONS_H_

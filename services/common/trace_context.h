@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_TRACE_CONTEXT_H_
-#define CALLSLIP_COMMON_TRACE_CONTEXT_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -58,5 +57,3 @@ class TraceContext {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_TRACE_CONTEXT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_COMMON_UNIX_SOCKET_H_
-#define CALLSLIP_COMMON_UNIX_SOCKET_H_
+#pragma once
 
 #include <string>
 
@@ -22,5 +21,3 @@ absl::Status PrepareSocketPath(const std::string& path);
 unsigned SocketMode(const std::string& path);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_COMMON_UNIX_SOCKET_H_

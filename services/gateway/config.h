@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_CONFIG_H_
-#define CALLSLIP_GATEWAY_CONFIG_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -48,5 +47,3 @@ struct GatewayConfig {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_CONFIG_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_EVENT_LOOP_H_
-#define CALLSLIP_GATEWAY_EVENT_LOOP_H_
+#pragma once
 
 #include <thread>
 
@@ -35,5 +34,3 @@ class EventLoop {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_EVENT_LOOP_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_GATEWAY_MAIN_H_
-#define CALLSLIP_GATEWAY_GATEWAY_MAIN_H_
+#pragma once
 
 #include "gateway/gateway_server.h"
 
@@ -9,5 +8,3 @@ namespace callslip::gateway {
 int GatewayMain(int argc, char** argv, const ExtendCatalog& extend_catalog = nullptr);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_GATEWAY_MAIN_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_GATEWAY_SERVER_H_
-#define CALLSLIP_GATEWAY_GATEWAY_SERVER_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -79,5 +78,3 @@ class GatewayServer {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_GATEWAY_SERVER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HEALTH_HANDLERS_H_
-#define CALLSLIP_GATEWAY_HEALTH_HANDLERS_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -20,5 +19,3 @@ boost::asio::awaitable<HttpResponse> HandleHealth(std::vector<std::string> canno
 boost::asio::awaitable<HttpResponse> HandleReadiness(TrackerAccess* tracker, bool is_leaving);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HEALTH_HANDLERS_H_

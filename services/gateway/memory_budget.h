@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MEMORY_BUDGET_H_
-#define CALLSLIP_GATEWAY_MEMORY_BUDGET_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -42,5 +41,3 @@ inline constexpr int64_t kCopiesOfBodies = 3;
 inline constexpr int64_t kCopiesOfAnswers = 2;
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MEMORY_BUDGET_H_

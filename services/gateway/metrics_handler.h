@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_METRICS_HANDLER_H_
-#define CALLSLIP_GATEWAY_METRICS_HANDLER_H_
+#pragma once
 
 #include <memory>
 
@@ -32,5 +31,3 @@ boost::asio::awaitable<HttpResponse> HandleMetrics(MetricsSource source,
                                                    std::shared_ptr<const HttpRequest> request);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_METRICS_HANDLER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_READINESS_H_
-#define CALLSLIP_GATEWAY_READINESS_H_
+#pragma once
 
 #include <vector>
 
@@ -16,5 +15,3 @@ absl::Status CheckReadiness(const std::vector<Address>& listen, bool is_tls,
                             absl::Duration timeout);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_READINESS_H_

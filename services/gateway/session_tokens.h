@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_SESSION_TOKENS_H_
-#define CALLSLIP_GATEWAY_SESSION_TOKENS_H_
+#pragma once
 
 #include <cstddef>
 #include <deque>
@@ -122,5 +121,3 @@ class SessionTokens final : public TokenVerifier,
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_SESSION_TOKENS_H_

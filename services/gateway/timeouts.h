@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_TIMEOUTS_H_
-#define CALLSLIP_GATEWAY_TIMEOUTS_H_
+#pragma once
 
 #include "absl/time/time.h"
 #include "common/limits.h"
@@ -41,5 +40,3 @@ static_assert(kSlowWait < kSlowRpc && kSlowRpc < absl::Milliseconds(35'000 - 2 *
 static_assert(kBlockingWait < kBlockingRpc && kBlockingRpc < kBridgeBlocking);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_TIMEOUTS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_TRACKER_ACCESS_H_
-#define CALLSLIP_GATEWAY_TRACKER_ACCESS_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -41,5 +40,3 @@ class TrackerAccess {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_TRACKER_ACCESS_H_

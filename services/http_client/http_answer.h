@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_HTTP_CLIENT_HTTP_ANSWER_H_
-#define CALLSLIP_HTTP_CLIENT_HTTP_ANSWER_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -34,5 +33,3 @@ HttpAnswerEnd ReadHttpAnswer(HttpConnection& connection, ResponseHead& head,
                              const BodySink& on_body);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_HTTP_CLIENT_HTTP_ANSWER_H_

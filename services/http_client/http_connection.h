@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_HTTP_CLIENT_HTTP_CONNECTION_H_
-#define CALLSLIP_HTTP_CLIENT_HTTP_CONNECTION_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -75,5 +74,3 @@ class HttpConnection {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_HTTP_CLIENT_HTTP_CONNECTION_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RPC_CLIENT_ASYNC_CALL_H_
-#define CALLSLIP_RPC_CLIENT_ASYNC_CALL_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -93,5 +92,3 @@ class AsyncCall final : public ClientTag {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_RPC_CLIENT_ASYNC_CALL_H_

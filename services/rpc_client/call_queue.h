@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RPC_CLIENT_CALL_QUEUE_H_
-#define CALLSLIP_RPC_CLIENT_CALL_QUEUE_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -70,5 +69,3 @@ class CallQueue {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_RPC_CLIENT_CALL_QUEUE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RPC_CLIENT_CHANNEL_H_
-#define CALLSLIP_RPC_CLIENT_CHANNEL_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -25,5 +24,3 @@ std::shared_ptr<grpc::Channel> ConnectChannel(const std::vector<Address>& addres
 absl::Status CheckTrackers(const std::vector<Address>& addresses, bool has_tls);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_RPC_CLIENT_CHANNEL_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RPC_CLIENT_CLIENT_SPAN_H_
-#define CALLSLIP_RPC_CLIENT_CLIENT_SPAN_H_
+#pragma once
 
 #include <string>
 
@@ -29,5 +28,3 @@ inline void EndClientSpan(const absl::Status& status, ActiveSpan& span) {
 }
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_RPC_CLIENT_CLIENT_SPAN_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RPC_CLIENT_DEADLINES_H_
-#define CALLSLIP_RPC_CLIENT_DEADLINES_H_
+#pragma once
 
 #include "absl/time/time.h"
 
@@ -12,5 +11,3 @@ inline constexpr absl::Duration kUnaryDeadline = absl::Milliseconds(1500);
 inline constexpr absl::Duration kRpcMargin = absl::Seconds(1);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_RPC_CLIENT_DEADLINES_H_

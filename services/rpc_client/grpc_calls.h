@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RPC_CLIENT_GRPC_CALLS_H_
-#define CALLSLIP_RPC_CLIENT_GRPC_CALLS_H_
+#pragma once
 
 #include <map>
 #include <memory>
@@ -89,5 +88,3 @@ class GrpcCalls final : public TrackerCalls {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_RPC_CLIENT_GRPC_CALLS_H_

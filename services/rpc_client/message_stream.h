@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RPC_CLIENT_MESSAGE_STREAM_H_
-#define CALLSLIP_RPC_CLIENT_MESSAGE_STREAM_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -43,5 +42,3 @@ class MessageStream {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_RPC_CLIENT_MESSAGE_STREAM_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RPC_CLIENT_STREAM_CALL_H_
-#define CALLSLIP_RPC_CLIENT_STREAM_CALL_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -67,5 +66,3 @@ class StreamCall final : public std::enable_shared_from_this<StreamCall> {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_RPC_CLIENT_STREAM_CALL_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RPC_CLIENT_TRACKER_CALLS_H_
-#define CALLSLIP_RPC_CLIENT_TRACKER_CALLS_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -109,5 +108,3 @@ std::unique_ptr<TrackerCalls> ConnectCalls(const std::vector<Address>& addresses
                                            const std::optional<TlsFiles>& tls = std::nullopt);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_RPC_CLIENT_TRACKER_CALLS_H_

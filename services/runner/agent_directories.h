@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_AGENT_DIRECTORIES_H_
-#define CALLSLIP_RUNNER_AGENT_DIRECTORIES_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -47,5 +46,3 @@ class AgentDirectories {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_AGENT_DIRECTORIES_H_

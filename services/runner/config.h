@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_CONFIG_H_
-#define CALLSLIP_RUNNER_CONFIG_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -101,5 +100,3 @@ std::string RunnerIdOf(const RunnerConfig& config, absl::string_view host_name);
 std::vector<std::string> RunnerConfigRows();
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_CONFIG_H_

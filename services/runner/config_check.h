@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_CONFIG_CHECK_H_
-#define CALLSLIP_RUNNER_CONFIG_CHECK_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -44,5 +43,3 @@ absl::StatusOr<AgentConfig> Confined(const AgentDirectories& directories, const 
                                      const Environment& environment);
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_CONFIG_CHECK_H_

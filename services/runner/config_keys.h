@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_CONFIG_KEYS_H_
-#define CALLSLIP_RUNNER_CONFIG_KEYS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -78,5 +77,3 @@ void ForEachEntry(
 std::string ProblemAt(absl::string_view file, int line, absl::string_view text);
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_CONFIG_KEYS_H_

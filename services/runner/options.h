@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_OPTIONS_H_
-#define CALLSLIP_RUNNER_OPTIONS_H_
+#pragma once
 
 #include <string>
 
@@ -40,5 +39,3 @@ std::string KeeperPath();
 std::string HostName();
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_OPTIONS_H_

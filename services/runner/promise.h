@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_PROMISE_H_
-#define CALLSLIP_RUNNER_PROMISE_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -57,5 +56,3 @@ inline boost::asio::awaitable<void> Pause(Timers& timers, absl::Duration wait) {
 }
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_PROMISE_H_

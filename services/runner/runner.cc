@@ -186,9 +186,7 @@ void Runner::Step() {
           return agent;
         });
         break;
-      case AgentStep::Kind::kStop:
-        session->Yield();
-        break;
+      case AgentStep::Kind::kStop: session->Yield(); break;
     }
   }
   std::erase_if(processes_, [](const auto& each) { return each.second.expired(); });

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_RUNNER_H_
-#define CALLSLIP_RUNNER_RUNNER_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -80,5 +79,3 @@ class Runner final : private AgentScheduler {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_RUNNER_H_

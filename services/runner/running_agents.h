@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_RUNNING_AGENTS_H_
-#define CALLSLIP_RUNNER_RUNNING_AGENTS_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -118,5 +117,3 @@ class RunningAgents {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_RUNNING_AGENTS_H_

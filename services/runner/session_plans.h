@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_PLANS_H_
-#define CALLSLIP_RUNNER_SESSION_PLANS_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -43,5 +42,3 @@ std::optional<SessionPlan> PlanOf(const RunnerConfig& config,
 RunnerSetup SetupOf(const RunnerConfig& config, const RunnerPlace& place);
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_PLANS_H_

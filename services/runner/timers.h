@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_TIMERS_H_
-#define CALLSLIP_RUNNER_TIMERS_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -46,5 +45,3 @@ class FakeTimers final : public Timers {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_TIMERS_H_

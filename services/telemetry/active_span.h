@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_ACTIVE_SPAN_H_
-#define CALLSLIP_TELEMETRY_ACTIVE_SPAN_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -60,5 +59,3 @@ class ActiveSpan {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_ACTIVE_SPAN_H_

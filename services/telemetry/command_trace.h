@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_COMMAND_TRACE_H_
-#define CALLSLIP_TELEMETRY_COMMAND_TRACE_H_
+#pragma once
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -17,5 +16,3 @@ inline TraceContext SpanOfCommand(const TraceContext& trace, absl::string_view c
 }
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_COMMAND_TRACE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_EXPORT_THREAD_H_
-#define CALLSLIP_TELEMETRY_EXPORT_THREAD_H_
+#pragma once
 
 #include <functional>
 #include <future>
@@ -63,5 +62,3 @@ class ExportThread {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_EXPORT_THREAD_H_

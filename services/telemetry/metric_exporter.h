@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_METRIC_EXPORTER_H_
-#define CALLSLIP_TELEMETRY_METRIC_EXPORTER_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -48,5 +47,3 @@ class MetricExporter {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_METRIC_EXPORTER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_OTLP_ENCODING_H_
-#define CALLSLIP_TELEMETRY_OTLP_ENCODING_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -27,5 +26,3 @@ std::string EncodeSpan(const Span& span);
 std::string EncodeRequest(absl::string_view resource, const std::vector<std::string>& items);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_OTLP_ENCODING_H_

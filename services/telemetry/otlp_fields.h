@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_OTLP_FIELDS_H_
-#define CALLSLIP_TELEMETRY_OTLP_FIELDS_H_
+#pragma once
 
 #include <bit>
 #include <cstddef>
@@ -88,5 +87,3 @@ void WriteAttribute(int field, absl::string_view key, const AttributeValue& valu
                     FieldWriter& fields);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_OTLP_FIELDS_H_

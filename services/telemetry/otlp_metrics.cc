@@ -86,12 +86,9 @@ std::string EncodePoints(const MetricFamily& family, const MetricTimes& times) {
 // Metric: gauge = 5, sum = 7, histogram = 9.
 int FieldOf(MetricType type) {
   switch (type) {
-    case MetricType::kGauge:
-      return 5;
-    case MetricType::kCounter:
-      return 7;
-    case MetricType::kHistogram:
-      return 9;
+    case MetricType::kGauge: return 5;
+    case MetricType::kCounter: return 7;
+    case MetricType::kHistogram: return 9;
   }
   return 0;
 }

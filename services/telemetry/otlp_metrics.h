@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_OTLP_METRICS_H_
-#define CALLSLIP_TELEMETRY_OTLP_METRICS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -22,5 +21,3 @@ std::string EncodeMetrics(absl::string_view resource, const std::vector<MetricFa
                           const MetricTimes& times);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_OTLP_METRICS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_OTLP_OPTION_H_
-#define CALLSLIP_TELEMETRY_OTLP_OPTION_H_
+#pragma once
 
 #include <string>
 
@@ -15,5 +14,3 @@ inline void AddOtlpEndpoint(OptionSet& options, std::string* endpoint) {
 }
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_OTLP_OPTION_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_OTLP_TRANSPORT_H_
-#define CALLSLIP_TELEMETRY_OTLP_TRANSPORT_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -29,5 +28,3 @@ absl::StatusOr<std::unique_ptr<OtlpTransport>> HttpTransport(const OtlpTarget& t
 absl::StatusOr<std::unique_ptr<OtlpTransport>> GrpcTransport(const OtlpTarget& target);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_OTLP_TRANSPORT_H_

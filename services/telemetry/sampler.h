@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_SAMPLER_H_
-#define CALLSLIP_TELEMETRY_SAMPLER_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -35,5 +34,3 @@ class Sampler {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_SAMPLER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_SESSION_TRACE_H_
-#define CALLSLIP_TELEMETRY_SESSION_TRACE_H_
+#pragma once
 
 #include <cstdint>
 
@@ -19,5 +18,3 @@ uint64_t StableSpanId(absl::string_view text);
 TraceContext TraceOfSession(absl::string_view session_id, absl::Time created);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_SESSION_TRACE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_SPAN_H_
-#define CALLSLIP_TELEMETRY_SPAN_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -46,5 +45,3 @@ struct Span {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_SPAN_H_

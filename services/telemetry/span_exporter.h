@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_SPAN_EXPORTER_H_
-#define CALLSLIP_TELEMETRY_SPAN_EXPORTER_H_
+#pragma once
 
 #include <memory>
 
@@ -44,5 +43,3 @@ class SpanExporter final : public SpanSink {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_SPAN_EXPORTER_H_

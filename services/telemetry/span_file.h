@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_SPAN_FILE_H_
-#define CALLSLIP_TELEMETRY_SPAN_FILE_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -58,5 +57,3 @@ class SpanFile {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_SPAN_FILE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_SPAN_METRICS_H_
-#define CALLSLIP_TELEMETRY_SPAN_METRICS_H_
+#pragma once
 
 #include "common/metrics.h"
 #include "telemetry/span_sink.h"
@@ -22,5 +21,3 @@ inline void AddSpans(MetricsPage& page) {
 }
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_SPAN_METRICS_H_

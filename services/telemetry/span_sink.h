@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_SPAN_SINK_H_
-#define CALLSLIP_TELEMETRY_SPAN_SINK_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -45,5 +44,3 @@ inline SpanSink* Spans() { return internal::span_sink.load(std::memory_order_acq
 void SetSpans(SpanSink* sink);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_SPAN_SINK_H_

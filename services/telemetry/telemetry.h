@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_TELEMETRY_H_
-#define CALLSLIP_TELEMETRY_TELEMETRY_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -53,5 +52,3 @@ class Telemetry {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_TELEMETRY_H_

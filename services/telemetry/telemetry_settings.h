@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_TELEMETRY_SETTINGS_H_
-#define CALLSLIP_TELEMETRY_TELEMETRY_SETTINGS_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -66,5 +65,3 @@ absl::StatusOr<TelemetrySettings> ReadTelemetrySettings(absl::string_view endpoi
                                                         const TelemetryEnvironment& environment);
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_TELEMETRY_SETTINGS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TLS_CLIENT_TLS_H_
-#define CALLSLIP_TLS_CLIENT_TLS_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -32,5 +31,3 @@ class ClientTls {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TLS_CLIENT_TLS_H_

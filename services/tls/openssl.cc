@@ -88,16 +88,11 @@ std::string TextOf(const GENERAL_NAME* name) {
     return LooksLike(kind, text) ? text : "";
   };
   switch (name->type) {
-    case GEN_DNS:
-      return as(CertificateNameKind::kDns, TextOf(name->d.dNSName));
-    case GEN_URI:
-      return as(CertificateNameKind::kUri, TextOf(name->d.uniformResourceIdentifier));
-    case GEN_EMAIL:
-      return as(CertificateNameKind::kEmail, TextOf(name->d.rfc822Name));
-    case GEN_IPADD:
-      return as(CertificateNameKind::kIp, AddressOf(name->d.iPAddress));
-    default:
-      return "";
+    case GEN_DNS: return as(CertificateNameKind::kDns, TextOf(name->d.dNSName));
+    case GEN_URI: return as(CertificateNameKind::kUri, TextOf(name->d.uniformResourceIdentifier));
+    case GEN_EMAIL: return as(CertificateNameKind::kEmail, TextOf(name->d.rfc822Name));
+    case GEN_IPADD: return as(CertificateNameKind::kIp, AddressOf(name->d.iPAddress));
+    default: return "";
   }
 }
 

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TLS_OPENSSL_H_
-#define CALLSLIP_TLS_OPENSSL_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -46,5 +45,3 @@ std::vector<std::string> PeerNames(const SSL* session);
 std::string TakeOpenSslError();
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TLS_OPENSSL_H_

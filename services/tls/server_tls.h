@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TLS_SERVER_TLS_H_
-#define CALLSLIP_TLS_SERVER_TLS_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -46,5 +45,3 @@ class ServerTls {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TLS_SERVER_TLS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_BENCH_BARE_HTTP_H_
-#define CALLSLIP_TESTS_BENCH_BARE_HTTP_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -19,5 +18,3 @@ using BareHandler =
 void ServeBareHttp(const ParentLink& parent, const BareHandler& handler);
 
 }  // namespace callslip::bench
-
-#endif  // CALLSLIP_TESTS_BENCH_BARE_HTTP_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_BENCH_BARE_PAIR_H_
-#define CALLSLIP_TESTS_BENCH_BARE_PAIR_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -18,5 +17,3 @@ void ServeFixedBody(const ParentLink& parent, size_t body_bytes);
 void ServeBarePair(const ParentLink& parent, size_t body_bytes, uint16_t rpc_port);
 
 }  // namespace callslip::bench
-
-#endif  // CALLSLIP_TESTS_BENCH_BARE_PAIR_H_

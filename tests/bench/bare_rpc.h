@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_BENCH_BARE_RPC_H_
-#define CALLSLIP_TESTS_BENCH_BARE_RPC_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -39,5 +38,3 @@ std::unique_ptr<RpcClient> QueueClient(uint16_t port, int queues);
 std::unique_ptr<RpcClient> CallbackClient(uint16_t port);
 
 }  // namespace callslip::bench
-
-#endif  // CALLSLIP_TESTS_BENCH_BARE_RPC_H_

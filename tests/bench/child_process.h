@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_BENCH_CHILD_PROCESS_H_
-#define CALLSLIP_TESTS_BENCH_CHILD_PROCESS_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -71,5 +70,3 @@ class ChildProcess {
 void RunOnCore(int core);
 
 }  // namespace callslip::bench
-
-#endif  // CALLSLIP_TESTS_BENCH_CHILD_PROCESS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_BENCH_DIE_H_
-#define CALLSLIP_TESTS_BENCH_DIE_H_
+#pragma once
 
 #include <cerrno>
 #include <cstdio>
@@ -16,5 +15,3 @@ namespace callslip::bench {
 }
 
 }  // namespace callslip::bench
-
-#endif  // CALLSLIP_TESTS_BENCH_DIE_H_

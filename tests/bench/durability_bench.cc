@@ -150,8 +150,7 @@ class Caller {
         get_.set_command_id(complete_.command_id());
         Start(got_, &Stub::AsyncGetCommand, get_);
         return false;
-      default:
-        return true;
+      default: return true;
     }
   }
 

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_BENCH_LATENCIES_H_
-#define CALLSLIP_TESTS_BENCH_LATENCIES_H_
+#pragma once
 
 #include <chrono>
 #include <cstddef>
@@ -31,5 +30,3 @@ class Latencies {
 double Median(std::vector<double> values);
 
 }  // namespace callslip::bench
-
-#endif  // CALLSLIP_TESTS_BENCH_LATENCIES_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_BENCH_LOAD_CLIENT_H_
-#define CALLSLIP_TESTS_BENCH_LOAD_CLIENT_H_
+#pragma once
 
 #include <chrono>
 #include <cstdint>
@@ -87,5 +86,3 @@ class HeldRequest {
 };
 
 }  // namespace callslip::bench
-
-#endif  // CALLSLIP_TESTS_BENCH_LOAD_CLIENT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_BENCH_TABLE_H_
-#define CALLSLIP_TESTS_BENCH_TABLE_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -25,5 +24,3 @@ std::string Fixed(double value, int decimals);
 std::string Ratio(double value, double floor);
 
 }  // namespace callslip::bench
-
-#endif  // CALLSLIP_TESTS_BENCH_TABLE_H_

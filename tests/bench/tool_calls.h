@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_BENCH_TOOL_CALLS_H_
-#define CALLSLIP_TESTS_BENCH_TOOL_CALLS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -20,5 +19,3 @@ std::string ObserveCall(uint16_t port, const std::string& correlation_id, int wa
 nlohmann::json StructuredContent(const std::string& body);
 
 }  // namespace callslip::bench
-
-#endif  // CALLSLIP_TESTS_BENCH_TOOL_CALLS_H_

@@ -94,8 +94,7 @@ class Stream final : public Tag {
         if (held.streams.size() % 1000 == 0) held.parent->Event('w');
         return;
       }
-      default:
-        delete this;
+      default: delete this;
     }
   }
 

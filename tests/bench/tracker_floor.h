@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_BENCH_TRACKER_FLOOR_H_
-#define CALLSLIP_TESTS_BENCH_TRACKER_FLOOR_H_
+#pragma once
 
 #include "bench/child_process.h"
 #include "callslip/tracker/v1/command_service.pb.h"
@@ -26,5 +25,3 @@ const TrackerMessages& SampleMessages();
 void ServeFloor(const ParentLink& parent);
 
 }  // namespace callslip::bench
-
-#endif  // CALLSLIP_TESTS_BENCH_TRACKER_FLOOR_H_

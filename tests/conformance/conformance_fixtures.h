@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_CONFORMANCE_CONFORMANCE_FIXTURES_H_
-#define CALLSLIP_TESTS_CONFORMANCE_CONFORMANCE_FIXTURES_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -19,5 +18,3 @@ void AddConformanceFixtures(Clock* clock, std::function<void(const std::string& 
                             McpCatalog& catalog);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_TESTS_CONFORMANCE_CONFORMANCE_FIXTURES_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_FORMATS_DESCRIBE_H_
-#define CALLSLIP_TESTS_FORMATS_DESCRIBE_H_
+#pragma once
 
 #include <string>
 
@@ -11,5 +10,3 @@ namespace callslip::tracker {
 std::string Describe(const JournalEntry& entry);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TESTS_FORMATS_DESCRIBE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_FORMATS_LAY_H_
-#define CALLSLIP_TESTS_FORMATS_LAY_H_
+#pragma once
 
 #include <filesystem>
 #include <string>
@@ -16,5 +15,3 @@ std::vector<std::string> Holding(const char* holds);
 void Lay(const std::string& format, const std::string& to);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TESTS_FORMATS_LAY_H_

@@ -72,9 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 4) {
-    case 0:
-      TakeToken(text);
-      break;
+    case 0: TakeToken(text); break;
     case 1: {
       // The fuzzer need not know base64: three lines.
       const size_t first = text.find('\n');
@@ -85,11 +83,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                              ".", absl::WebSafeBase64Escape(text.substr(last + 1))));
       break;
     }
-    case 2:
-      TakeKeys(text);
-      break;
-    default:
-      (void)ParseUrl(text);
+    case 2: TakeKeys(text); break;
+    default: (void)ParseUrl(text);
   }
   return 0;
 }

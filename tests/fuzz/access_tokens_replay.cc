@@ -44,8 +44,7 @@ class Generator {
       case 0:
         return std::string("eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.") +
                std::string(Below(100), 'A');
-      case 1:
-        return Header().dump() + "\n" + Claims().dump() + "\n" + Bytes(Below(80));
+      case 1: return Header().dump() + "\n" + Claims().dump() + "\n" + Bytes(Below(80));
       case 2: {
         json keys = json::array();
         for (size_t i = Below(5); i > 0; --i) keys.push_back(Key());
@@ -69,18 +68,12 @@ class Generator {
 
   json Odd() {
     switch (Below(6)) {
-      case 0:
-        return nullptr;
-      case 1:
-        return -1e300;
-      case 2:
-        return random_();
-      case 3:
-        return json::array({"https://gw.example", 1});
-      case 4:
-        return std::string(Below(300), 'k');
-      default:
-        return json{{"a", "b"}};
+      case 0: return nullptr;
+      case 1: return -1e300;
+      case 2: return random_();
+      case 3: return json::array({"https://gw.example", 1});
+      case 4: return std::string(Below(300), 'k');
+      default: return json{{"a", "b"}};
     }
   }
 

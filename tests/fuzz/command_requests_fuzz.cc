@@ -33,22 +33,14 @@ class Target {
  public:
   absl::Status Apply(uint8_t method, absl::string_view bytes) {
     switch (method % 9) {
-      case 0:
-        return Register(Parse<v1::RegisterCommandRequest>(bytes));
-      case 1:
-        return Lease(Parse<v1::LeaseCommandsRequest>(bytes));
-      case 2:
-        return Acknowledge(Parse<v1::AcknowledgeCommandRequest>(bytes));
-      case 3:
-        return Complete(Parse<v1::CompleteCommandRequest>(bytes));
-      case 4:
-        return List(Parse<v1::ListCommandsRequest>(bytes));
-      case 5:
-        return Watch(Parse<v1::CommandWatch>(bytes));
-      case 6:
-        return Expire(Parse<v1::ExpireCommandRequest>(bytes));
-      case 7:
-        return Replay(Parse<v1::ReplayCommandRequest>(bytes));
+      case 0: return Register(Parse<v1::RegisterCommandRequest>(bytes));
+      case 1: return Lease(Parse<v1::LeaseCommandsRequest>(bytes));
+      case 2: return Acknowledge(Parse<v1::AcknowledgeCommandRequest>(bytes));
+      case 3: return Complete(Parse<v1::CompleteCommandRequest>(bytes));
+      case 4: return List(Parse<v1::ListCommandsRequest>(bytes));
+      case 5: return Watch(Parse<v1::CommandWatch>(bytes));
+      case 6: return Expire(Parse<v1::ExpireCommandRequest>(bytes));
+      case 7: return Replay(Parse<v1::ReplayCommandRequest>(bytes));
       default:
         now_ += absl::Milliseconds(100 * bytes.size());
         table_.FireDeadlines(now_);

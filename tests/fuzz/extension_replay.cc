@@ -78,18 +78,12 @@ class Generator {
                                              "a b",      "\n",
                                              "get_page", "data:image/png;base64,AAAA"};
     switch (depth == 0 ? Below(6) : depth == 5 ? 7 : Below(12)) {
-      case 0:
-        return nullptr;
-      case 1:
-        return Below(2) == 0;
-      case 2:
-        return static_cast<int64_t>(random_());
-      case 3:
-        return static_cast<double>(random_()) * 1e300;
-      case 4:
-        return kTexts[Below(std::size(kTexts))];
-      case 5:
-        return std::string(Below(64) == 0 ? 10'000 : Below(50), 'x');
+      case 0: return nullptr;
+      case 1: return Below(2) == 0;
+      case 2: return static_cast<int64_t>(random_());
+      case 3: return static_cast<double>(random_()) * 1e300;
+      case 4: return kTexts[Below(std::size(kTexts))];
+      case 5: return std::string(Below(64) == 0 ? 10'000 : Below(50), 'x');
       case 6: {
         json array = json::array();
         for (size_t i = Below(4); i > 0; --i) array.push_back(Value(depth - 1));

@@ -56,17 +56,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string body(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 4) {
-    case 0:
-      TakeSync(body);
-      break;
-    case 1:
-      TakeScreenshot(body);
-      break;
-    case 2:
-      TakeStatus(body);
-      break;
-    default:
-      (void)ParseQueryResult(body);
+    case 0: TakeSync(body); break;
+    case 1: TakeScreenshot(body); break;
+    case 2: TakeStatus(body); break;
+    default: (void)ParseQueryResult(body);
   }
   return 0;
 }

@@ -66,16 +66,11 @@ void TryRecords(const std::string& bytes, uint8_t damage) {
 
 void Apply(uint8_t method, const std::string& bytes) {
   switch (method % 5) {
-    case 0:
-      return TryEntries(bytes);
-    case 1:
-      return TryEntries(Field(1, bytes));
-    case 2:
-      return TryEntries(Field(1, absl::StrCat("\x10\x01", Field(3, Field(1, bytes)))));
-    case 3:
-      return TryEntries(Field(1, Field(3, bytes)));
-    default:
-      return TryRecords(bytes, method);
+    case 0: return TryEntries(bytes);
+    case 1: return TryEntries(Field(1, bytes));
+    case 2: return TryEntries(Field(1, absl::StrCat("\x10\x01", Field(3, Field(1, bytes)))));
+    case 3: return TryEntries(Field(1, Field(3, bytes)));
+    default: return TryRecords(bytes, method);
   }
 }
 

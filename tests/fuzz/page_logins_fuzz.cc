@@ -79,15 +79,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string cookie = kept.cookie;
   std::string key = kept.key;
   switch (data[1] % 4) {
-    case 0:
-      cookie = absl::StrCat("callslip-7890=", rest);
-      break;
-    case 1:
-      Change(cookie, rest);
-      break;
-    case 2:
-      Change(key, rest);
-      break;
+    case 0: cookie = absl::StrCat("callslip-7890=", rest); break;
+    case 1: Change(cookie, rest); break;
+    case 2: Change(key, rest); break;
     default:
       cookie = absl::StrCat(rest.substr(0, rest.size() / 2), ";", cookie, ";",
                             rest.substr(rest.size() / 2));

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_FUZZ_REQUIRE_H_
-#define CALLSLIP_TESTS_FUZZ_REQUIRE_H_
+#pragma once
 
 #include <cstdio>
 #include <cstdlib>
@@ -17,5 +16,3 @@ inline void Require(bool holds, const char* what, absl::string_view where = "") 
 }
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TESTS_FUZZ_REQUIRE_H_

@@ -64,14 +64,9 @@ class Generator {
       case 0:
         for (size_t i = 0; i < 4; ++i) line[i] = kBytes[Below(16)];
         break;
-      case 1:
-        line[at] = kBytes[Below(sizeof(kBytes) - 1)];
-        break;
-      case 2:
-        line.erase(at, 1 + Below(8));
-        break;
-      default:
-        line.insert(at, other.substr(Below(other.size()), Below(40)));
+      case 1: line[at] = kBytes[Below(sizeof(kBytes) - 1)]; break;
+      case 2: line.erase(at, 1 + Below(8)); break;
+      default: line.insert(at, other.substr(Below(other.size()), Below(40)));
     }
   }
 

@@ -59,19 +59,14 @@ void RequireFrames(absl::string_view bytes) {
     if (bytes.size() < head + size) return;
     const absl::string_view payload = bytes.substr(head, size);
     switch (first) {
-      case 0x81:
-        Require(IsUtf8(payload), "text in UTF-8");
-        break;
+      case 0x81: Require(IsUtf8(payload), "text in UTF-8"); break;
       case 0x88:
         Require(size >= 2, "a close that says why");
         closed = true;
         break;
       case 0x89:
-      case 0x8A:
-        Require(size <= 125, "a short ping or pong");
-        break;
-      default:
-        Require(false, "a frame of a kind that is sent");
+      case 0x8A: Require(size <= 125, "a short ping or pong"); break;
+      default: Require(false, "a frame of a kind that is sent");
     }
     bytes.remove_prefix(head + size);
   }

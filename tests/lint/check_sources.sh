@@ -25,6 +25,7 @@ done <tests/lint/phrases.txt
 
 sources=('services/*.h' 'services/*.cc' 'tests/*.h' 'tests/*.cc')
 
+forbid "a header begins with #pragma once" '^#ifndef .*_H_$' '*.h'
 forbid "real time is read in common/clock.cc only (take a Clock)" \
   'absl::Now\(|system_clock::now|steady_clock::now|[^_]time\(nullptr\)|gettimeofday|clock_gettime' \
   "${sources[@]}" ':!services/common/clock.cc' ':!services/keeper/main.cc' ':!tests/bench/*'

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_MODEL_COMMAND_MODEL_H_
-#define CALLSLIP_TESTS_MODEL_COMMAND_MODEL_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -375,5 +374,3 @@ class CommandModel {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TESTS_MODEL_COMMAND_MODEL_H_

@@ -123,9 +123,7 @@ void CommandModel::FireCommand(ModelCommand& command, Clock clock, absl::Time no
   };
   const bool may_have_executed = command.may_have_executed();
   switch (clock) {
-    case Clock::kNotBefore:
-      command.released = true;
-      return UpdateTurn(command);
+    case Clock::kNotBefore: command.released = true; return UpdateTurn(command);
     case Clock::kStart:
       if (WaitsForWorker(command, now)) return;
       return end(CommandState::kExpired, "never_delivered", may_have_executed);
@@ -135,15 +133,12 @@ void CommandModel::FireCommand(ModelCommand& command, Clock clock, absl::Time no
         return Return(command);
       }
       return end(CommandState::kExpired, "extension_no_response", true);
-    case Clock::kHeartbeat:
-      return end(CommandState::kFailed, "worker_lost", true);
-    case Clock::kExecution:
-      return end(CommandState::kTimedOut, "execution_timeout", true);
+    case Clock::kHeartbeat: return end(CommandState::kFailed, "worker_lost", true);
+    case Clock::kExecution: return end(CommandState::kTimedOut, "execution_timeout", true);
     case Clock::kClose:
       return end(CommandState::kExpired,
                  command.human() ? "user_did_not_finish" : "schedule_to_close", may_have_executed);
-    case Clock::kRetention:
-      break;
+    case Clock::kRetention: break;
   }
   if (command.removed) {
     Reach("event a tombstone is forgotten in time");

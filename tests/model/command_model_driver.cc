@@ -94,53 +94,31 @@ void ModelDriver::MoveToFreeTime(bool within_ms) {
 
 void ModelDriver::Do(const Op& op) {
   switch (op.kind) {
-    case OpKind::kRegister:
-      return DoRegister(op);
-    case OpKind::kRepeat:
-      return DoRepeat(op);
-    case OpKind::kReplay:
-      return DoReplay(op);
-    case OpKind::kGet:
-      return DoGet(op);
-    case OpKind::kList:
-      return DoList(op);
-    case OpKind::kCancel:
-      return DoCancel(op);
-    case OpKind::kExpire:
-      return DoExpire(op);
-    case OpKind::kLease:
-      return DoLease(op);
-    case OpKind::kAbandon:
-      return DoAbandon(op);
-    case OpKind::kGiveBack:
-      return DoGiveBack(op);
-    case OpKind::kAcknowledge:
-      return DoAcknowledge(op);
-    case OpKind::kComplete:
-      return DoComplete(op);
-    case OpKind::kWatch:
-      return DoWatch(op);
-    case OpKind::kWatchAll:
-      return DoWatchAll(op);
-    case OpKind::kUnwatch:
-      return DoUnwatch(op);
-    case OpKind::kFailWatch:
-      return DoFailWatch(op);
-    case OpKind::kTake:
-      return DoTake(op);
-    case OpKind::kWait:
-      return;
+    case OpKind::kRegister: return DoRegister(op);
+    case OpKind::kRepeat: return DoRepeat(op);
+    case OpKind::kReplay: return DoReplay(op);
+    case OpKind::kGet: return DoGet(op);
+    case OpKind::kList: return DoList(op);
+    case OpKind::kCancel: return DoCancel(op);
+    case OpKind::kExpire: return DoExpire(op);
+    case OpKind::kLease: return DoLease(op);
+    case OpKind::kAbandon: return DoAbandon(op);
+    case OpKind::kGiveBack: return DoGiveBack(op);
+    case OpKind::kAcknowledge: return DoAcknowledge(op);
+    case OpKind::kComplete: return DoComplete(op);
+    case OpKind::kWatch: return DoWatch(op);
+    case OpKind::kWatchAll: return DoWatchAll(op);
+    case OpKind::kUnwatch: return DoUnwatch(op);
+    case OpKind::kFailWatch: return DoFailWatch(op);
+    case OpKind::kTake: return DoTake(op);
+    case OpKind::kWait: return;
     case OpKind::kNextDeadline:
       if (model_.NextDeadline() < absl::InfiniteFuture()) MoveTo(model_.NextDeadline());
       return;
-    case OpKind::kJump:
-      return DoJump();
-    case OpKind::kDrain:
-      return DoDrain();
-    case OpKind::kOnNoLeases:
-      return DoOnNoLeases(op);
-    case OpKind::kRestart:
-      return DoRestart();
+    case OpKind::kJump: return DoJump();
+    case OpKind::kDrain: return DoDrain();
+    case OpKind::kOnNoLeases: return DoOnNoLeases(op);
+    case OpKind::kRestart: return DoRestart();
   }
 }
 
@@ -212,14 +190,11 @@ std::optional<int> ModelDriver::Find(int slot) const {
 std::string ModelDriver::IdOf(int command, int slot) const {
   if (command >= 0) return known_[static_cast<size_t>(command)].id.ToString();
   switch (slot % 4) {
-    case 0:
-      return "corr-1769947200000-00112233445566778899aabbccddeeff";
+    case 0: return "corr-1769947200000-00112233445566778899aabbccddeeff";
     case 1:
       return "ann_1769947200000_ff112233445566778899aabbccddeeff";  // Of a partition too many.
-    case 2:
-      return "corr-1769947200000-0011";
-    default:
-      return "no id at all";
+    case 2: return "corr-1769947200000-0011";
+    default: return "no id at all";
   }
 }
 

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_MODEL_COMMAND_MODEL_DRIVER_H_
-#define CALLSLIP_TESTS_MODEL_COMMAND_MODEL_DRIVER_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -164,5 +163,3 @@ class ModelDriver {
 std::string RunSchedule(const Schedule& schedule, ModelMistake mistake);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TESTS_MODEL_COMMAND_MODEL_DRIVER_H_

@@ -16,35 +16,20 @@ void ModelDriver::DoRepeat(const Op& op) {
   if (known == requests_.end()) return;
   CommandRequest request = known->second;
   switch (op.flaw) {
-    case 1:
-      request.label = "another label";
-      break;
-    case 2:
-      request.type = "scroll";
-      break;
-    case 3:
-      request.params = std::make_shared<const std::string>("{\"other\":1}");
-      break;
-    case 4:
-      request.priority = request.priority == 7 ? 8 : 7;
-      break;
-    case 5:
-      request.idempotent = !request.idempotent;
-      break;
+    case 1: request.label = "another label"; break;
+    case 2: request.type = "scroll"; break;
+    case 3: request.params = std::make_shared<const std::string>("{\"other\":1}"); break;
+    case 4: request.priority = request.priority == 7 ? 8 : 7; break;
+    case 5: request.idempotent = !request.idempotent; break;
     case 6:
       // The same in other words.
       if (request.client_id == "local") request.client_id = "";
       if (request.target == "browser") request.target = "";
       if (request.params == nullptr) request.params = std::make_shared<const std::string>("{}");
       break;
-    case 7:
-      request.target = request.target == "scanner" ? "printer" : "scanner";
-      break;
-    case 8:
-      request.ordering_key = "another key";
-      break;
-    default:
-      break;
+    case 7: request.target = request.target == "scanner" ? "printer" : "scanner"; break;
+    case 8: request.ordering_key = "another key"; break;
+    default: break;
   }
   RegisterRequest(op.slot, request);
 }
@@ -164,26 +149,13 @@ CommandRequest ModelDriver::RequestOf(const Op& op) const {
   if (op.not_before_ms != 0) request.not_before = now_ + absl::Milliseconds(op.not_before_ms);
   request.deadlines = OverridesOf(op.clocks);
   switch (op.flaw) {
-    case 1:
-      request.type = "";
-      break;
-    case 2:
-      request.type = std::string(kMaxTypeBytes + 1, 't');
-      break;
-    case 3:
-      request.priority = kMaxPriority + 1;
-      break;
-    case 4:
-      request.label = std::string(kMaxNameBytes + 1, 'l');
-      break;
-    case 5:
-      request.not_before = now_ + kMaxDelay + absl::Milliseconds(500);
-      break;
-    case 6:
-      request.ordering_key = std::string(kMaxNameBytes + 1, 'k');
-      break;
-    default:
-      break;
+    case 1: request.type = ""; break;
+    case 2: request.type = std::string(kMaxTypeBytes + 1, 't'); break;
+    case 3: request.priority = kMaxPriority + 1; break;
+    case 4: request.label = std::string(kMaxNameBytes + 1, 'l'); break;
+    case 5: request.not_before = now_ + kMaxDelay + absl::Milliseconds(500); break;
+    case 6: request.ordering_key = std::string(kMaxNameBytes + 1, 'k'); break;
+    default: break;
   }
   return request;
 }

@@ -148,9 +148,7 @@ std::optional<ModelDriver::Quoted> ModelDriver::Quote(const Op& op, int command)
   const int present = model_.commands()[static_cast<size_t>(command)].view.attempt;
   const int deliveries = static_cast<int>(known.leases.size());
   switch (op.proof) {
-    case Proof::kNone:
-      quoted.model.attempt = op.with_attempt ? present : 0;
-      break;
+    case Proof::kNone: quoted.model.attempt = op.with_attempt ? present : 0; break;
     case Proof::kForged:
       quoted.model.token = ModelProof::Token::kForged;
       quoted.proof.token = LeaseToken::New();

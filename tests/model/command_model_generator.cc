@@ -186,9 +186,7 @@ Op ScheduleGenerator::Draw(int slot, const ModelDriver& driver) {
     }
   };
   switch (op.kind) {
-    case OpKind::kRegister:
-      DrawRegistration(op);
-      break;
+    case OpKind::kRegister: DrawRegistration(op); break;
     case OpKind::kRepeat:
       about(false);
       op.flaw = OneIn(2) ? Of({0, 1, 6}) : Index(9);
@@ -206,13 +204,9 @@ Op ScheduleGenerator::Draw(int slot, const ModelDriver& driver) {
       about(false);
       op.peek = OneIn(3);
       break;
-    case OpKind::kGiveBack:
-      about(true);
-      break;
+    case OpKind::kGiveBack: about(true); break;
     case OpKind::kCancel:
-    case OpKind::kExpire:
-      about(false);
-      break;
+    case OpKind::kExpire: about(false); break;
     case OpKind::kList:
       op.page_size = Of({0, 1, 2, 3, 7, 5000});
       op.states = OneIn(2) ? 0 : 1 + Index(255);
@@ -225,17 +219,13 @@ Op ScheduleGenerator::Draw(int slot, const ModelDriver& driver) {
         op.of = kMadeUp;
       }
       break;
-    case OpKind::kLease:
-      DrawLease(op, driver);
-      break;
+    case OpKind::kLease: DrawLease(op, driver); break;
     case OpKind::kAbandon:
       op.of = Index(slot + 1);
       if (!model.calls().empty()) op.of = model.calls()[Below(model.calls().size())].slot;
       break;
     case OpKind::kAcknowledge:
-    case OpKind::kComplete:
-      DrawReport(op, driver);
-      break;
+    case OpKind::kComplete: DrawReport(op, driver); break;
     case OpKind::kWatch:
       about(false);
       op.after_revision = Of<int64_t>({-1000, -1, 0, 0, 5});
@@ -259,14 +249,11 @@ Op ScheduleGenerator::Draw(int slot, const ModelDriver& driver) {
       op.max_commands = Of({1, 2, 5, 1000});
       op.is_lost = OneIn(5);
       break;
-    case OpKind::kOnNoLeases:
-      op.peek = OneIn(4);
-      break;
+    case OpKind::kOnNoLeases: op.peek = OneIn(4); break;
     case OpKind::kWait:
       op.advance_ms = Of<int64_t>({100, 1000, 1000, 5000, 60'000, 600'000});
       break;
-    default:
-      break;
+    default: break;
   }
   return op;
 }

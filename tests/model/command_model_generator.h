@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_MODEL_COMMAND_MODEL_GENERATOR_H_
-#define CALLSLIP_TESTS_MODEL_COMMAND_MODEL_GENERATOR_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -58,5 +57,3 @@ std::string RunSeed(uint64_t seed, ModelMistake mistake, Schedule& schedule,
                     std::map<std::string, int64_t>* reached);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TESTS_MODEL_COMMAND_MODEL_GENERATOR_H_

@@ -35,9 +35,7 @@ std::string ToString(const Op& op) {
       if (op.not_before_ms != 0) add("not before +", op.not_before_ms, " ms");
       if (op.flaw != 0) add("flaw ", op.flaw);
       break;
-    case OpKind::kRepeat:
-      add("variation ", op.flaw);
-      break;
+    case OpKind::kRepeat: add("variation ", op.flaw); break;
     case OpKind::kReplay:
       add("by ", kClients[static_cast<size_t>(op.client)]);
       if (op.request_id != 0) add("request_id ", op.request_id);
@@ -46,18 +44,14 @@ std::string ToString(const Op& op) {
       if (op.peek) add("peek");
       [[fallthrough]];
     case OpKind::kCancel:
-    case OpKind::kExpire:
-      add("by ", kClients[static_cast<size_t>(op.client)]);
-      break;
+    case OpKind::kExpire: add("by ", kClients[static_cast<size_t>(op.client)]); break;
     case OpKind::kLease:
       add("by ", kWorkers[static_cast<size_t>(op.worker)], " of ",
           kTargets[static_cast<size_t>(op.target)], " max ", op.max_commands, " window ", op.window,
           " hold ", op.hold_ms, " ms");
       if (op.back_within_ms != 0) add("back within ", op.back_within_ms, " ms");
       break;
-    case OpKind::kGiveBack:
-      add("delivery ", op.delivery);
-      break;
+    case OpKind::kGiveBack: add("delivery ", op.delivery); break;
     case OpKind::kAcknowledge:
     case OpKind::kComplete: {
       constexpr std::array<const char*, 6> kProofs = {
@@ -98,8 +92,7 @@ std::string ToString(const Op& op) {
       if (op.kind == OpKind::kTake) add("max ", op.max_commands);
       if (op.is_lost) add("lost");
       break;
-    default:
-      break;
+    default: break;
   }
   return text;
 }
@@ -109,42 +102,24 @@ DeadlineOverrides OverridesOf(int preset) {
   using absl::Minutes;
   using absl::Seconds;
   switch (preset) {
-    case 1:
-      return {.ack_wait = Milliseconds(500)};
-    case 2:
-      return {.start_to_close = Milliseconds(500)};
-    case 3:
-      return {.schedule_to_close = Milliseconds(44'500)};
-    case 4:
-      return {.result_retention = Seconds(1)};
-    case 5:
-      return {.schedule_to_start = Seconds(120), .heartbeat_timeout = Seconds(25)};
-    case 6:
-      return {.schedule_to_start = Milliseconds(6'500), .start_to_close = Seconds(60)};
-    case 7:
-      return {.heartbeat_timeout = Milliseconds(4'500), .result_retention = Minutes(9)};
-    case 8:
-      return {.start_to_close = kMaxStartToClose};
-    case 9:
-      return {.schedule_to_close = kMaxScheduleToClose};
-    case 10:
-      return {.ack_wait = Milliseconds(99)};
-    case 11:
-      return {.schedule_to_close = Seconds(3)};
-    case 12:
-      return {.result_retention = Minutes(10)};
-    case 13:
-      return {.ack_wait = Seconds(25)};
-    case 14:
-      return {.start_to_close = kMaxStartToClose + Milliseconds(500)};
-    case 15:
-      return {.schedule_to_close = kMaxScheduleToClose + Milliseconds(500)};
-    case 16:
-      return {.ack_wait = Seconds(8), .heartbeat_timeout = Seconds(8)};
-    case 17:
-      return {.schedule_to_start = Seconds(40), .schedule_to_close = Seconds(40)};
-    default:
-      return {};
+    case 1: return {.ack_wait = Milliseconds(500)};
+    case 2: return {.start_to_close = Milliseconds(500)};
+    case 3: return {.schedule_to_close = Milliseconds(44'500)};
+    case 4: return {.result_retention = Seconds(1)};
+    case 5: return {.schedule_to_start = Seconds(120), .heartbeat_timeout = Seconds(25)};
+    case 6: return {.schedule_to_start = Milliseconds(6'500), .start_to_close = Seconds(60)};
+    case 7: return {.heartbeat_timeout = Milliseconds(4'500), .result_retention = Minutes(9)};
+    case 8: return {.start_to_close = kMaxStartToClose};
+    case 9: return {.schedule_to_close = kMaxScheduleToClose};
+    case 10: return {.ack_wait = Milliseconds(99)};
+    case 11: return {.schedule_to_close = Seconds(3)};
+    case 12: return {.result_retention = Minutes(10)};
+    case 13: return {.ack_wait = Seconds(25)};
+    case 14: return {.start_to_close = kMaxStartToClose + Milliseconds(500)};
+    case 15: return {.schedule_to_close = kMaxScheduleToClose + Milliseconds(500)};
+    case 16: return {.ack_wait = Seconds(8), .heartbeat_timeout = Seconds(8)};
+    case 17: return {.schedule_to_start = Seconds(40), .schedule_to_close = Seconds(40)};
+    default: return {};
   }
 }
 

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_MODEL_COMMAND_MODEL_SCHEDULE_H_
-#define CALLSLIP_TESTS_MODEL_COMMAND_MODEL_SCHEDULE_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -134,5 +133,3 @@ std::string ToString(const Op& op);
 std::string ToString(const Schedule& schedule);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TESTS_MODEL_COMMAND_MODEL_SCHEDULE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_MODEL_COMMAND_MODEL_SHORTENING_H_
-#define CALLSLIP_TESTS_MODEL_COMMAND_MODEL_SHORTENING_H_
+#pragma once
 
 #include <string>
 
@@ -16,5 +15,3 @@ std::string KindOf(const std::string& disagreement);
 Schedule Shorten(Schedule schedule, ModelMistake mistake);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TESTS_MODEL_COMMAND_MODEL_SHORTENING_H_

@@ -8,30 +8,21 @@ namespace {
 
 std::string StageName(TraceEntry::Stage stage) {
   switch (stage) {
-    case TraceEntry::Stage::kQueued:
-      return "queued";
-    case TraceEntry::Stage::kSent:
-      return "sent";
-    case TraceEntry::Stage::kStarted:
-      return "started";
-    case TraceEntry::Stage::kReturned:
-      return "returned";
-    case TraceEntry::Stage::kResolved:
-      return "resolved";
-    case TraceEntry::Stage::kLateResult:
-      return "late_result";
+    case TraceEntry::Stage::kQueued: return "queued";
+    case TraceEntry::Stage::kSent: return "sent";
+    case TraceEntry::Stage::kStarted: return "started";
+    case TraceEntry::Stage::kReturned: return "returned";
+    case TraceEntry::Stage::kResolved: return "resolved";
+    case TraceEntry::Stage::kLateResult: return "late_result";
   }
   return "?";
 }
 
 std::string SourceName(TraceEntry::Source source) {
   switch (source) {
-    case TraceEntry::Source::kClient:
-      return "client";
-    case TraceEntry::Source::kWorker:
-      return "worker";
-    case TraceEntry::Source::kTracker:
-      return "tracker";
+    case TraceEntry::Source::kClient: return "client";
+    case TraceEntry::Source::kWorker: return "worker";
+    case TraceEntry::Source::kTracker: return "tracker";
   }
   return "?";
 }

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_MODEL_COMMAND_MODEL_VIEW_H_
-#define CALLSLIP_TESTS_MODEL_COMMAND_MODEL_VIEW_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -41,5 +40,3 @@ void AddTrace(CommandView& view, const char* entry);
 std::string BytesOf(const Payload& payload);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TESTS_MODEL_COMMAND_MODEL_VIEW_H_

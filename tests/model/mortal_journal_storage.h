@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_MODEL_MORTAL_JOURNAL_STORAGE_H_
-#define CALLSLIP_TESTS_MODEL_MORTAL_JOURNAL_STORAGE_H_
+#pragma once
 
 #include <filesystem>
 #include <memory>
@@ -41,5 +40,3 @@ class MortalJournalStorage {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TESTS_MODEL_MORTAL_JOURNAL_STORAGE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_ACCESS_TABLE_H_
-#define CALLSLIP_TESTS_SUPPORT_ACCESS_TABLE_H_
+#pragma once
 
 #include <fstream>
 #include <map>
@@ -40,5 +39,3 @@ inline std::map<std::string, std::set<std::string>> DocumentedAccess(const std::
 }
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TESTS_SUPPORT_ACCESS_TABLE_H_

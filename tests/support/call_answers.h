@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_CALL_ANSWERS_H_
-#define CALLSLIP_TESTS_SUPPORT_CALL_ANSWERS_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -53,5 +52,3 @@ class CallAnswers {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TESTS_SUPPORT_CALL_ANSWERS_H_

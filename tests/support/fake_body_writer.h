@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_FAKE_BODY_WRITER_H_
-#define CALLSLIP_TESTS_SUPPORT_FAKE_BODY_WRITER_H_
+#pragma once
 
 #include <string>
 
@@ -54,5 +53,3 @@ class FakeBodyWriter final : public BodyWriter {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_TESTS_SUPPORT_FAKE_BODY_WRITER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_FAKE_TRACKER_CALLS_H_
-#define CALLSLIP_TESTS_SUPPORT_FAKE_TRACKER_CALLS_H_
+#pragma once
 
 #include <deque>
 #include <memory>
@@ -116,5 +115,3 @@ class FakeTrackerCalls final : public TrackerCalls, public CallAnswers {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TESTS_SUPPORT_FAKE_TRACKER_CALLS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_FAKE_TRACKER_CLIENT_H_
-#define CALLSLIP_TESTS_SUPPORT_FAKE_TRACKER_CLIENT_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -85,5 +84,3 @@ class FakeTrackerClient final : public TrackerClient, private CallAnswers {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_TESTS_SUPPORT_FAKE_TRACKER_CLIENT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_HTTP_STREAM_H_
-#define CALLSLIP_TESTS_SUPPORT_HTTP_STREAM_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -49,5 +48,3 @@ class HttpStream {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TESTS_SUPPORT_HTTP_STREAM_H_

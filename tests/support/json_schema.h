@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_JSON_SCHEMA_H_
-#define CALLSLIP_TESTS_SUPPORT_JSON_SCHEMA_H_
+#pragma once
 
 #include <string>
 
@@ -33,5 +32,3 @@ inline void ExpectValid(const nlohmann::json& value, const nlohmann::json& schem
 }
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TESTS_SUPPORT_JSON_SCHEMA_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_MCP_CLIENT_H_
-#define CALLSLIP_TESTS_SUPPORT_MCP_CLIENT_H_
+#pragma once
 
 #include <string>
 
@@ -64,5 +63,3 @@ class McpClient {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TESTS_SUPPORT_MCP_CLIENT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_POSTGRES_SERVER_H_
-#define CALLSLIP_TESTS_SUPPORT_POSTGRES_SERVER_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -38,5 +37,3 @@ class PostgresServer {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TESTS_SUPPORT_POSTGRES_SERVER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_PROMETHEUS_TEXT_H_
-#define CALLSLIP_TESTS_SUPPORT_PROMETHEUS_TEXT_H_
+#pragma once
 
 #include <map>
 #include <set>
@@ -49,5 +48,3 @@ class PrometheusText {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TESTS_SUPPORT_PROMETHEUS_TEXT_H_

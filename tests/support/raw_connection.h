@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_RAW_CONNECTION_H_
-#define CALLSLIP_TESTS_SUPPORT_RAW_CONNECTION_H_
+#pragma once
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -84,5 +83,3 @@ class RawConnection {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_TESTS_SUPPORT_RAW_CONNECTION_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_SESSION_EVENTS_H_
-#define CALLSLIP_TESTS_SUPPORT_SESSION_EVENTS_H_
+#pragma once
 
 #include <string>
 
@@ -32,5 +31,3 @@ inline std::string MemberOf(const SessionEvent& event, const char* name) {
 }
 
 }  // namespace callslip::tracker::v1
-
-#endif  // CALLSLIP_TESTS_SUPPORT_SESSION_EVENTS_H_

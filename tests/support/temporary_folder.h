@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_TEMPORARY_FOLDER_H_
-#define CALLSLIP_TESTS_SUPPORT_TEMPORARY_FOLDER_H_
+#pragma once
 
 #include <cstdlib>
 #include <filesystem>
@@ -28,5 +27,3 @@ class TemporaryFolder {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TESTS_SUPPORT_TEMPORARY_FOLDER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_TEST_AUTHORITY_H_
-#define CALLSLIP_TESTS_SUPPORT_TEST_AUTHORITY_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -47,5 +46,3 @@ class TestAuthority {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TESTS_SUPPORT_TEST_AUTHORITY_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_TEST_SERVICES_H_
-#define CALLSLIP_TESTS_SUPPORT_TEST_SERVICES_H_
+#pragma once
 
 #include <map>
 #include <memory>
@@ -93,5 +92,3 @@ class TestServices {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TESTS_SUPPORT_TEST_SERVICES_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_TLS_CONNECTION_H_
-#define CALLSLIP_TESTS_SUPPORT_TLS_CONNECTION_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -104,5 +103,3 @@ class TlsConnection : public RawConnection {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_TESTS_SUPPORT_TLS_CONNECTION_H_

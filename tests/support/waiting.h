@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_WAITING_H_
-#define CALLSLIP_TESTS_SUPPORT_WAITING_H_
+#pragma once
 
 #include <future>
 
@@ -28,5 +27,3 @@ inline boost::asio::awaitable<void> WaitForever() {
 }
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_TESTS_SUPPORT_WAITING_H_

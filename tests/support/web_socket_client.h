@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TESTS_SUPPORT_WEB_SOCKET_CLIENT_H_
-#define CALLSLIP_TESTS_SUPPORT_WEB_SOCKET_CLIENT_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -114,5 +113,3 @@ class WebSocketClientOver : public Connection {
 using WebSocketClient = WebSocketClientOver<RawConnection>;
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_TESTS_SUPPORT_WEB_SOCKET_CLIENT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_CLIENTS_CLIENT_TABLE_H_
-#define CALLSLIP_BRIDGE_CLIENTS_CLIENT_TABLE_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -50,5 +49,3 @@ absl::StatusOr<std::string> SetEntry(const Client& client, absl::string_view tex
 std::string EntryText(const Client& client, const ServerEntry& entry);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_CLIENTS_CLIENT_TABLE_H_

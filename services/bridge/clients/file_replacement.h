@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_CLIENTS_FILE_REPLACEMENT_H_
-#define CALLSLIP_BRIDGE_CLIENTS_FILE_REPLACEMENT_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -35,5 +34,3 @@ absl::StatusOr<std::string> Replace(const ReadFile& file, absl::string_view cont
                                     absl::Time now);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_CLIENTS_FILE_REPLACEMENT_H_

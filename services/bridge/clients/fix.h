@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_CLIENTS_FIX_H_
-#define CALLSLIP_BRIDGE_CLIENTS_FIX_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -29,5 +28,3 @@ bool FixClients(const std::vector<Client>& clients, const std::vector<std::strin
 std::string ShowChange(absl::string_view before, absl::string_view after);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_CLIENTS_FIX_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_CLIENTS_JSON_EDIT_H_
-#define CALLSLIP_BRIDGE_CLIENTS_JSON_EDIT_H_
+#pragma once
 
 #include <string>
 
@@ -21,5 +20,3 @@ absl::StatusOr<std::string> SetJsonEntry(absl::string_view text, const ServerEnt
 std::string JsonWithEntry(const ServerEntry& entry);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_CLIENTS_JSON_EDIT_H_

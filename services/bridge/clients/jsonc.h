@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_CLIENTS_JSONC_H_
-#define CALLSLIP_BRIDGE_CLIENTS_JSONC_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -49,5 +48,3 @@ absl::StatusOr<JsoncObject> ReadJsonc(absl::string_view text);
 absl::StatusOr<JsoncObject> ReadJsoncObject(absl::string_view text, size_t at);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_CLIENTS_JSONC_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_CLIENTS_SERVER_ENTRY_H_
-#define CALLSLIP_BRIDGE_CLIENTS_SERVER_ENTRY_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -16,5 +15,3 @@ struct ServerEntry {
 };
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_CLIENTS_SERVER_ENTRY_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_CLIENTS_TEXT_READER_H_
-#define CALLSLIP_BRIDGE_CLIENTS_TEXT_READER_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -50,5 +49,3 @@ class TextReader {
 };
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_CLIENTS_TEXT_READER_H_

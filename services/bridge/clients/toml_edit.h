@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_CLIENTS_TOML_EDIT_H_
-#define CALLSLIP_BRIDGE_CLIENTS_TOML_EDIT_H_
+#pragma once
 
 #include <string>
 
@@ -17,5 +16,3 @@ absl::StatusOr<std::string> SetTomlEntry(absl::string_view text, const ServerEnt
 std::string TomlTable(const ServerEntry& entry);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_CLIENTS_TOML_EDIT_H_

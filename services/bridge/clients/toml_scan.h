@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_CLIENTS_TOML_SCAN_H_
-#define CALLSLIP_BRIDGE_CLIENTS_TOML_SCAN_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -28,5 +27,3 @@ struct TomlStatement {
 absl::StatusOr<std::vector<TomlStatement>> ScanToml(absl::string_view text);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_CLIENTS_TOML_SCAN_H_

@@ -35,14 +35,10 @@ constexpr char kStartHint[] =
 
 const char* NameOf(State state) {
   switch (state) {
-    case State::kOk:
-      return "ok";
-    case State::kBroken:
-      return "broken";
-    case State::kUnknown:
-      return "unknown";
-    case State::kNone:
-      return "none";
+    case State::kOk: return "ok";
+    case State::kBroken: return "broken";
+    case State::kUnknown: return "unknown";
+    case State::kNone: return "none";
   }
   return "";
 }

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_DOCTOR_DOCTOR_H_
-#define CALLSLIP_BRIDGE_DOCTOR_DOCTOR_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -29,5 +28,3 @@ std::string ReportText(const std::vector<Link>& links);
 std::string ReportJson(const std::vector<Link>& links);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_DOCTOR_DOCTOR_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_DOCTOR_FAR_LINKS_H_
-#define CALLSLIP_BRIDGE_DOCTOR_FAR_LINKS_H_
+#pragma once
 
 #include <vector>
 
@@ -23,5 +22,3 @@ Exchange SendOfDoctor(GatewayClient& gateway, const Message& request);
 void AddFarLinks(GatewayClient& gateway, bool askable, std::vector<Link>& links);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_DOCTOR_FAR_LINKS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_DOCTOR_LINK_H_
-#define CALLSLIP_BRIDGE_DOCTOR_LINK_H_
+#pragma once
 
 #include <string>
 
@@ -21,5 +20,3 @@ struct Link {
 };
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_DOCTOR_LINK_H_

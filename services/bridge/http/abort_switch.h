@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_HTTP_ABORT_SWITCH_H_
-#define CALLSLIP_BRIDGE_HTTP_ABORT_SWITCH_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -53,5 +52,3 @@ class AbortSwitch {
 };
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_HTTP_ABORT_SWITCH_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_HTTP_FAKE_GATEWAY_H_
-#define CALLSLIP_BRIDGE_HTTP_FAKE_GATEWAY_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -74,5 +73,3 @@ std::string ResultFor(absl::string_view id, absl::string_view result);
 int UnusedPort();
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_HTTP_FAKE_GATEWAY_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_HTTP_GATEWAY_CLIENT_H_
-#define CALLSLIP_BRIDGE_HTTP_GATEWAY_CLIENT_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -131,5 +130,3 @@ class GatewayClient {
 };
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_HTTP_GATEWAY_CLIENT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_HTTP_LIMITS_H_
-#define CALLSLIP_BRIDGE_HTTP_LIMITS_H_
+#pragma once
 
 #include <cstddef>
 
@@ -30,5 +29,3 @@ inline constexpr absl::Duration kConnectTimeout = absl::Milliseconds(500);
 inline constexpr absl::Duration kMaxIdleConnection = absl::Seconds(2);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_HTTP_LIMITS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_HTTP_MCP_HEADERS_H_
-#define CALLSLIP_BRIDGE_HTTP_MCP_HEADERS_H_
+#pragma once
 
 #include <string>
 
@@ -20,5 +19,3 @@ std::string MirroredHeaders(const Message& message);
 std::string EncodeHeaderValue(absl::string_view value);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_HTTP_MCP_HEADERS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_HTTP_REQUEST_AUTH_H_
-#define CALLSLIP_BRIDGE_HTTP_REQUEST_AUTH_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -45,5 +44,3 @@ class RequestAuth {
 std::optional<absl::Time> ServerTimeIn(const ResponseHead& head, absl::string_view body);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_HTTP_REQUEST_AUTH_H_

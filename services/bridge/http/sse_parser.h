@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_HTTP_SSE_PARSER_H_
-#define CALLSLIP_BRIDGE_HTTP_SSE_PARSER_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -37,5 +36,3 @@ class SseParser {
 };
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_HTTP_SSE_PARSER_H_

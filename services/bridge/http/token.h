@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_HTTP_TOKEN_H_
-#define CALLSLIP_BRIDGE_HTTP_TOKEN_H_
+#pragma once
 
 #include <string>
 
@@ -17,5 +16,3 @@ absl::StatusOr<std::string> FindToken(absl::string_view text);
 absl::StatusOr<std::string> ReadTokenFile(const std::string& path);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_HTTP_TOKEN_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_JSON_JSON_RPC_H_
-#define CALLSLIP_BRIDGE_JSON_JSON_RPC_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -118,5 +117,3 @@ std::string ErrorLine(absl::string_view id, int code, absl::string_view text,
                       absl::string_view data = {});
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_JSON_JSON_RPC_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_AGENT_ROOTS_H_
-#define CALLSLIP_BRIDGE_RELAY_AGENT_ROOTS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -48,5 +47,3 @@ class AgentRoots {
 std::optional<std::string> PathOfFileUrl(absl::string_view url);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_RELAY_AGENT_ROOTS_H_

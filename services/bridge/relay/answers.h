@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_ANSWERS_H_
-#define CALLSLIP_BRIDGE_RELAY_ANSWERS_H_
+#pragma once
 
 #include <string>
 
@@ -51,5 +50,3 @@ std::string LineTooLong(const std::string& id);
 std::string FailureLine(const Message& request, const Failure& failure);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_RELAY_ANSWERS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_CALL_POOL_H_
-#define CALLSLIP_BRIDGE_RELAY_CALL_POOL_H_
+#pragma once
 
 #include <deque>
 #include <functional>
@@ -74,5 +73,3 @@ class CallPool {
 };
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_RELAY_CALL_POOL_H_

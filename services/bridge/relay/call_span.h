@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_CALL_SPAN_H_
-#define CALLSLIP_BRIDGE_RELAY_CALL_SPAN_H_
+#pragma once
 
 #include <string>
 
@@ -25,5 +24,3 @@ std::string TraceparentOf(const CallSpan& call, const Message& message);
 void EndCallSpan(const Message& answer, ActiveSpan& span);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_RELAY_CALL_SPAN_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_GATEWAY_ANSWER_H_
-#define CALLSLIP_BRIDGE_RELAY_GATEWAY_ANSWER_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -37,5 +36,3 @@ int ErrorCodeOf(const Message& answer);
 std::optional<std::string> NegotiatedVersion(const Message& answer);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_RELAY_GATEWAY_ANSWER_H_

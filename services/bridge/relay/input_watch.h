@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_INPUT_WATCH_H_
-#define CALLSLIP_BRIDGE_RELAY_INPUT_WATCH_H_
+#pragma once
 
 #include <functional>
 #include <thread>
@@ -35,5 +34,3 @@ class InputWatch {
 };
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_RELAY_INPUT_WATCH_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_LIMITS_H_
-#define CALLSLIP_BRIDGE_RELAY_LIMITS_H_
+#pragma once
 
 #include <cstddef>
 
@@ -55,5 +54,3 @@ inline constexpr absl::Duration kExitWithin = absl::Milliseconds(900);
 inline constexpr absl::Duration kSpansWithin = absl::Milliseconds(200);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_RELAY_LIMITS_H_

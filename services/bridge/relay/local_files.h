@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_LOCAL_FILES_H_
-#define CALLSLIP_BRIDGE_RELAY_LOCAL_FILES_H_
+#pragma once
 
 #include <string>
 #include <variant>
@@ -26,5 +25,3 @@ std::variant<std::vector<LocalFile>, Failure> ReadLocalFiles(
 Failure FileUnavailable(std::string message);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_RELAY_LOCAL_FILES_H_

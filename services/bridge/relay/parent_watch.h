@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_PARENT_WATCH_H_
-#define CALLSLIP_BRIDGE_RELAY_PARENT_WATCH_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -28,5 +27,3 @@ class ParentWatch {
 };
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_RELAY_PARENT_WATCH_H_

@@ -272,14 +272,10 @@ void Relay::Conclude(const CallPtr& call, Exchange exchange) {
     case Exchange::Outcome::kBroken:
       return Finish(call,
                     call->message.is_stream() ? SubscriptionLost(url_) : ConnectionBroke(url_));
-    case Exchange::Outcome::kStreamEnded:
-      return Finish(call, StreamEndedEarly());
-    case Exchange::Outcome::kTooLarge:
-      return Finish(call, AnswerTooLarge());
-    case Exchange::Outcome::kUnproven:
-      return Finish(call, UnprovenAnswer(url_));
-    case Exchange::Outcome::kAnswered:
-      break;
+    case Exchange::Outcome::kStreamEnded: return Finish(call, StreamEndedEarly());
+    case Exchange::Outcome::kTooLarge: return Finish(call, AnswerTooLarge());
+    case Exchange::Outcome::kUnproven: return Finish(call, UnprovenAnswer(url_));
+    case Exchange::Outcome::kAnswered: break;
   }
   if (!call->is_request()) {
     if (exchange.head.status >= 400) {

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_RELAY_H_
-#define CALLSLIP_BRIDGE_RELAY_RELAY_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -137,5 +136,3 @@ class Relay {
 };
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_RELAY_RELAY_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_RELAY_TEST_FIXTURE_H_
-#define CALLSLIP_BRIDGE_RELAY_RELAY_TEST_FIXTURE_H_
+#pragma once
 
 #include <unistd.h>
 
@@ -103,5 +102,3 @@ class RelayTest : public testing::Test {
 };
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_RELAY_RELAY_TEST_FIXTURE_H_

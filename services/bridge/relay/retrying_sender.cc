@@ -67,8 +67,7 @@ class RetryingSender::Attempts {
 
   Next Judge(const Exchange& exchange) {
     switch (exchange.outcome) {
-      case Outcome::kNotSent:
-        return sender_.clock_->Now() < give_up_ ? Next::kLater : Next::kStop;
+      case Outcome::kNotSent: return sender_.clock_->Now() < give_up_ ? Next::kLater : Next::kStop;
       case Outcome::kBroken:
       case Outcome::kStreamEnded:
         if (!IsRepeatable(message_)) return Next::kStop;
@@ -76,13 +75,10 @@ class RetryingSender::Attempts {
         // From now on, as long as a restart can take.
         give_up_ = sender_.clock_->Now() + patience_;
         return Next::kLater;
-      case Outcome::kAnswered:
-        return JudgeAnswer(exchange);
-      case Outcome::kUnproven:
-        return RenewToken(exchange) ? Next::kNow : Next::kStop;
+      case Outcome::kAnswered: return JudgeAnswer(exchange);
+      case Outcome::kUnproven: return RenewToken(exchange) ? Next::kNow : Next::kStop;
       case Outcome::kTooLarge:
-      case Outcome::kAborted:
-        break;
+      case Outcome::kAborted: break;
     }
     return Next::kStop;
   }

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_RETRYING_SENDER_H_
-#define CALLSLIP_BRIDGE_RELAY_RETRYING_SENDER_H_
+#pragma once
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -52,5 +51,3 @@ class RetryingSender {
 };
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_RELAY_RETRYING_SENDER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_SESSION_KEEPER_H_
-#define CALLSLIP_BRIDGE_RELAY_SESSION_KEEPER_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -73,5 +72,3 @@ class SessionKeeper {
 };
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_RELAY_SESSION_KEEPER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_SKIPPED_LINE_H_
-#define CALLSLIP_BRIDGE_RELAY_SKIPPED_LINE_H_
+#pragma once
 
 #include <string>
 
@@ -39,5 +38,3 @@ class SkippedLine {
 };
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_RELAY_SKIPPED_LINE_H_

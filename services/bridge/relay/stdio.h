@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_STDIO_H_
-#define CALLSLIP_BRIDGE_RELAY_STDIO_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -76,5 +75,3 @@ class LineWriter {
 };
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_RELAY_STDIO_H_

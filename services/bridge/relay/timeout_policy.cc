@@ -139,24 +139,18 @@ std::optional<absl::Duration> TimeoutPolicy::ShorterWaitFor(const Message& messa
 
 absl::Duration TimeoutPolicy::ServerWaitOf(CallClass call_class) const {
   switch (call_class) {
-    case CallClass::kFast:
-      return times_.fast.server_wait;
-    case CallClass::kSlow:
-      return times_.slow.server_wait;
-    case CallClass::kBlocking:
-      return times_.blocking.server_wait;
+    case CallClass::kFast: return times_.fast.server_wait;
+    case CallClass::kSlow: return times_.slow.server_wait;
+    case CallClass::kBlocking: return times_.blocking.server_wait;
   }
   return times_.fast.server_wait;
 }
 
 absl::Duration TimeoutPolicy::TimeoutOf(CallClass call_class) const {
   switch (call_class) {
-    case CallClass::kFast:
-      return times_.fast.timeout;
-    case CallClass::kSlow:
-      return times_.slow.timeout;
-    case CallClass::kBlocking:
-      return times_.blocking.timeout;
+    case CallClass::kFast: return times_.fast.timeout;
+    case CallClass::kSlow: return times_.slow.timeout;
+    case CallClass::kBlocking: return times_.blocking.timeout;
   }
   return times_.fast.timeout;
 }

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_TIMEOUT_POLICY_H_
-#define CALLSLIP_BRIDGE_RELAY_TIMEOUT_POLICY_H_
+#pragma once
 
 #include <optional>
 
@@ -72,5 +71,3 @@ class TimeoutPolicy {
 };
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_RELAY_TIMEOUT_POLICY_H_

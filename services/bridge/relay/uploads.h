@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_RELAY_UPLOADS_H_
-#define CALLSLIP_BRIDGE_RELAY_UPLOADS_H_
+#pragma once
 
 #include <string>
 #include <variant>
@@ -38,5 +37,3 @@ class Uploads {
 };
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_RELAY_UPLOADS_H_

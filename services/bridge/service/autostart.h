@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_SERVICE_AUTOSTART_H_
-#define CALLSLIP_BRIDGE_SERVICE_AUTOSTART_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "bridge/http/gateway_client.h"
@@ -32,5 +31,3 @@ void ReportTakenAddresses(GatewayClient& gateway, Clock& clock, absl::Duration p
 absl::Status KeepServicesRunning(const AutostartPlan& plan, Clock& clock);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_SERVICE_AUTOSTART_H_

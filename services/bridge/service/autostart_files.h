@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_SERVICE_AUTOSTART_FILES_H_
-#define CALLSLIP_BRIDGE_SERVICE_AUTOSTART_FILES_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -26,5 +25,3 @@ void Touch(const std::vector<std::string>& paths);
 void BoundLog(const std::string& path, size_t max_bytes);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_SERVICE_AUTOSTART_FILES_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_SERVICE_AUTOSTART_PLAN_H_
-#define CALLSLIP_BRIDGE_SERVICE_AUTOSTART_PLAN_H_
+#pragma once
 
 #include <string>
 
@@ -37,5 +36,3 @@ absl::StatusOr<AutostartPlan> PlanAutostart(const GatewayUrl& gateway,
 std::string ProgramFolder();
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_SERVICE_AUTOSTART_PLAN_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_SERVICE_LIMITS_H_
-#define CALLSLIP_BRIDGE_SERVICE_LIMITS_H_
+#pragma once
 
 #include <cstddef>
 
@@ -28,5 +27,3 @@ inline constexpr char kServiceDrainGrace[] = "500ms";
 inline constexpr absl::Duration kServicesEndWithin = absl::Seconds(3);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_SERVICE_LIMITS_H_

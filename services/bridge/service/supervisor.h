@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_BRIDGE_SERVICE_SUPERVISOR_H_
-#define CALLSLIP_BRIDGE_SERVICE_SUPERVISOR_H_
+#pragma once
 
 #include "bridge/service/autostart_plan.h"
 #include "common/shutdown_signal.h"
@@ -19,5 +18,3 @@ inline constexpr int kSupervisorLockFd = 3;
 int Supervise(const AutostartPlan& plan, const ShutdownSignal& shutdown, Clock& clock);
 
 }  // namespace callslip::bridge
-
-#endif  // CALLSLIP_BRIDGE_SERVICE_SUPERVISOR_H_

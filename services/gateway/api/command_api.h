@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_API_COMMAND_API_H_
-#define CALLSLIP_GATEWAY_API_COMMAND_API_H_
+#pragma once
 
 #include <memory>
 #include <utility>
@@ -40,5 +39,3 @@ class CommandApi {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_API_COMMAND_API_H_

@@ -28,13 +28,11 @@ bool IsFinal(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kPermissionDenied:
-    case absl::StatusCode::kUnimplemented:
-      return true;
+    case absl::StatusCode::kUnimplemented: return true;
     case absl::StatusCode::kResourceExhausted:
       // Final unless this feed was too slow: the limit of watchers is reached.
       return DetailsOf(status).reason != "too_slow";
-    default:
-      return false;
+    default: return false;
   }
 }
 

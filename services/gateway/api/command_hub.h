@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_API_COMMAND_HUB_H_
-#define CALLSLIP_GATEWAY_API_COMMAND_HUB_H_
+#pragma once
 
 #include <cstddef>
 #include <map>
@@ -111,5 +110,3 @@ class CommandHub : public std::enable_shared_from_this<CommandHub> {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_API_COMMAND_HUB_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_API_FORWARD_H_
-#define CALLSLIP_GATEWAY_API_FORWARD_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -66,5 +65,3 @@ boost::asio::awaitable<HttpResponse> Forward(TrackerCalls* sessions,
 }
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_API_FORWARD_H_

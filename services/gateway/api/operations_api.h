@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_API_OPERATIONS_API_H_
-#define CALLSLIP_GATEWAY_API_OPERATIONS_API_H_
+#pragma once
 
 #include <memory>
 
@@ -50,5 +49,3 @@ class OperationsApi {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_API_OPERATIONS_API_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_API_RECENT_MCP_CLIENTS_H_
-#define CALLSLIP_GATEWAY_API_RECENT_MCP_CLIENTS_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -38,5 +37,3 @@ class RecentMcpClients {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_API_RECENT_MCP_CLIENTS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_API_RECENT_STATISTICS_H_
-#define CALLSLIP_GATEWAY_API_RECENT_STATISTICS_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -47,5 +46,3 @@ class RecentStatistics {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_API_RECENT_STATISTICS_H_

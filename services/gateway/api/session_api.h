@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_API_SESSION_API_H_
-#define CALLSLIP_GATEWAY_API_SESSION_API_H_
+#pragma once
 
 #include <memory>
 
@@ -56,5 +55,3 @@ class SessionApi {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_API_SESSION_API_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_API_SESSION_API_FIXTURE_H_
-#define CALLSLIP_GATEWAY_API_SESSION_API_FIXTURE_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -178,5 +177,3 @@ class SessionApiTest : public testing::Test {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_API_SESSION_API_FIXTURE_H_

@@ -37,10 +37,8 @@ bool IsFinal(const absl::Status& status) {
     case absl::StatusCode::kNotFound:
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kPermissionDenied:
-    case absl::StatusCode::kUnimplemented:
-      return true;
-    default:
-      return false;
+    case absl::StatusCode::kUnimplemented: return true;
+    default: return false;
   }
 }
 

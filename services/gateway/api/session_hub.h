@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_API_SESSION_HUB_H_
-#define CALLSLIP_GATEWAY_API_SESSION_HUB_H_
+#pragma once
 
 #include <chrono>
 #include <cstddef>
@@ -140,5 +139,3 @@ class SessionHub : public std::enable_shared_from_this<SessionHub> {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_API_SESSION_HUB_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_API_SOCKET_MESSAGES_H_
-#define CALLSLIP_GATEWAY_API_SOCKET_MESSAGES_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -24,5 +23,3 @@ void SendFailure(WebSocket& socket, const absl::Status& status, const std::strin
 boost::asio::awaitable<void> AnswerKeepalives(std::shared_ptr<WebSocket> socket);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_API_SOCKET_MESSAGES_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_API_STREAMED_TEXT_H_
-#define CALLSLIP_GATEWAY_API_STREAMED_TEXT_H_
+#pragma once
 
 #include <cstddef>
 
@@ -32,5 +31,3 @@ class StreamedText {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_API_STREAMED_TEXT_H_

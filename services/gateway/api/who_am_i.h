@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_API_WHO_AM_I_H_
-#define CALLSLIP_GATEWAY_API_WHO_AM_I_H_
+#pragma once
 
 #include "gateway/http/router.h"
 
@@ -11,5 +10,3 @@ namespace callslip::gateway {
 void AddWhoAmI(Router& router, bool tokens);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_API_WHO_AM_I_H_

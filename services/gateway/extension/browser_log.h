@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_EXTENSION_BROWSER_LOG_H_
-#define CALLSLIP_GATEWAY_EXTENSION_BROWSER_LOG_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -39,5 +38,3 @@ std::vector<BrowserLogEntry> LogEntries(const Json& entries);
 void AddEntries(std::vector<BrowserLogEntry> entries, v1::AppendWorkerLogRequest& append);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_EXTENSION_BROWSER_LOG_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_EXTENSION_DRAW_MODE_H_
-#define CALLSLIP_GATEWAY_EXTENSION_DRAW_MODE_H_
+#pragma once
 
 #include <string>
 
@@ -20,5 +19,3 @@ namespace v1 = callslip::tracker::v1;
 absl::StatusOr<v1::AppendAnnotationsRequest> ParseDrawing(const std::string& body);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_EXTENSION_DRAW_MODE_H_

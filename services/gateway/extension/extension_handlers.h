@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_EXTENSION_EXTENSION_HANDLERS_H_
-#define CALLSLIP_GATEWAY_EXTENSION_EXTENSION_HANDLERS_H_
+#pragma once
 
 #include <memory>
 
@@ -64,5 +63,3 @@ class FileHandler {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_EXTENSION_EXTENSION_HANDLERS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_EXTENSION_QUERY_RESULT_H_
-#define CALLSLIP_GATEWAY_EXTENSION_QUERY_RESULT_H_
+#pragma once
 
 #include <string>
 #include <variant>
@@ -19,5 +18,3 @@ using QueryResult = std::variant<v1::AcknowledgeCommandRequest, v1::CompleteComm
 absl::StatusOr<QueryResult> ParseQueryResult(const std::string& body);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_EXTENSION_QUERY_RESULT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_EXTENSION_SYNC_COMMAND_H_
-#define CALLSLIP_GATEWAY_EXTENSION_SYNC_COMMAND_H_
+#pragma once
 
 #include <variant>
 
@@ -17,5 +16,3 @@ std::variant<Json, v1::CommandError> SyncCommand(const v1::CommandLease& lease,
                                                  const SyncRequest& caller);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_EXTENSION_SYNC_COMMAND_H_

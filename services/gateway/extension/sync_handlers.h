@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_EXTENSION_SYNC_HANDLERS_H_
-#define CALLSLIP_GATEWAY_EXTENSION_SYNC_HANDLERS_H_
+#pragma once
 
 #include <memory>
 
@@ -71,5 +70,3 @@ class ScreenshotsHandler {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_EXTENSION_SYNC_HANDLERS_H_

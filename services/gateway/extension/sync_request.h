@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_EXTENSION_SYNC_REQUEST_H_
-#define CALLSLIP_GATEWAY_EXTENSION_SYNC_REQUEST_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -48,5 +47,3 @@ std::optional<v1::CompleteCommandRequest> ScreenshotResult(const Json& body);
 std::string SyncClientName(const HttpRequest& request);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_EXTENSION_SYNC_REQUEST_H_

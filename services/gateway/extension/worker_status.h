@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_EXTENSION_WORKER_STATUS_H_
-#define CALLSLIP_GATEWAY_EXTENSION_WORKER_STATUS_H_
+#pragma once
 
 #include <string>
 
@@ -20,5 +19,3 @@ absl::StatusOr<v1::ReportWorkerRequest> ParseWorkerStatus(const std::string& bod
 std::string KeptTabs(const Json& tabs);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_EXTENSION_WORKER_STATUS_H_

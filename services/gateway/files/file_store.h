@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_FILES_FILE_STORE_H_
-#define CALLSLIP_GATEWAY_FILES_FILE_STORE_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -102,5 +101,3 @@ class FileStore {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_FILES_FILE_STORE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_ACCEPT_H_
-#define CALLSLIP_GATEWAY_HTTP_ACCEPT_H_
+#pragma once
 
 #include "absl/strings/string_view.h"
 
@@ -10,5 +9,3 @@ namespace callslip::gateway {
 bool Accepts(absl::string_view accept, absl::string_view type);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_ACCEPT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_ADDRESS_QUOTA_H_
-#define CALLSLIP_GATEWAY_HTTP_ADDRESS_QUOTA_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -37,5 +36,3 @@ class AddressQuota {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_ADDRESS_QUOTA_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_AWAIT_H_
-#define CALLSLIP_GATEWAY_HTTP_AWAIT_H_
+#pragma once
 
 #include "boost/asio/as_tuple.hpp"
 #include "boost/asio/use_awaitable.hpp"
@@ -11,5 +10,3 @@ namespace callslip::gateway {
 inline constexpr auto kAwait = boost::asio::as_tuple(boost::asio::use_awaitable);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_AWAIT_H_

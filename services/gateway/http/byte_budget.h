@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_BYTE_BUDGET_H_
-#define CALLSLIP_GATEWAY_HTTP_BYTE_BUDGET_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -113,5 +112,3 @@ inline std::string AccountOf(const CredentialPtr& credential) {
 }
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_BYTE_BUDGET_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_CALLERS_H_
-#define CALLSLIP_GATEWAY_HTTP_CALLERS_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -102,5 +101,3 @@ class Callers {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_CALLERS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_CORS_H_
-#define CALLSLIP_GATEWAY_HTTP_CORS_H_
+#pragma once
 
 #include <string>
 
@@ -19,5 +18,3 @@ void ShareWith(const std::string& origin, HttpResponse& response);
 HttpResponse PreflightResponse(const HttpRequest& request, const std::string& methods);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_CORS_H_

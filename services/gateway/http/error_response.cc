@@ -15,25 +15,17 @@ int HttpStatusOf(const TrackerError& error) {
   if (error.reason == "queue_full") return 409;
   switch (error.code) {
     case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kOutOfRange:
-      return 400;
-    case absl::StatusCode::kPermissionDenied:
-      return 403;
-    case absl::StatusCode::kNotFound:
-      return 404;
+    case absl::StatusCode::kOutOfRange: return 400;
+    case absl::StatusCode::kPermissionDenied: return 403;
+    case absl::StatusCode::kNotFound: return 404;
     case absl::StatusCode::kAborted:
     case absl::StatusCode::kAlreadyExists:
-    case absl::StatusCode::kFailedPrecondition:
-      return 409;
-    case absl::StatusCode::kResourceExhausted:
-      return 429;
-    case absl::StatusCode::kUnavailable:
-      return 503;
+    case absl::StatusCode::kFailedPrecondition: return 409;
+    case absl::StatusCode::kResourceExhausted: return 429;
+    case absl::StatusCode::kUnavailable: return 503;
     // It may still be completed.
-    case absl::StatusCode::kDeadlineExceeded:
-      return 504;
-    default:
-      return 500;
+    case absl::StatusCode::kDeadlineExceeded: return 504;
+    default: return 500;
   }
 }
 

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_ERROR_RESPONSE_H_
-#define CALLSLIP_GATEWAY_HTTP_ERROR_RESPONSE_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -25,5 +24,3 @@ HttpResponse TooManyBodies();
 HttpResponse ErrorResponse(const absl::Status& status);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_ERROR_RESPONSE_H_

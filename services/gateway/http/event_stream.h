@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_EVENT_STREAM_H_
-#define CALLSLIP_GATEWAY_HTTP_EVENT_STREAM_H_
+#pragma once
 
 #include <chrono>
 #include <cstddef>
@@ -64,5 +63,3 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_EVENT_STREAM_H_

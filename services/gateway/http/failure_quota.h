@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_FAILURE_QUOTA_H_
-#define CALLSLIP_GATEWAY_HTTP_FAILURE_QUOTA_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -44,5 +43,3 @@ class FailureQuota {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_FAILURE_QUOTA_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_HTTP_CODEC_H_
-#define CALLSLIP_GATEWAY_HTTP_HTTP_CODEC_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -77,5 +76,3 @@ std::string ResponseHead(const HttpResponse& response, const ConnectionOptions& 
 std::string Chunk(absl::string_view piece);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_HTTP_CODEC_H_

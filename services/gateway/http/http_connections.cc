@@ -163,21 +163,15 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
   // Continues the handshake.
   void Shake() {
     switch (transport_.Shake()) {
-      case Transport::Handshake::kDone:
-        return AwaitRequest();
-      case Transport::Handshake::kRead:
-        return AwaitReadable();
+      case Transport::Handshake::kDone: return AwaitRequest();
+      case Transport::Handshake::kRead: return AwaitReadable();
       case Transport::Handshake::kWrite:
         return transport_.AsyncWaitWritable(
             [self = shared_from_this()](boost::system::error_code error) {
               if (!error) self->Shake();
             });
-      case Transport::Handshake::kPlainHttp:
-        Enter(all_->busy_);
-        return Run(Refuse(NoTls()));
-      case Transport::Handshake::kFailed:
-        Enter(all_->busy_);
-        return Run(Drop());
+      case Transport::Handshake::kPlainHttp: Enter(all_->busy_); return Run(Refuse(NoTls()));
+      case Transport::Handshake::kFailed: Enter(all_->busy_); return Run(Drop());
     }
   }
 

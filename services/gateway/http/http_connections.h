@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_HTTP_CONNECTIONS_H_
-#define CALLSLIP_GATEWAY_HTTP_HTTP_CONNECTIONS_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -100,5 +99,3 @@ class Connections : public std::enable_shared_from_this<Connections> {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_HTTP_CONNECTIONS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_HTTP_LIMITS_H_
-#define CALLSLIP_GATEWAY_HTTP_HTTP_LIMITS_H_
+#pragma once
 
 #include <chrono>
 #include <cstddef>
@@ -86,5 +85,3 @@ struct HttpLimits {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_HTTP_LIMITS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_HTTP_MESSAGE_H_
-#define CALLSLIP_GATEWAY_HTTP_HTTP_MESSAGE_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -113,5 +112,3 @@ inline std::shared_ptr<void> LeaveBody(std::shared_ptr<const HttpRequest>& reque
 }
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_HTTP_MESSAGE_H_

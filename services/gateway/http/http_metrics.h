@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_HTTP_METRICS_H_
-#define CALLSLIP_GATEWAY_HTTP_HTTP_METRICS_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -72,5 +71,3 @@ class HttpMetrics {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_HTTP_METRICS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_HTTP_TLS_FIXTURE_H_
-#define CALLSLIP_GATEWAY_HTTP_HTTP_TLS_FIXTURE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -157,5 +156,3 @@ class HttpTlsTest : public testing::Test {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_HTTP_TLS_FIXTURE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_LISTENER_H_
-#define CALLSLIP_GATEWAY_HTTP_LISTENER_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -42,5 +41,3 @@ class Listener {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_LISTENER_H_

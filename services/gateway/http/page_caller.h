@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_PAGE_CALLER_H_
-#define CALLSLIP_GATEWAY_HTTP_PAGE_CALLER_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "auth/credentials.h"
@@ -20,5 +19,3 @@ class PageCaller {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_PAGE_CALLER_H_

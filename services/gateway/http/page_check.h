@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_PAGE_CHECK_H_
-#define CALLSLIP_GATEWAY_HTTP_PAGE_CHECK_H_
+#pragma once
 
 #include <optional>
 
@@ -15,5 +14,3 @@ namespace callslip::gateway {
 std::optional<HttpResponse> ExcludePages(const HttpRequest& request);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_PAGE_CHECK_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_PATH_PATTERN_H_
-#define CALLSLIP_GATEWAY_HTTP_PATH_PATTERN_H_
+#pragma once
 
 #include <cstddef>
 #include <map>
@@ -40,5 +39,3 @@ class PathPattern {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_PATH_PATTERN_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_REQUEST_FILTER_H_
-#define CALLSLIP_GATEWAY_HTTP_REQUEST_FILTER_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -46,5 +45,3 @@ class RequestFilter {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_REQUEST_FILTER_H_

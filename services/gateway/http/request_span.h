@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_REQUEST_SPAN_H_
-#define CALLSLIP_GATEWAY_HTTP_REQUEST_SPAN_H_
+#pragma once
 
 #include "gateway/http/http_message.h"
 #include "gateway/http/http_metrics.h"
@@ -21,5 +20,3 @@ inline void TraceRequest(const HttpMetrics::Route& route, HttpRequest& request,
 }
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_REQUEST_SPAN_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_REQUEST_TRACE_H_
-#define CALLSLIP_GATEWAY_HTTP_REQUEST_TRACE_H_
+#pragma once
 
 #include "common/trace_companions.h"
 #include "common/trace_context.h"
@@ -13,5 +12,3 @@ TraceContext TraceOf(const HttpRequest& request);
 TraceCompanions CompanionsOf(const HttpRequest& request);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_REQUEST_TRACE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_RESPONDER_H_
-#define CALLSLIP_GATEWAY_HTTP_RESPONDER_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -90,5 +89,3 @@ void RespondWith(boost::asio::awaitable<HttpResponse> answer, Responder responde
 HttpResponse HandlerFailure(const std::exception& error);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_RESPONDER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_ROUTER_H_
-#define CALLSLIP_GATEWAY_HTTP_ROUTER_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -155,5 +154,3 @@ class Router {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_ROUTER_H_

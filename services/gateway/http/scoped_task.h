@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_SCOPED_TASK_H_
-#define CALLSLIP_GATEWAY_HTTP_SCOPED_TASK_H_
+#pragma once
 
 #include <exception>
 #include <functional>
@@ -35,5 +34,3 @@ class ScopedTask {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_SCOPED_TASK_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_SIGNED_REQUESTS_H_
-#define CALLSLIP_GATEWAY_HTTP_SIGNED_REQUESTS_H_
+#pragma once
 
 #include <array>
 #include <compare>
@@ -126,5 +125,3 @@ class SignedRequests {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_SIGNED_REQUESTS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_TOKEN_VERIFIER_H_
-#define CALLSLIP_GATEWAY_HTTP_TOKEN_VERIFIER_H_
+#pragma once
 
 #include <string>
 
@@ -24,5 +23,3 @@ class TokenVerifier {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_TOKEN_VERIFIER_H_

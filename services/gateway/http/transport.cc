@@ -39,12 +39,9 @@ Transport::Handshake Transport::Shake() {
     return Handshake::kDone;
   }
   switch (SSL_get_error(session, result)) {
-    case SSL_ERROR_WANT_READ:
-      return Handshake::kRead;
-    case SSL_ERROR_WANT_WRITE:
-      return Handshake::kWrite;
-    default:
-      break;
+    case SSL_ERROR_WANT_READ: return Handshake::kRead;
+    case SSL_ERROR_WANT_WRITE: return Handshake::kWrite;
+    default: break;
   }
   const bool is_http = ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST;
   Log(LogLevel::kDebug, "TLS handshake failed",
@@ -86,13 +83,9 @@ size_t Transport::TlsWrite(asio::const_buffer buffer, Error& error) {
 Transport::Error Transport::TlsError(int result) {
   switch (SSL_get_error(tls_->session.get(), result)) {
     case SSL_ERROR_WANT_READ:
-    case SSL_ERROR_WANT_WRITE:
-      return asio::error::would_block;
-    case SSL_ERROR_ZERO_RETURN:
-      return asio::error::eof;
-    default:
-      tls_->broken = true;
-      return asio::error::connection_reset;
+    case SSL_ERROR_WANT_WRITE: return asio::error::would_block;
+    case SSL_ERROR_ZERO_RETURN: return asio::error::eof;
+    default: tls_->broken = true; return asio::error::connection_reset;
   }
 }
 

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_TRANSPORT_H_
-#define CALLSLIP_GATEWAY_HTTP_TRANSPORT_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -194,5 +193,3 @@ class Transport {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_TRANSPORT_H_

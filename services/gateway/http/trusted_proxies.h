@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_TRUSTED_PROXIES_H_
-#define CALLSLIP_GATEWAY_HTTP_TRUSTED_PROXIES_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -38,5 +37,3 @@ class TrustedProxies {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_TRUSTED_PROXIES_H_

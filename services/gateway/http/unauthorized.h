@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_UNAUTHORIZED_H_
-#define CALLSLIP_GATEWAY_HTTP_UNAUTHORIZED_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -57,5 +56,3 @@ HttpResponse SignatureStale(absl::Time now);
 HttpResponse SignatureReplayed();
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_UNAUTHORIZED_H_

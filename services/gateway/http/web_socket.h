@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_WEB_SOCKET_H_
-#define CALLSLIP_GATEWAY_HTTP_WEB_SOCKET_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -68,5 +67,3 @@ struct WebSocketUpgrade {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_WEB_SOCKET_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_WEB_SOCKET_UPGRADE_H_
-#define CALLSLIP_GATEWAY_HTTP_WEB_SOCKET_UPGRADE_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -22,5 +21,3 @@ std::optional<std::string> OfferedToken(const HttpRequest& request);
 HttpResponse UpgradeResponse(const HttpRequest& request, WebSocketServer server);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_WEB_SOCKET_UPGRADE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_WEB_SOCKETS_H_
-#define CALLSLIP_GATEWAY_HTTP_WEB_SOCKETS_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -56,5 +55,3 @@ class WebSockets : public std::enable_shared_from_this<WebSockets> {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_WEB_SOCKETS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_WEB_SOCKETS_FIXTURE_H_
-#define CALLSLIP_GATEWAY_HTTP_WEB_SOCKETS_FIXTURE_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -101,5 +100,3 @@ class WebSocketsTest : public testing::Test {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_HTTP_WEB_SOCKETS_FIXTURE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_JSON_COMMAND_DETAIL_H_
-#define CALLSLIP_GATEWAY_JSON_COMMAND_DETAIL_H_
+#pragma once
 
 #include "callslip/tracker/v1/command.pb.h"
 #include "gateway/json/parse.h"
@@ -15,5 +14,3 @@ Json CommandRow(const callslip::tracker::v1::Command& command);
 Json CommandDetail(const callslip::tracker::v1::Command& command);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_JSON_COMMAND_DETAIL_H_

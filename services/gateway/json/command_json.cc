@@ -14,14 +14,10 @@ namespace {
 // The member for the time when a command ended, by how it ended.
 absl::string_view EndTimeName(v1::CommandState state) {
   switch (state) {
-    case v1::COMMAND_STATE_COMPLETED:
-      return "completed_at";
-    case v1::COMMAND_STATE_EXPIRED:
-      return "expired_at";
-    case v1::COMMAND_STATE_CANCELLED:
-      return "cancelled_at";
-    default:
-      return "failed_at";
+    case v1::COMMAND_STATE_COMPLETED: return "completed_at";
+    case v1::COMMAND_STATE_EXPIRED: return "expired_at";
+    case v1::COMMAND_STATE_CANCELLED: return "cancelled_at";
+    default: return "failed_at";
   }
 }
 
@@ -74,12 +70,9 @@ absl::Duration DurationOf(const google::protobuf::Duration& duration) {
 
 absl::string_view StageOf(v1::CommandState state) {
   switch (state) {
-    case v1::COMMAND_STATE_QUEUED:
-      return "queued";
-    case v1::COMMAND_STATE_DELIVERED:
-      return "delivered";
-    default:
-      return "running";
+    case v1::COMMAND_STATE_QUEUED: return "queued";
+    case v1::COMMAND_STATE_DELIVERED: return "delivered";
+    default: return "running";
   }
 }
 
@@ -87,18 +80,12 @@ bool IsFinal(v1::CommandState state) { return state >= v1::COMMAND_STATE_COMPLET
 
 absl::string_view WireStatus(v1::CommandState state) {
   switch (state) {
-    case v1::COMMAND_STATE_COMPLETED:
-      return "complete";
-    case v1::COMMAND_STATE_FAILED:
-      return "error";
-    case v1::COMMAND_STATE_TIMED_OUT:
-      return "timeout";
-    case v1::COMMAND_STATE_EXPIRED:
-      return "expired";
-    case v1::COMMAND_STATE_CANCELLED:
-      return "cancelled";
-    default:
-      return "pending";
+    case v1::COMMAND_STATE_COMPLETED: return "complete";
+    case v1::COMMAND_STATE_FAILED: return "error";
+    case v1::COMMAND_STATE_TIMED_OUT: return "timeout";
+    case v1::COMMAND_STATE_EXPIRED: return "expired";
+    case v1::COMMAND_STATE_CANCELLED: return "cancelled";
+    default: return "pending";
   }
 }
 

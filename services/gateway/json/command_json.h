@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_JSON_COMMAND_JSON_H_
-#define CALLSLIP_GATEWAY_JSON_COMMAND_JSON_H_
+#pragma once
 
 #include <string>
 
@@ -57,5 +56,3 @@ absl::Time TimeOf(const google::protobuf::Timestamp& time);
 absl::Duration DurationOf(const google::protobuf::Duration& duration);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_JSON_COMMAND_JSON_H_

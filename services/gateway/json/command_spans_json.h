@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_JSON_COMMAND_SPANS_JSON_H_
-#define CALLSLIP_GATEWAY_JSON_COMMAND_SPANS_JSON_H_
+#pragma once
 
 #include "callslip/tracker/v1/command.pb.h"
 #include "gateway/json/parse.h"
@@ -12,5 +11,3 @@ namespace callslip::gateway {
 Json CommandSpans(const tracker::v1::Command& command);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_JSON_COMMAND_SPANS_JSON_H_

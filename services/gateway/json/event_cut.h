@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_JSON_EVENT_CUT_H_
-#define CALLSLIP_GATEWAY_JSON_EVENT_CUT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -25,5 +24,3 @@ size_t CutEvent(size_t max_bytes, Json& event);
 size_t ReadMaxEventBytes(JsonFields& fields);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_JSON_EVENT_CUT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_JSON_EVENT_TEXT_H_
-#define CALLSLIP_GATEWAY_JSON_EVENT_TEXT_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -19,5 +18,3 @@ std::string PageText(const callslip::tracker::v1::ReadEventsResponse& page, size
                      const std::string& request_id = "");
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_JSON_EVENT_TEXT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_JSON_HEALTH_JSON_H_
-#define CALLSLIP_GATEWAY_JSON_HEALTH_JSON_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -17,5 +16,3 @@ Json HealthJson(const absl::StatusOr<callslip::tracker::v1::GetHealthResponse>& 
 Json HistoryJson(const callslip::tracker::v1::GetHealthResponse& health);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_JSON_HEALTH_JSON_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_JSON_JSON_FIELDS_H_
-#define CALLSLIP_GATEWAY_JSON_JSON_FIELDS_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -59,5 +58,3 @@ class JsonFields {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_JSON_JSON_FIELDS_H_

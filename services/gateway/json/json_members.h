@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_JSON_JSON_MEMBERS_H_
-#define CALLSLIP_GATEWAY_JSON_JSON_MEMBERS_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -29,5 +28,3 @@ std::string TextOf(const Json& json, const char* field);
 bool IsTrue(const Json& json, const char* field);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_JSON_JSON_MEMBERS_H_

@@ -224,17 +224,11 @@ void Append(const Json& json, std::string& out) {
       }
       out.push_back(']');
       return;
-    case Json::value_t::string:
-      return AppendText(json.get_ref<const std::string&>(), out);
-    case Json::value_t::boolean:
-      out += json.get<bool>() ? "true" : "false";
-      return;
-    case Json::value_t::number_integer:
-      return absl::StrAppend(&out, json.get<int64_t>());
-    case Json::value_t::number_unsigned:
-      return absl::StrAppend(&out, json.get<uint64_t>());
-    default:
-      out += json.dump();
+    case Json::value_t::string: return AppendText(json.get_ref<const std::string&>(), out);
+    case Json::value_t::boolean: out += json.get<bool>() ? "true" : "false"; return;
+    case Json::value_t::number_integer: return absl::StrAppend(&out, json.get<int64_t>());
+    case Json::value_t::number_unsigned: return absl::StrAppend(&out, json.get<uint64_t>());
+    default: out += json.dump();
   }
 }
 

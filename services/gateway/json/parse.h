@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_JSON_PARSE_H_
-#define CALLSLIP_GATEWAY_JSON_PARSE_H_
+#pragma once
 
 #include <string>
 
@@ -36,5 +35,3 @@ std::string Dump(const Json& json);
 void AppendDump(const Json& json, std::string& text);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_JSON_PARSE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_JSON_RUNNER_JSON_H_
-#define CALLSLIP_GATEWAY_JSON_RUNNER_JSON_H_
+#pragma once
 
 #include "callslip/tracker/v1/runner_service.pb.h"
 #include "gateway/json/parse.h"
@@ -17,5 +16,3 @@ Json AgentsJson(const v1::ListRunnersResponse& listed);
 Json WorkspacesJson(const v1::ListRunnersResponse& listed);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_JSON_RUNNER_JSON_H_

@@ -284,20 +284,13 @@ Json QueuedJson(const v1::QueuedMessage& message) {
 
 Json ToMessage(const v1::SessionUpdate& update) {
   switch (update.update_case()) {
-    case v1::SessionUpdate::kSession:
-      return MessageOf("session_updated", ToJson(update.session()));
-    case v1::SessionUpdate::kQueue:
-      return QueueMessage(update.queue());
-    case v1::SessionUpdate::kPermission:
-      return PermissionMessage(update.permission());
-    case v1::SessionUpdate::kTurn:
-      return TurnMessage(update.turn());
-    case v1::SessionUpdate::kAgent:
-      return MessageOf("agent_updated", ToJson(update.agent()));
-    case v1::SessionUpdate::kAgentText:
-      return MessageOf("agent_text", ToJson(update.agent_text()));
-    default:
-      return nullptr;
+    case v1::SessionUpdate::kSession: return MessageOf("session_updated", ToJson(update.session()));
+    case v1::SessionUpdate::kQueue: return QueueMessage(update.queue());
+    case v1::SessionUpdate::kPermission: return PermissionMessage(update.permission());
+    case v1::SessionUpdate::kTurn: return TurnMessage(update.turn());
+    case v1::SessionUpdate::kAgent: return MessageOf("agent_updated", ToJson(update.agent()));
+    case v1::SessionUpdate::kAgentText: return MessageOf("agent_text", ToJson(update.agent_text()));
+    default: return nullptr;
   }
 }
 

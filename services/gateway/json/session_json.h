@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_JSON_SESSION_JSON_H_
-#define CALLSLIP_GATEWAY_JSON_SESSION_JSON_H_
+#pragma once
 
 #include <string>
 
@@ -84,5 +83,3 @@ void ReadFields(JsonFields& fields, v1::StartTurnRequest& request);
 void ReadFields(JsonFields& fields, v1::FinishTurnRequest& request);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_JSON_SESSION_JSON_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_JSON_TRACKER_ERROR_H_
-#define CALLSLIP_GATEWAY_JSON_TRACKER_ERROR_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -30,5 +29,3 @@ TrackerError TrackerErrorOf(const absl::Status& status);
 bool PassesWithTime(const absl::Status& status);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_JSON_TRACKER_ERROR_H_

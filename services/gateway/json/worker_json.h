@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_JSON_WORKER_JSON_H_
-#define CALLSLIP_GATEWAY_JSON_WORKER_JSON_H_
+#pragma once
 
 #include <cstddef>
 
@@ -21,5 +20,3 @@ Json WorkerLogEntries(const callslip::tracker::v1::ListWorkerLogResponse& listed
 Json TargetEntry(const callslip::tracker::v1::Target& target);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_JSON_WORKER_JSON_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_MCP_SERVER_H_
-#define CALLSLIP_GATEWAY_MCP_MCP_SERVER_H_
+#pragma once
 
 #include <map>
 #include <memory>
@@ -112,5 +111,3 @@ class McpServer {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_MCP_SERVER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_STREAMABLE_HTTP_H_
-#define CALLSLIP_GATEWAY_MCP_STREAMABLE_HTTP_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -58,5 +57,3 @@ class StreamableHttp {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_STREAMABLE_HTTP_H_

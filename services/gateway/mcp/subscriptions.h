@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_SUBSCRIPTIONS_H_
-#define CALLSLIP_GATEWAY_MCP_SUBSCRIPTIONS_H_
+#pragma once
 
 #include <list>
 #include <memory>
@@ -44,5 +43,3 @@ class Subscriptions {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_SUBSCRIPTIONS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_ACCESS_TOKEN_H_
-#define CALLSLIP_GATEWAY_OAUTH_ACCESS_TOKEN_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -35,5 +34,3 @@ absl::StatusOr<AccessToken> CheckClaims(const Json& claims, const TokenRules& ru
                                         absl::Time now);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_ACCESS_TOKEN_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_BASE64URL_H_
-#define CALLSLIP_GATEWAY_OAUTH_BASE64URL_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -13,5 +12,3 @@ namespace callslip::gateway {
 std::optional<std::string> DecodeBase64Url(absl::string_view text);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_BASE64URL_H_

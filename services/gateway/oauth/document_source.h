@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_DOCUMENT_SOURCE_H_
-#define CALLSLIP_GATEWAY_OAUTH_DOCUMENT_SOURCE_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -39,5 +38,3 @@ class DocumentSource {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_DOCUMENT_SOURCE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_FAKE_GRANTS_H_
-#define CALLSLIP_GATEWAY_OAUTH_FAKE_GRANTS_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -42,5 +41,3 @@ class FakeGrants final : public Grants {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_FAKE_GRANTS_H_

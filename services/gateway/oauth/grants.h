@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_GRANTS_H_
-#define CALLSLIP_GATEWAY_OAUTH_GRANTS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -33,5 +32,3 @@ class Grants : public TokenVerifier {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_GRANTS_H_

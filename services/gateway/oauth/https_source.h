@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_HTTPS_SOURCE_H_
-#define CALLSLIP_GATEWAY_OAUTH_HTTPS_SOURCE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -32,5 +31,3 @@ absl::StatusOr<std::unique_ptr<DocumentSource>> MakeHttpsSource(
     NameLookup::Resolver resolve = &ResolveName);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_HTTPS_SOURCE_H_

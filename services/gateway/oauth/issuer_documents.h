@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_ISSUER_DOCUMENTS_H_
-#define CALLSLIP_GATEWAY_OAUTH_ISSUER_DOCUMENTS_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -39,5 +38,3 @@ struct FetchedKeys {
 absl::StatusOr<FetchedKeys> FetchIssuerKeys(const std::string& issuer, DocumentSource& source);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_ISSUER_DOCUMENTS_H_

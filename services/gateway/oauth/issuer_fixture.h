@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_ISSUER_FIXTURE_H_
-#define CALLSLIP_GATEWAY_OAUTH_ISSUER_FIXTURE_H_
+#pragma once
 
 #include <map>
 #include <memory>
@@ -105,5 +104,3 @@ class FakeSource final : public DocumentSource {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_ISSUER_FIXTURE_H_

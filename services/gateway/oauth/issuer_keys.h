@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_ISSUER_KEYS_H_
-#define CALLSLIP_GATEWAY_OAUTH_ISSUER_KEYS_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -70,5 +69,3 @@ class IssuerKeys {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_ISSUER_KEYS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_JWT_H_
-#define CALLSLIP_GATEWAY_OAUTH_JWT_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -36,5 +35,3 @@ struct Jwt {
 absl::StatusOr<Jwt> ParseJwt(const std::string& text);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_JWT_H_

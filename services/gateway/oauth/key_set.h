@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_KEY_SET_H_
-#define CALLSLIP_GATEWAY_OAUTH_KEY_SET_H_
+#pragma once
 
 #include <cstddef>
 #include <optional>
@@ -45,5 +44,3 @@ class KeySet {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_KEY_SET_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_OAUTH_CONFIG_H_
-#define CALLSLIP_GATEWAY_OAUTH_OAUTH_CONFIG_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -27,5 +26,3 @@ struct OAuthConfig {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_OAUTH_CONFIG_H_

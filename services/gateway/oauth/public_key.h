@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_PUBLIC_KEY_H_
-#define CALLSLIP_GATEWAY_OAUTH_PUBLIC_KEY_H_
+#pragma once
 
 #include <memory>
 #include <utility>
@@ -38,5 +37,3 @@ class PublicKey {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_PUBLIC_KEY_H_

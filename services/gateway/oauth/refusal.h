@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_REFUSAL_H_
-#define CALLSLIP_GATEWAY_OAUTH_REFUSAL_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -15,5 +14,3 @@ absl::Status TokenRefused(const char* reason, const char* message);
 bool IsRefusedFor(const absl::Status& status, absl::string_view reason);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_REFUSAL_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_RESOURCE_SERVER_H_
-#define CALLSLIP_GATEWAY_OAUTH_RESOURCE_SERVER_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -109,5 +108,3 @@ class ResourceServer final : public Grants, public std::enable_shared_from_this<
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_RESOURCE_SERVER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_RESOURCE_SERVER_FIXTURE_H_
-#define CALLSLIP_GATEWAY_OAUTH_RESOURCE_SERVER_FIXTURE_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -125,5 +124,3 @@ class ResourceServerTest : public testing::Test {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_RESOURCE_SERVER_FIXTURE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_SCOPE_ROLES_H_
-#define CALLSLIP_GATEWAY_OAUTH_SCOPE_ROLES_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -35,5 +34,3 @@ class ScopeRoles {
 std::string ProviderPrincipalName(absl::string_view issuer, absl::string_view caller);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_SCOPE_ROLES_H_

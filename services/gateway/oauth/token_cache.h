@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_TOKEN_CACHE_H_
-#define CALLSLIP_GATEWAY_OAUTH_TOKEN_CACHE_H_
+#pragma once
 
 #include <cstddef>
 #include <list>
@@ -65,5 +64,3 @@ class TokenCache {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_TOKEN_CACHE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_OAUTH_URL_H_
-#define CALLSLIP_GATEWAY_OAUTH_URL_H_
+#pragma once
 
 #include <string>
 
@@ -26,5 +25,3 @@ struct Url {
 absl::StatusOr<Url> ParseUrl(absl::string_view text);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_OAUTH_URL_H_

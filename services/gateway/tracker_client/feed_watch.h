@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_TRACKER_CLIENT_FEED_WATCH_H_
-#define CALLSLIP_GATEWAY_TRACKER_CLIENT_FEED_WATCH_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -16,5 +15,3 @@ std::unique_ptr<CommandFeed> BeginFeed(boost::asio::any_io_executor executor, Wa
                                        v1::CommandFilter filter, bool only_changes);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_TRACKER_CLIENT_FEED_WATCH_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_TRACKER_CLIENT_TRACED_CALLS_H_
-#define CALLSLIP_GATEWAY_TRACKER_CLIENT_TRACED_CALLS_H_
+#pragma once
 
 #include <string>
 
@@ -27,5 +26,3 @@ TrackerCalls::Result<v1::CompleteCommandResponse> Report(TrackerCalls* tracker,
                                                          WorkerTrace trace);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_TRACKER_CLIENT_TRACED_CALLS_H_

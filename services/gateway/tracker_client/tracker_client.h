@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_TRACKER_CLIENT_TRACKER_CLIENT_H_
-#define CALLSLIP_GATEWAY_TRACKER_CLIENT_TRACKER_CLIENT_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -94,5 +93,3 @@ std::unique_ptr<TrackerClient> ConnectToTracker(const std::vector<Address>& addr
                                                 const std::optional<TlsFiles>& tls = std::nullopt);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_TRACKER_CLIENT_TRACKER_CLIENT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_TRACKER_CLIENT_WATCH_CALL_H_
-#define CALLSLIP_GATEWAY_TRACKER_CLIENT_WATCH_CALL_H_
+#pragma once
 
 #include <atomic>
 #include <memory>
@@ -150,5 +149,3 @@ class GrpcWatchCall final : public WatchCall {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_TRACKER_CLIENT_WATCH_CALL_H_

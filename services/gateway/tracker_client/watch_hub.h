@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_TRACKER_CLIENT_WATCH_HUB_H_
-#define CALLSLIP_GATEWAY_TRACKER_CLIENT_WATCH_HUB_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -160,5 +159,3 @@ class WatchHub {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_TRACKER_CLIENT_WATCH_HUB_H_

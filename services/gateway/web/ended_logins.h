@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_WEB_ENDED_LOGINS_H_
-#define CALLSLIP_GATEWAY_WEB_ENDED_LOGINS_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -36,5 +35,3 @@ class EndedLogins {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_WEB_ENDED_LOGINS_H_

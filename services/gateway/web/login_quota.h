@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_WEB_LOGIN_QUOTA_H_
-#define CALLSLIP_GATEWAY_WEB_LOGIN_QUOTA_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -41,5 +40,3 @@ class LoginQuota {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_WEB_LOGIN_QUOTA_H_

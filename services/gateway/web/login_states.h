@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_WEB_LOGIN_STATES_H_
-#define CALLSLIP_GATEWAY_WEB_LOGIN_STATES_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -51,5 +50,3 @@ class LoginStates {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_WEB_LOGIN_STATES_H_

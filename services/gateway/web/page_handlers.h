@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_WEB_PAGE_HANDLERS_H_
-#define CALLSLIP_GATEWAY_WEB_PAGE_HANDLERS_H_
+#pragma once
 
 #include <memory>
 
@@ -33,5 +32,3 @@ class PageHandlers {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_WEB_PAGE_HANDLERS_H_

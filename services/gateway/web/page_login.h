@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_WEB_PAGE_LOGIN_H_
-#define CALLSLIP_GATEWAY_WEB_PAGE_LOGIN_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -105,5 +104,3 @@ class PageLogin final : public PageCaller {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_WEB_PAGE_LOGIN_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_WEB_PROVIDER_LOGIN_H_
-#define CALLSLIP_GATEWAY_WEB_PROVIDER_LOGIN_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -81,5 +80,3 @@ class ProviderLogin final {
 void AddLoginWays(Router& router, bool takes_tokens, const ProviderLogin* provider);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_WEB_PROVIDER_LOGIN_H_

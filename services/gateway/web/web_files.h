@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_WEB_WEB_FILES_H_
-#define CALLSLIP_GATEWAY_WEB_WEB_FILES_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -47,5 +46,3 @@ std::unique_ptr<WebFiles> FilesInProgram(absl::Span<const EmbeddedFile> files);
 std::unique_ptr<WebFiles> FilesInFolder(std::string folder);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_WEB_WEB_FILES_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_ACP_AGENT_UPDATE_H_
-#define CALLSLIP_RUNNER_ACP_AGENT_UPDATE_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -122,5 +121,3 @@ struct AgentError {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_ACP_AGENT_UPDATE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_ACP_LINE_SPLITTER_H_
-#define CALLSLIP_RUNNER_ACP_LINE_SPLITTER_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -29,5 +28,3 @@ class LineSplitter {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_ACP_LINE_SPLITTER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_ACP_MESSAGE_H_
-#define CALLSLIP_RUNNER_ACP_MESSAGE_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -66,5 +65,3 @@ std::string FormatResult(const Json& id, Json result);
 std::string FormatError(const Json& id, const RpcError& error);
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_ACP_MESSAGE_H_

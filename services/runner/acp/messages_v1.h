@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_ACP_MESSAGES_V1_H_
-#define CALLSLIP_RUNNER_ACP_MESSAGES_V1_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -85,5 +84,3 @@ std::string TextOf(const Json& json, const char* name);
 const Json& MemberOf(const Json& json, const char* name);
 
 }  // namespace callslip::runner::acp
-
-#endif  // CALLSLIP_RUNNER_ACP_MESSAGES_V1_H_

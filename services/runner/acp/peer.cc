@@ -20,12 +20,10 @@ void Peer::Take(absl::string_view line) {
   std::optional<Message> message = ParseMessage(line);
   if (!message.has_value()) return listener_->OnNoise(line);
   switch (message->kind) {
-    case Message::Kind::kRequest:
-      return TakeRequest(*message);
+    case Message::Kind::kRequest: return TakeRequest(*message);
     case Message::Kind::kNotification:
       return listener_->OnNotification(message->method, message->params);
-    case Message::Kind::kResponse:
-      return TakeResponse(*std::move(message), line);
+    case Message::Kind::kResponse: return TakeResponse(*std::move(message), line);
     case Message::Kind::kUnreadable:
       listener_->OnNoise(line);
       return open_->write(FormatError(message->id, *message->error));

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_ACP_PEER_H_
-#define CALLSLIP_RUNNER_ACP_PEER_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -77,5 +76,3 @@ class Peer {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_ACP_PEER_H_

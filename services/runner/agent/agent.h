@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_AGENT_AGENT_H_
-#define CALLSLIP_RUNNER_AGENT_AGENT_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -274,5 +273,3 @@ class Agent : public std::enable_shared_from_this<Agent>,
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_AGENT_AGENT_H_

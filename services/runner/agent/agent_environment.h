@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_AGENT_AGENT_ENVIRONMENT_H_
-#define CALLSLIP_RUNNER_AGENT_AGENT_ENVIRONMENT_H_
+#pragma once
 
 #include <map>
 #include <optional>
@@ -44,5 +43,3 @@ std::vector<std::string> Wrapped(const std::vector<std::string>& wrapper,
                                  const std::vector<std::string>& command);
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_AGENT_AGENT_ENVIRONMENT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_AGENT_AGENT_FIXTURE_H_
-#define CALLSLIP_RUNNER_AGENT_AGENT_FIXTURE_H_
+#pragma once
 
 #include <csignal>
 #include <functional>
@@ -152,5 +151,3 @@ class AgentFixture : public testing::Test, public Agent::Listener {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_AGENT_AGENT_FIXTURE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_AGENT_AGENT_PROCESS_H_
-#define CALLSLIP_RUNNER_AGENT_AGENT_PROCESS_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -165,5 +164,3 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_AGENT_AGENT_PROCESS_H_

@@ -7,16 +7,14 @@ bool MayGoBetterNextTime(AgentEnd end) {
   switch (end) {
     case AgentEnd::kCrashed:
     case AgentEnd::kHung:
-    case AgentEnd::kProtocolError:
-      return true;
+    case AgentEnd::kProtocolError: return true;
     case AgentEnd::kCommandMissing:
     case AgentEnd::kNotExecutable:
     case AgentEnd::kDirectoryUnusable:
     case AgentEnd::kRefused:
     case AgentEnd::kOtherVersion:
     case AgentEnd::kLoginNeeded:
-    case AgentEnd::kContextLost:
-      return false;
+    case AgentEnd::kContextLost: return false;
   }
   return false;
 }

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_AGENT_AGENT_RESTARTS_H_
-#define CALLSLIP_RUNNER_AGENT_AGENT_RESTARTS_H_
+#pragma once
 
 #include <optional>
 
@@ -47,5 +46,3 @@ class AgentRestarts {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_AGENT_AGENT_RESTARTS_H_

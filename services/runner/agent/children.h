@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_AGENT_CHILDREN_H_
-#define CALLSLIP_RUNNER_AGENT_CHILDREN_H_
+#pragma once
 
 #include <spawn.h>
 #include <sys/types.h>
@@ -40,5 +39,3 @@ class Children {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_AGENT_CHILDREN_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_AGENT_RUNNING_AGENT_H_
-#define CALLSLIP_RUNNER_AGENT_RUNNING_AGENT_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -89,5 +88,3 @@ class RunningAgent final : public Agent::Listener,
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_AGENT_RUNNING_AGENT_H_

@@ -7,16 +7,13 @@ namespace {
 
 int CodeOf(const absl::Status& status) {
   switch (status.code()) {
-    case absl::StatusCode::kNotFound:
-      return kResourceNotFound;
+    case absl::StatusCode::kNotFound: return kResourceNotFound;
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kPermissionDenied:
     case absl::StatusCode::kFailedPrecondition:
     case absl::StatusCode::kOutOfRange:
-    case absl::StatusCode::kResourceExhausted:
-      return kInvalidParams;
-    default:
-      return kInternalError;
+    case absl::StatusCode::kResourceExhausted: return kInvalidParams;
+    default: return kInternalError;
   }
 }
 

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_CLIENT_CLIENT_PARAMS_H_
-#define CALLSLIP_RUNNER_CLIENT_CLIENT_PARAMS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -26,5 +25,3 @@ absl::StatusOr<std::optional<int64_t>> NumberParam(const Json& params, absl::str
 RpcAnswer ErrorAnswer(const absl::Status& status);
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_CLIENT_CLIENT_PARAMS_H_

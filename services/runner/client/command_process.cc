@@ -94,14 +94,10 @@ int CommandProcess::exit_code() const {
   constexpr int kNotFound = 127, kSignalled = 128, kSigKill = 9;
   if (!exit_.has_value()) return -1;
   switch (exit_->kind) {
-    case AgentExit::Kind::kNotStarted:
-      return kNotFound;
-    case AgentExit::Kind::kExited:
-      return exit_->code;
-    case AgentExit::Kind::kSignalled:
-      return kSignalled + exit_->code;
-    case AgentExit::Kind::kLost:
-      return kSignalled + kSigKill;
+    case AgentExit::Kind::kNotStarted: return kNotFound;
+    case AgentExit::Kind::kExited: return exit_->code;
+    case AgentExit::Kind::kSignalled: return kSignalled + exit_->code;
+    case AgentExit::Kind::kLost: return kSignalled + kSigKill;
   }
   return kNotFound;
 }

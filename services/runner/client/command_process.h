@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_CLIENT_COMMAND_PROCESS_H_
-#define CALLSLIP_RUNNER_CLIENT_COMMAND_PROCESS_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -104,5 +103,3 @@ absl::StatusOr<std::shared_ptr<CommandProcess>> RunCommand(
 Command ShellLine(absl::string_view line, std::string directory);
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_CLIENT_COMMAND_PROCESS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_CLIENT_DISK_THREAD_H_
-#define CALLSLIP_RUNNER_CLIENT_DISK_THREAD_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -63,5 +62,3 @@ class DiskThread {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_CLIENT_DISK_THREAD_H_

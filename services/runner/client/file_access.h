@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_CLIENT_FILE_ACCESS_H_
-#define CALLSLIP_RUNNER_CLIENT_FILE_ACCESS_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -88,5 +87,3 @@ class FileAccess {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_CLIENT_FILE_ACCESS_H_

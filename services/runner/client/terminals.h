@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_CLIENT_TERMINALS_H_
-#define CALLSLIP_RUNNER_CLIENT_TERMINALS_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -68,5 +67,3 @@ class Terminals {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_CLIENT_TERMINALS_H_

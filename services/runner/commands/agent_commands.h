@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_COMMANDS_AGENT_COMMANDS_H_
-#define CALLSLIP_RUNNER_COMMANDS_AGENT_COMMANDS_H_
+#pragma once
 
 #include <functional>
 #include <ostream>
@@ -26,5 +25,3 @@ int RunAgents(const RunnerConfig& config, const Environment& environment, const 
               std::ostream& out);
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_COMMANDS_AGENT_COMMANDS_H_

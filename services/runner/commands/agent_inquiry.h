@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_COMMANDS_AGENT_INQUIRY_H_
-#define CALLSLIP_RUNNER_COMMANDS_AGENT_INQUIRY_H_
+#pragma once
 
 #include <string>
 #include <variant>
@@ -31,5 +30,3 @@ absl::StatusOr<std::string> WhoIs(const std::string& name, const AgentConfig& ag
                                   const InquiryPlace& place);
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_COMMANDS_AGENT_INQUIRY_H_

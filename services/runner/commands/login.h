@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_COMMANDS_LOGIN_H_
-#define CALLSLIP_RUNNER_COMMANDS_LOGIN_H_
+#pragma once
 
 #include <ostream>
 #include <string>
@@ -24,5 +23,3 @@ struct LoginRequest {
 int RunLogin(const RunnerConfig& config, const LoginRequest& login, std::ostream& out);
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_COMMANDS_LOGIN_H_

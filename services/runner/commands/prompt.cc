@@ -31,14 +31,10 @@ constexpr std::chrono::seconds kGivenWithin{10};
 
 const char* StatusText(v1::AgentStatus status) {
   switch (status) {
-    case v1::AGENT_STATUS_WAITING:
-      return "waits until another agent has stopped";
-    case v1::AGENT_STATUS_STARTING:
-      return "starts";
-    case v1::AGENT_STATUS_FAILED:
-      return "could not be started";
-    default:
-      return "";
+    case v1::AGENT_STATUS_WAITING: return "waits until another agent has stopped";
+    case v1::AGENT_STATUS_STARTING: return "starts";
+    case v1::AGENT_STATUS_FAILED: return "could not be started";
+    default: return "";
   }
 }
 

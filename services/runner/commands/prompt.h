@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_COMMANDS_PROMPT_H_
-#define CALLSLIP_RUNNER_COMMANDS_PROMPT_H_
+#pragma once
 
 #include <cstdint>
 #include <cstdio>
@@ -87,5 +86,3 @@ class Prompt : public std::enable_shared_from_this<Prompt> {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_COMMANDS_PROMPT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_COMMANDS_PROMPT_PLACE_H_
-#define CALLSLIP_RUNNER_COMMANDS_PROMPT_PLACE_H_
+#pragma once
 
 #include <string>
 
@@ -22,5 +21,3 @@ absl::StatusOr<PromptPlace> PlaceOfPrompt(const LoadedConfig& loaded,
                                           const Environment& environment);
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_COMMANDS_PROMPT_PLACE_H_

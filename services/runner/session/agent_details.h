@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_AGENT_DETAILS_H_
-#define CALLSLIP_RUNNER_SESSION_AGENT_DETAILS_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -48,5 +47,3 @@ class AgentDetails {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_AGENT_DETAILS_H_

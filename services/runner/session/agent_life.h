@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_AGENT_LIFE_H_
-#define CALLSLIP_RUNNER_SESSION_AGENT_LIFE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -97,5 +96,3 @@ class AgentLife {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_AGENT_LIFE_H_

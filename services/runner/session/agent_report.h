@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_AGENT_REPORT_H_
-#define CALLSLIP_RUNNER_SESSION_AGENT_REPORT_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -88,5 +87,3 @@ class AgentReport : public std::enable_shared_from_this<AgentReport> {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_AGENT_REPORT_H_

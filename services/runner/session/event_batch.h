@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_EVENT_BATCH_H_
-#define CALLSLIP_RUNNER_SESSION_EVENT_BATCH_H_
+#pragma once
 
 #include <cstddef>
 #include <deque>
@@ -64,5 +63,3 @@ class EventBatch {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_EVENT_BATCH_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_FAKE_TRACKER_H_
-#define CALLSLIP_RUNNER_SESSION_FAKE_TRACKER_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -190,5 +189,3 @@ class FakeTracker final : public TrackerCalls, public CallAnswers {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_FAKE_TRACKER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_NEW_EVENT_H_
-#define CALLSLIP_RUNNER_SESSION_NEW_EVENT_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -50,5 +49,3 @@ class NewEvent {
 NewEvent ErrorEvent(const std::string& message);
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_NEW_EVENT_H_

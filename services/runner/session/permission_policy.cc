@@ -10,16 +10,11 @@ absl::string_view Name(PermissionRule rule) { return kPermissionRules[static_cas
 // The kinds of options that satisfy a rule, in order of preference.
 std::vector<absl::string_view> Wanted(PermissionRule rule) {
   switch (rule) {
-    case PermissionRule::kAsk:
-      return {};
-    case PermissionRule::kAllowOnce:
-      return {"allow_once"};
-    case PermissionRule::kAllowAlways:
-      return {"allow_always", "allow_once"};
-    case PermissionRule::kRejectOnce:
-      return {"reject_once", "reject_always"};
-    case PermissionRule::kRejectAlways:
-      return {"reject_always", "reject_once"};
+    case PermissionRule::kAsk: return {};
+    case PermissionRule::kAllowOnce: return {"allow_once"};
+    case PermissionRule::kAllowAlways: return {"allow_always", "allow_once"};
+    case PermissionRule::kRejectOnce: return {"reject_once", "reject_always"};
+    case PermissionRule::kRejectAlways: return {"reject_always", "reject_once"};
   }
   return {};
 }

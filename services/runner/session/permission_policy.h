@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_PERMISSION_POLICY_H_
-#define CALLSLIP_RUNNER_SESSION_PERMISSION_POLICY_H_
+#pragma once
 
 #include <array>
 #include <functional>
@@ -43,5 +42,3 @@ struct PermissionPolicy {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_PERMISSION_POLICY_H_

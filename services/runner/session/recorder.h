@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_RECORDER_H_
-#define CALLSLIP_RUNNER_SESSION_RECORDER_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -75,5 +74,3 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_RECORDER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_SESSION_AGENT_H_
-#define CALLSLIP_RUNNER_SESSION_SESSION_AGENT_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -142,5 +141,3 @@ class SessionAgent : public std::enable_shared_from_this<SessionAgent>,
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_SESSION_AGENT_H_

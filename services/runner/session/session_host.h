@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_SESSION_HOST_H_
-#define CALLSLIP_RUNNER_SESSION_SESSION_HOST_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -33,5 +32,3 @@ class AgentScheduler {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_SESSION_HOST_H_

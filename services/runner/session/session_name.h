@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_SESSION_NAME_H_
-#define CALLSLIP_RUNNER_SESSION_SESSION_NAME_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -24,5 +23,3 @@ Request RequestAbout(const SessionName& session) {
 }
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_SESSION_NAME_H_

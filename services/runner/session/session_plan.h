@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_SESSION_PLAN_H_
-#define CALLSLIP_RUNNER_SESSION_SESSION_PLAN_H_
+#pragma once
 
 #include <functional>
 #include <optional>
@@ -50,5 +49,3 @@ struct SessionPlan {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_SESSION_PLAN_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_SESSION_QUESTIONS_H_
-#define CALLSLIP_RUNNER_SESSION_SESSION_QUESTIONS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -75,5 +74,3 @@ class SessionQuestions : public std::enable_shared_from_this<SessionQuestions> {
 std::string TitleOf(const PermissionQuestion& question);
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_SESSION_QUESTIONS_H_

@@ -95,9 +95,7 @@ void SessionRunner::Entered(AgentPhase before) {
         Live([this] { life_.PauseIsOver(); });
       });
       return;
-    case AgentPhase::kWaiting:
-      TellNextStart(before);
-      return scheduler_->Want(plan_.want);
+    case AgentPhase::kWaiting: TellNextStart(before); return scheduler_->Want(plan_.want);
     case AgentPhase::kStarting:
       // Why the previous agent ended, until this one is ready.
       return report_->ReportStatus(v1::AGENT_STATUS_STARTING, life_.last_end());

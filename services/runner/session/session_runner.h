@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_SESSION_RUNNER_H_
-#define CALLSLIP_RUNNER_SESSION_SESSION_RUNNER_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -117,5 +116,3 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_SESSION_RUNNER_H_

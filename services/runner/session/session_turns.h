@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_SESSION_TURNS_H_
-#define CALLSLIP_RUNNER_SESSION_SESSION_TURNS_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -142,5 +141,3 @@ class SessionTurns : public std::enable_shared_from_this<SessionTurns> {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_SESSION_TURNS_H_

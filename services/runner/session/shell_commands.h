@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_SHELL_COMMANDS_H_
-#define CALLSLIP_RUNNER_SESSION_SHELL_COMMANDS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -69,5 +68,3 @@ class ShellCommands {
 std::string JoinResults(const std::vector<std::string>& results, size_t most);
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_SHELL_COMMANDS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_TOOL_CALLS_H_
-#define CALLSLIP_RUNNER_SESSION_TOOL_CALLS_H_
+#pragma once
 
 #include <cstddef>
 #include <deque>
@@ -34,5 +33,3 @@ class ToolCalls {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_TOOL_CALLS_H_

@@ -119,8 +119,7 @@ void TurnSpans::EndTurn(const v1::FinishTurnRequest& end) {
     case v1::FinishTurnRequest::OUTCOME_CANCELLED:
       turn_.Set("callslip.turn.outcome", std::string("cancelled"));
       break;
-    default:
-      turn_.Set("callslip.turn.outcome", std::string("completed"));
+    default: turn_.Set("callslip.turn.outcome", std::string("completed"));
   }
   turn_.End();
 }

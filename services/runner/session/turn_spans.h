@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_SESSION_TURN_SPANS_H_
-#define CALLSLIP_RUNNER_SESSION_TURN_SPANS_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -62,5 +61,3 @@ class TurnSpans {
 };
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_SESSION_TURN_SPANS_H_

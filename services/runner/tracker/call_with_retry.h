@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_TRACKER_CALL_WITH_RETRY_H_
-#define CALLSLIP_RUNNER_TRACKER_CALL_WITH_RETRY_H_
+#pragma once
 
 #include <algorithm>
 #include <utility>
@@ -62,5 +61,3 @@ TrackerCalls::Result<ResponseOf<Request>> CallWithRetry(TrackerCalls& tracker, T
 }
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_TRACKER_CALL_WITH_RETRY_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_RUNNER_TRACKER_HEALTH_CHECK_H_
-#define CALLSLIP_RUNNER_TRACKER_HEALTH_CHECK_H_
+#pragma once
 
 #include <string>
 
@@ -15,5 +14,3 @@ absl::Status CheckServes(const RunnerConfig& config, const std::string& runner_i
                          const std::string& token, absl::Duration timeout);
 
 }  // namespace callslip::runner
-
-#endif  // CALLSLIP_RUNNER_TRACKER_HEALTH_CHECK_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_TESTING_FAKE_COLLECTOR_H_
-#define CALLSLIP_TELEMETRY_TESTING_FAKE_COLLECTOR_H_
+#pragma once
 
 #include <deque>
 #include <memory>
@@ -72,5 +71,3 @@ class FakeCollector {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_TESTING_FAKE_COLLECTOR_H_

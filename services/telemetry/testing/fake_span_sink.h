@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TELEMETRY_TESTING_FAKE_SPAN_SINK_H_
-#define CALLSLIP_TELEMETRY_TESTING_FAKE_SPAN_SINK_H_
+#pragma once
 
 #include <utility>
 #include <vector>
@@ -40,5 +39,3 @@ class FakeSpanSink final : public SpanSink {
 };
 
 }  // namespace callslip
-
-#endif  // CALLSLIP_TELEMETRY_TESTING_FAKE_SPAN_SINK_H_

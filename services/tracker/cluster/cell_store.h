@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_CLUSTER_CELL_STORE_H_
-#define CALLSLIP_TRACKER_CLUSTER_CELL_STORE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -41,5 +40,3 @@ class CellStore {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_CLUSTER_CELL_STORE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_CLUSTER_MEMBERSHIP_H_
-#define CALLSLIP_TRACKER_CLUSTER_MEMBERSHIP_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -84,5 +83,3 @@ class LeasedGate final : public OutputGate {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_CLUSTER_MEMBERSHIP_H_

@@ -8,15 +8,10 @@ namespace callslip::tracker {
 
 absl::Time Ownership::Step() {
   switch (state_) {
-    case State::kWatching:
-      Watch();
-      break;
+    case State::kWatching: Watch(); break;
     case State::kWaiting:
-    case State::kOwner:
-      Beat();
-      break;
-    case State::kLost:
-      return absl::InfiniteFuture();
+    case State::kOwner: Beat(); break;
+    case State::kLost: return absl::InfiniteFuture();
   }
   const absl::Time next = clock_->Now() + kBeatEvery;
   return state_ == State::kWaiting ? std::min(next, opens_at_) : next;

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_CLUSTER_OWNERSHIP_H_
-#define CALLSLIP_TRACKER_CLUSTER_OWNERSHIP_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -83,5 +82,3 @@ class Ownership {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_CLUSTER_OWNERSHIP_H_

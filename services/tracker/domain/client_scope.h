@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_CLIENT_SCOPE_H_
-#define CALLSLIP_TRACKER_DOMAIN_CLIENT_SCOPE_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -44,5 +43,3 @@ class ClientScope {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_CLIENT_SCOPE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_ERRORS_H_
-#define CALLSLIP_TRACKER_DOMAIN_ERRORS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -39,5 +38,3 @@ absl::Status Draining();
 absl::Status StorageUnavailable();
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_ERRORS_H_

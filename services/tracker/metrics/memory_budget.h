@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_METRICS_MEMORY_BUDGET_H_
-#define CALLSLIP_TRACKER_METRICS_MEMORY_BUDGET_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -53,5 +52,3 @@ struct MemoryUse {
 void AddMemory(const MemoryBudget& budget, const MemoryUse& use, MetricsPage& page);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_METRICS_MEMORY_BUDGET_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_METRICS_METRICS_LISTENER_H_
-#define CALLSLIP_TRACKER_METRICS_METRICS_LISTENER_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -57,5 +56,3 @@ class MetricsListener {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_METRICS_METRICS_LISTENER_H_

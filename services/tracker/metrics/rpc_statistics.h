@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_METRICS_RPC_STATISTICS_H_
-#define CALLSLIP_TRACKER_METRICS_RPC_STATISTICS_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -33,5 +32,3 @@ struct AdmissionStatistics {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_METRICS_RPC_STATISTICS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_METRICS_STATISTICS_HISTORY_H_
-#define CALLSLIP_TRACKER_METRICS_STATISTICS_HISTORY_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -83,5 +82,3 @@ static_assert(StatisticsHistory::kSamples * sizeof(StatisticsHistory::Sample) <=
               StatisticsHistory::kMaxBytes);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_METRICS_STATISTICS_HISTORY_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_METRICS_TRACKER_METRICS_H_
-#define CALLSLIP_TRACKER_METRICS_TRACKER_METRICS_H_
+#pragma once
 
 #include <cstdint>
 
@@ -25,5 +24,3 @@ void AddCell(const CellStatistics& cell, MetricsPage& page);
 MemoryUse MemoryUseOf(const TrackerStatistics& statistics);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_METRICS_TRACKER_METRICS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_METRICS_TRACKER_STATISTICS_H_
-#define CALLSLIP_TRACKER_METRICS_TRACKER_STATISTICS_H_
+#pragma once
 
 #include <array>
 #include <atomic>
@@ -99,5 +98,3 @@ class TrackerStatisticsSource {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_METRICS_TRACKER_STATISTICS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_POSTGRES_CELL_H_
-#define CALLSLIP_TRACKER_POSTGRES_CELL_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -67,5 +66,3 @@ absl::Status CellIsTaken(uint64_t epoch);
 absl::Status CheckEpoch(PostgresConnection& connection, uint64_t epoch);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_POSTGRES_CELL_H_

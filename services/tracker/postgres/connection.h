@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_POSTGRES_CONNECTION_H_
-#define CALLSLIP_TRACKER_POSTGRES_CONNECTION_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -140,5 +139,3 @@ class PostgresConnection {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_POSTGRES_CONNECTION_H_

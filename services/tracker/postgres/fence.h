@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_POSTGRES_FENCE_H_
-#define CALLSLIP_TRACKER_POSTGRES_FENCE_H_
+#pragma once
 
 #include <cstdint>
 
@@ -23,5 +22,3 @@ absl::Status DatabaseFailed(const absl::Status& error);
 absl::Status CheckFence(const absl::StatusOr<PostgresResult>& result, int64_t epoch);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_POSTGRES_FENCE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_POSTGRES_IMPORT_MARK_H_
-#define CALLSLIP_TRACKER_POSTGRES_IMPORT_MARK_H_
+#pragma once
 
 #include <cstdint>
 
@@ -18,5 +17,3 @@ absl::Status BeginImport(PostgresConnection& connection, uint64_t epoch);
 absl::Status EndImport(PostgresConnection& connection, uint64_t epoch);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_POSTGRES_IMPORT_MARK_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_POSTGRES_LIBPQ_H_
-#define CALLSLIP_TRACKER_POSTGRES_LIBPQ_H_
+#pragma once
 
 #include <libpq-fe.h>
 
@@ -32,5 +31,3 @@ absl::Status LoadLibpq();
 const Libpq& Pq();
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_POSTGRES_LIBPQ_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_POSTGRES_POSTGRES_INSPECTION_H_
-#define CALLSLIP_TRACKER_POSTGRES_POSTGRES_INSPECTION_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -17,5 +16,3 @@ absl::StatusOr<std::vector<SessionInspection>> InspectPostgresSessions(const std
 absl::StatusOr<bool> IsHalfImported(const std::string& url);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_POSTGRES_POSTGRES_INSPECTION_H_

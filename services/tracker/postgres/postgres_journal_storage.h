@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_POSTGRES_POSTGRES_JOURNAL_STORAGE_H_
-#define CALLSLIP_TRACKER_POSTGRES_POSTGRES_JOURNAL_STORAGE_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -71,5 +70,3 @@ class PostgresJournalStorage final : public JournalStorage {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_POSTGRES_POSTGRES_JOURNAL_STORAGE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_POSTGRES_POSTGRES_SESSION_RECORD_H_
-#define CALLSLIP_TRACKER_POSTGRES_POSTGRES_SESSION_RECORD_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -85,5 +84,3 @@ class PostgresSessionRecord final : public SessionRecord {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_POSTGRES_POSTGRES_SESSION_RECORD_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_POSTGRES_POSTGRES_SESSION_STORAGE_H_
-#define CALLSLIP_TRACKER_POSTGRES_POSTGRES_SESSION_STORAGE_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -84,5 +83,3 @@ class PostgresSessionStorage final : public MovableSessionStorage {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_POSTGRES_POSTGRES_SESSION_STORAGE_H_

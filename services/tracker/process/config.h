@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_PROCESS_CONFIG_H_
-#define CALLSLIP_TRACKER_PROCESS_CONFIG_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -68,5 +67,3 @@ struct TrackerConfig {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_PROCESS_CONFIG_H_

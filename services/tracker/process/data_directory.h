@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_PROCESS_DATA_DIRECTORY_H_
-#define CALLSLIP_TRACKER_PROCESS_DATA_DIRECTORY_H_
+#pragma once
 
 #include <string>
 #include <utility>
@@ -30,5 +29,3 @@ class DataDirectory {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_PROCESS_DATA_DIRECTORY_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_PROCESS_DURABLE_JOURNAL_H_
-#define CALLSLIP_TRACKER_PROCESS_DURABLE_JOURNAL_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -48,5 +47,3 @@ class DurableJournal {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_PROCESS_DURABLE_JOURNAL_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_PROCESS_HALF_EXPORTED_H_
-#define CALLSLIP_TRACKER_PROCESS_HALF_EXPORTED_H_
+#pragma once
 
 #include <string>
 
@@ -25,5 +24,3 @@ absl::Status BeginExport(Disk& disk, const std::string& data_dir, FileSessionSto
 absl::Status EndExport(Disk& disk, const std::string& data_dir);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_PROCESS_HALF_EXPORTED_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_PROCESS_INSPECT_H_
-#define CALLSLIP_TRACKER_PROCESS_INSPECT_H_
+#pragma once
 
 #include <cstdio>
 #include <string>
@@ -22,5 +21,3 @@ absl::Status InspectCommandInDatabase(const std::string& url, const std::string&
                                       std::FILE* out);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_PROCESS_INSPECT_H_

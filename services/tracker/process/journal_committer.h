@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_PROCESS_JOURNAL_COMMITTER_H_
-#define CALLSLIP_TRACKER_PROCESS_JOURNAL_COMMITTER_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -138,5 +137,3 @@ class JournalCommitter final : public OutputGate {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_PROCESS_JOURNAL_COMMITTER_H_

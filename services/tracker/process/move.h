@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_PROCESS_MOVE_H_
-#define CALLSLIP_TRACKER_PROCESS_MOVE_H_
+#pragma once
 
 #include <cstdio>
 #include <functional>
@@ -32,5 +31,3 @@ absl::Status Import(const MoveRequest& request);
 absl::Status Export(const MoveRequest& request);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_PROCESS_MOVE_H_

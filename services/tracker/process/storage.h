@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_PROCESS_STORAGE_H_
-#define CALLSLIP_TRACKER_PROCESS_STORAGE_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -62,5 +61,3 @@ class Storage {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_PROCESS_STORAGE_H_

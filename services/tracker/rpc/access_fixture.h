@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_ACCESS_FIXTURE_H_
-#define CALLSLIP_TRACKER_RPC_ACCESS_FIXTURE_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -253,5 +252,3 @@ class GuardedAccessTest : public AccessTest {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_ACCESS_FIXTURE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_ADMIN_SERVICE_H_
-#define CALLSLIP_TRACKER_RPC_ADMIN_SERVICE_H_
+#pragma once
 
 #include "callslip/tracker/v1/admin_service.pb.h"
 #include "common/clock.h"
@@ -27,5 +26,3 @@ class AdminService {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_ADMIN_SERVICE_H_

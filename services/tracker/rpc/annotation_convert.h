@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_ANNOTATION_CONVERT_H_
-#define CALLSLIP_TRACKER_RPC_ANNOTATION_CONVERT_H_
+#pragma once
 
 #include "callslip/tracker/v1/annotation.pb.h"
 #include "callslip/tracker/v1/annotation_service.pb.h"
@@ -19,5 +18,3 @@ absl::StatusOr<Drawing> DrawingFrom(const v1::Drawing& drawing);
 void Fill(const Drawing& drawing, v1::Drawing& message);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_ANNOTATION_CONVERT_H_

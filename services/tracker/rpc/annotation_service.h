@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_ANNOTATION_SERVICE_H_
-#define CALLSLIP_TRACKER_RPC_ANNOTATION_SERVICE_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "callslip/tracker/v1/annotation_service.pb.h"
@@ -36,5 +35,3 @@ class AnnotationService {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_ANNOTATION_SERVICE_H_

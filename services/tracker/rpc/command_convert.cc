@@ -41,30 +41,21 @@ void SetIfAny(absl::string_view text, std::string* (v1::Command::*mutable_field)
 
 absl::string_view StageName(TraceEntry::Stage stage) {
   switch (stage) {
-    case TraceEntry::Stage::kQueued:
-      return "queued";
-    case TraceEntry::Stage::kSent:
-      return "sent";
-    case TraceEntry::Stage::kStarted:
-      return "started";
-    case TraceEntry::Stage::kReturned:
-      return "returned";
-    case TraceEntry::Stage::kResolved:
-      return "resolved";
-    case TraceEntry::Stage::kLateResult:
-      return "late_result";
+    case TraceEntry::Stage::kQueued: return "queued";
+    case TraceEntry::Stage::kSent: return "sent";
+    case TraceEntry::Stage::kStarted: return "started";
+    case TraceEntry::Stage::kReturned: return "returned";
+    case TraceEntry::Stage::kResolved: return "resolved";
+    case TraceEntry::Stage::kLateResult: return "late_result";
   }
   return "";
 }
 
 absl::string_view SourceName(TraceEntry::Source source) {
   switch (source) {
-    case TraceEntry::Source::kClient:
-      return "client";
-    case TraceEntry::Source::kWorker:
-      return "worker";
-    case TraceEntry::Source::kTracker:
-      return "tracker";
+    case TraceEntry::Source::kClient: return "client";
+    case TraceEntry::Source::kWorker: return "worker";
+    case TraceEntry::Source::kTracker: return "tracker";
   }
   return "";
 }
@@ -259,13 +250,9 @@ absl::StatusOr<CommandRequest> RequestFrom(const CallContext& caller,
   command.ordering_key = request.ordering_key();
   switch (request.command_class()) {
     case v1::COMMAND_CLASS_UNSPECIFIED:
-    case v1::COMMAND_CLASS_STANDARD:
-      break;
-    case v1::COMMAND_CLASS_HUMAN:
-      command.command_class = CommandClass::kHuman;
-      break;
-    default:
-      return InvalidField("command_class", "has a value that is not a class");
+    case v1::COMMAND_CLASS_STANDARD: break;
+    case v1::COMMAND_CLASS_HUMAN: command.command_class = CommandClass::kHuman; break;
+    default: return InvalidField("command_class", "has a value that is not a class");
   }
   command.idempotent = request.idempotent();
   command.priority = request.priority();
@@ -317,14 +304,10 @@ WorkTime WorkFrom(const v1::CompleteCommandRequest& request) {
 
 absl::StatusOr<CommandOutcome> OutcomeFrom(const v1::CompleteCommandRequest& request) {
   switch (request.outcome_case()) {
-    case v1::CompleteCommandRequest::kResult:
-      return CommandResult{PayloadOf(request.result())};
-    case v1::CompleteCommandRequest::kError:
-      return CommandFailure{ErrorFrom(request.error())};
-    case v1::CompleteCommandRequest::kTimeout:
-      return CommandTimeout{ErrorFrom(request.timeout())};
-    case v1::CompleteCommandRequest::OUTCOME_NOT_SET:
-      break;
+    case v1::CompleteCommandRequest::kResult: return CommandResult{PayloadOf(request.result())};
+    case v1::CompleteCommandRequest::kError: return CommandFailure{ErrorFrom(request.error())};
+    case v1::CompleteCommandRequest::kTimeout: return CommandTimeout{ErrorFrom(request.timeout())};
+    case v1::CompleteCommandRequest::OUTCOME_NOT_SET: break;
   }
   return InvalidField("outcome", "is required: a result, an error or a timeout");
 }

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_COMMAND_CONVERT_H_
-#define CALLSLIP_TRACKER_RPC_COMMAND_CONVERT_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -60,5 +59,3 @@ absl::StatusOr<absl::Time> WaitUntil(const google::protobuf::Duration& max_wait,
 absl::StatusOr<absl::Duration> BackWithinFrom(const google::protobuf::Duration& back_within);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_COMMAND_CONVERT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_COMMAND_LOG_H_
-#define CALLSLIP_TRACKER_RPC_COMMAND_LOG_H_
+#pragma once
 
 #include <string>
 
@@ -39,5 +38,3 @@ class CommandLog {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_COMMAND_LOG_H_

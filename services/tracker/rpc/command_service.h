@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_COMMAND_SERVICE_H_
-#define CALLSLIP_TRACKER_RPC_COMMAND_SERVICE_H_
+#pragma once
 
 #include <memory>
 #include <vector>
@@ -88,5 +87,3 @@ class CommandService {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_COMMAND_SERVICE_H_

@@ -83,9 +83,7 @@ class Recorder {
         ++worker_;
         delivered_ = entry.unix_nanos;
         return;
-      case TraceEntry::Stage::kStarted:
-        started_ = entry.unix_nanos;
-        return;
+      case TraceEntry::Stage::kStarted: started_ = entry.unix_nanos; return;
       case TraceEntry::Stage::kReturned:
         RecordDelivery(entry.unix_nanos, /*is_last=*/false);
         waits_since_ = entry.unix_nanos;
@@ -98,8 +96,7 @@ class Recorder {
         }
         return;
       case TraceEntry::Stage::kQueued:
-      case TraceEntry::Stage::kLateResult:
-        return;
+      case TraceEntry::Stage::kLateResult: return;
     }
   }
 

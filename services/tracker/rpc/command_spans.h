@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_COMMAND_SPANS_H_
-#define CALLSLIP_TRACKER_RPC_COMMAND_SPANS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -34,5 +33,3 @@ void RecordCommand(const CommandSnapshot& command);
 std::vector<Span> SpansOf(const CommandSnapshot& command, int64_t now);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_COMMAND_SPANS_H_

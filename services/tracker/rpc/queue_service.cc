@@ -27,14 +27,10 @@ v1::QueueStatus StatusOf(Session& session) {
 
 absl::Status GoOn(v1::ResumeQueueRequest::How how, Session& session, absl::Time now) {
   switch (how) {
-    case v1::ResumeQueueRequest::HOW_RESUME:
-      return session.ResumeQueue();
-    case v1::ResumeQueueRequest::HOW_RETRY:
-      return session.RetryMessage(now).status();
-    case v1::ResumeQueueRequest::HOW_SKIP:
-      return session.SkipMessage().status();
-    default:
-      return InvalidField("how", "has a value that is not an action");
+    case v1::ResumeQueueRequest::HOW_RESUME: return session.ResumeQueue();
+    case v1::ResumeQueueRequest::HOW_RETRY: return session.RetryMessage(now).status();
+    case v1::ResumeQueueRequest::HOW_SKIP: return session.SkipMessage().status();
+    default: return InvalidField("how", "has a value that is not an action");
   }
 }
 
@@ -107,16 +103,13 @@ void QueueService::Add(const CallContext& caller, const v1::AddMessageRequest& r
 // The session that gets a message acts on it by its own rules.
 absl::Status QueueService::CheckWrites(const SessionMetadata& by, const SessionMetadata& to) {
   switch (RelationTo(by, to)) {
-    case Relation::kOwn:
-      return absl::OkStatus();
+    case Relation::kOwn: return absl::OkStatus();
     case Relation::kChild:
       // A child made by an agent is where that agent's rules hold.
       if (to.maker.has_value()) return absl::OkStatus();
       break;
-    case Relation::kParent:
-      break;
-    case Relation::kNone:
-      return NotRelated(to.session_id);
+    case Relation::kParent: break;
+    case Relation::kNone: return NotRelated(to.session_id);
   }
   return runners_->CheckWrites(
       {to.session_id, to.owner, PlaceOf(to), runners_->MakerOf(by), by.session_id}, NeedOf(to));

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_QUEUE_SERVICE_H_
-#define CALLSLIP_TRACKER_RPC_QUEUE_SERVICE_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -96,5 +95,3 @@ class QueueService {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_QUEUE_SERVICE_H_

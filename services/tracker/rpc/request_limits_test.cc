@@ -60,14 +60,11 @@ void Put(Message& message, const FieldDescriptor& field, size_t bytes) {
       if (field.is_repeated())
         return reflection.AddString(&message, &field, std::string(bytes, 'a'));
       return reflection.SetString(&message, &field, std::string(bytes, 'a'));
-    case FieldDescriptor::CPPTYPE_MESSAGE:
-      reflection.AddMessage(&message, &field);
-      return;
+    case FieldDescriptor::CPPTYPE_MESSAGE: reflection.AddMessage(&message, &field); return;
     case FieldDescriptor::CPPTYPE_ENUM:
       // As long as a number can be: those that stand together are held to their bytes.
       return reflection.AddEnumValue(&message, &field, -1);
-    default:
-      return reflection.AddInt64(&message, &field, -1);
+    default: return reflection.AddInt64(&message, &field, -1);
   }
 }
 

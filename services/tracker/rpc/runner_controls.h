@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_RUNNER_CONTROLS_H_
-#define CALLSLIP_TRACKER_RPC_RUNNER_CONTROLS_H_
+#pragma once
 
 #include <map>
 #include <memory>
@@ -60,5 +59,3 @@ class RunnerControls {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_RUNNER_CONTROLS_H_

@@ -54,8 +54,7 @@ absl::Status CheckControl(const v1::AgentControl& control) {
     case v1::AgentControl::kConfigOption:
       if (!control.config_option().id().empty()) return absl::OkStatus();
       return InvalidField("config_option.id", "is empty");
-    case v1::AgentControl::WHAT_NOT_SET:
-      break;
+    case v1::AgentControl::WHAT_NOT_SET: break;
   }
   return InvalidField("control", "has to be one of action, mode_id, config_option");
 }

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_RUNNER_CONVERT_H_
-#define CALLSLIP_TRACKER_RPC_RUNNER_CONVERT_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -18,5 +17,3 @@ absl::Status CheckControl(const v1::AgentControl& control);
 void Fill(const RunnerInfo& runner, v1::Runner& message);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_RUNNER_CONVERT_H_

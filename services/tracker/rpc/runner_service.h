@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_RUNNER_SERVICE_H_
-#define CALLSLIP_TRACKER_RPC_RUNNER_SERVICE_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -137,5 +136,3 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_RUNNER_SERVICE_H_

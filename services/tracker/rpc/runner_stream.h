@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_RUNNER_STREAM_H_
-#define CALLSLIP_TRACKER_RPC_RUNNER_STREAM_H_
+#pragma once
 
 #include <cstddef>
 #include <deque>
@@ -105,5 +104,3 @@ class RunnerStream final : public LastingCall, public std::enable_shared_from_th
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_RUNNER_STREAM_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_SESSION_ANSWER_H_
-#define CALLSLIP_TRACKER_RPC_SESSION_ANSWER_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -28,5 +27,3 @@ void AnswerFrom(SessionCaller& sessions, const ClientScope& clients, const std::
 }
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_SESSION_ANSWER_H_

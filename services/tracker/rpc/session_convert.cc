@@ -19,90 +19,57 @@ v1::SessionState ToProto(SessionState state) {
 
 v1::AgentStatus ToProto(AgentStatus status) {
   switch (status) {
-    case AgentStatus::kNone:
-      return v1::AGENT_STATUS_UNSPECIFIED;
-    case AgentStatus::kWaiting:
-      return v1::AGENT_STATUS_WAITING;
-    case AgentStatus::kStarting:
-      return v1::AGENT_STATUS_STARTING;
-    case AgentStatus::kIdle:
-      return v1::AGENT_STATUS_IDLE;
-    case AgentStatus::kPrompting:
-      return v1::AGENT_STATUS_PROMPTING;
-    case AgentStatus::kNeedsPermission:
-      return v1::AGENT_STATUS_NEEDS_PERMISSION;
-    case AgentStatus::kStopping:
-      return v1::AGENT_STATUS_STOPPING;
-    case AgentStatus::kStopped:
-      return v1::AGENT_STATUS_STOPPED;
-    case AgentStatus::kFailed:
-      return v1::AGENT_STATUS_FAILED;
+    case AgentStatus::kNone: return v1::AGENT_STATUS_UNSPECIFIED;
+    case AgentStatus::kWaiting: return v1::AGENT_STATUS_WAITING;
+    case AgentStatus::kStarting: return v1::AGENT_STATUS_STARTING;
+    case AgentStatus::kIdle: return v1::AGENT_STATUS_IDLE;
+    case AgentStatus::kPrompting: return v1::AGENT_STATUS_PROMPTING;
+    case AgentStatus::kNeedsPermission: return v1::AGENT_STATUS_NEEDS_PERMISSION;
+    case AgentStatus::kStopping: return v1::AGENT_STATUS_STOPPING;
+    case AgentStatus::kStopped: return v1::AGENT_STATUS_STOPPED;
+    case AgentStatus::kFailed: return v1::AGENT_STATUS_FAILED;
   }
   return v1::AGENT_STATUS_UNSPECIFIED;
 }
 
 const char* NameOf(QueueAction action) {
   switch (action) {
-    case QueueAction::kAdded:
-      return "added";
-    case QueueAction::kRemoved:
-      return "removed";
-    case QueueAction::kCleared:
-      return "cleared";
-    case QueueAction::kMoved:
-      return "moved";
-    case QueueAction::kEdited:
-      return "edited";
-    case QueueAction::kSending:
-      return "sending";
-    case QueueAction::kSent:
-      return "sent";
-    case QueueAction::kReturned:
-      return "returned";
-    case QueueAction::kPaused:
-      return "paused";
-    case QueueAction::kResumed:
-      return "resumed";
-    case QueueAction::kConfigured:
-      return "configured";
+    case QueueAction::kAdded: return "added";
+    case QueueAction::kRemoved: return "removed";
+    case QueueAction::kCleared: return "cleared";
+    case QueueAction::kMoved: return "moved";
+    case QueueAction::kEdited: return "edited";
+    case QueueAction::kSending: return "sending";
+    case QueueAction::kSent: return "sent";
+    case QueueAction::kReturned: return "returned";
+    case QueueAction::kPaused: return "paused";
+    case QueueAction::kResumed: return "resumed";
+    case QueueAction::kConfigured: return "configured";
   }
   return "";
 }
 
 const char* NameOf(TurnEnd end) {
   switch (end) {
-    case TurnEnd::kCompleted:
-      return "completed";
-    case TurnEnd::kFailed:
-      return "failed";
-    case TurnEnd::kCancelled:
-      return "cancelled";
+    case TurnEnd::kCompleted: return "completed";
+    case TurnEnd::kFailed: return "failed";
+    case TurnEnd::kCancelled: return "cancelled";
   }
   return "";
 }
 
 const char* NameOf(SessionAction action) {
   switch (action) {
-    case SessionAction::kCreated:
-      return "created";
-    case SessionAction::kUpdated:
-      return "updated";
-    case SessionAction::kEnded:
-      return "ended";
-    case SessionAction::kResumed:
-      return "resumed";
-    case SessionAction::kDeleted:
-      return "deleted";
-    case SessionAction::kQueue:
-      return "queue";
-    case SessionAction::kAgent:
-      return "agent";
-    case SessionAction::kTurn:
-      return "turn";
-    case SessionAction::kPermission:
-      return "permission";
-    case SessionAction::kActivity:
-      return "activity";
+    case SessionAction::kCreated: return "created";
+    case SessionAction::kUpdated: return "updated";
+    case SessionAction::kEnded: return "ended";
+    case SessionAction::kResumed: return "resumed";
+    case SessionAction::kDeleted: return "deleted";
+    case SessionAction::kQueue: return "queue";
+    case SessionAction::kAgent: return "agent";
+    case SessionAction::kTurn: return "turn";
+    case SessionAction::kPermission: return "permission";
+    case SessionAction::kActivity: return "activity";
   }
   return "";
 }
@@ -308,10 +275,8 @@ void Fill(const SessionNotice& notice, v1::SessionNotice& message) {
     case SessionAction::kQueue:
     case SessionAction::kTurn:
     case SessionAction::kPermission:
-    case SessionAction::kActivity:
-      return FillNoticed(notice, message);
-    default:
-      Fill(notice.session, *message.mutable_session());
+    case SessionAction::kActivity: return FillNoticed(notice, message);
+    default: Fill(notice.session, *message.mutable_session());
   }
 }
 
@@ -322,16 +287,10 @@ void Fill(const SessionUpdate& update, v1::SessionUpdate& message) {
 absl::StatusOr<SessionFilter> FilterFrom(const v1::ListSessionsRequest& request) {
   SessionFilter filter{.with_archived = request.with_archived()};
   switch (request.state()) {
-    case v1::SESSION_STATE_UNSPECIFIED:
-      return filter;
-    case v1::SESSION_STATE_ACTIVE:
-      filter.state = SessionState::kActive;
-      return filter;
-    case v1::SESSION_STATE_COMPLETED:
-      filter.state = SessionState::kCompleted;
-      return filter;
-    default:
-      return InvalidField("state", "has a value that is not a state");
+    case v1::SESSION_STATE_UNSPECIFIED: return filter;
+    case v1::SESSION_STATE_ACTIVE: filter.state = SessionState::kActive; return filter;
+    case v1::SESSION_STATE_COMPLETED: filter.state = SessionState::kCompleted; return filter;
+    default: return InvalidField("state", "has a value that is not a state");
   }
 }
 
@@ -344,22 +303,15 @@ absl::StatusOr<ClientEvent> EventFrom(const v1::SessionEvent& message) {
 
 absl::StatusOr<AgentStatus> StatusFrom(v1::AgentStatus status) {
   switch (status) {
-    case v1::AGENT_STATUS_WAITING:
-      return AgentStatus::kWaiting;
-    case v1::AGENT_STATUS_STARTING:
-      return AgentStatus::kStarting;
+    case v1::AGENT_STATUS_WAITING: return AgentStatus::kWaiting;
+    case v1::AGENT_STATUS_STARTING: return AgentStatus::kStarting;
     case v1::AGENT_STATUS_IDLE:
     case v1::AGENT_STATUS_PROMPTING:
-    case v1::AGENT_STATUS_NEEDS_PERMISSION:
-      return AgentStatus::kIdle;
-    case v1::AGENT_STATUS_STOPPING:
-      return AgentStatus::kStopping;
-    case v1::AGENT_STATUS_STOPPED:
-      return AgentStatus::kStopped;
-    case v1::AGENT_STATUS_FAILED:
-      return AgentStatus::kFailed;
-    default:
-      return InvalidField("status", "has a value that no runner reports");
+    case v1::AGENT_STATUS_NEEDS_PERMISSION: return AgentStatus::kIdle;
+    case v1::AGENT_STATUS_STOPPING: return AgentStatus::kStopping;
+    case v1::AGENT_STATUS_STOPPED: return AgentStatus::kStopped;
+    case v1::AGENT_STATUS_FAILED: return AgentStatus::kFailed;
+    default: return InvalidField("status", "has a value that no runner reports");
   }
 }
 
@@ -374,8 +326,7 @@ EventQuery QueryFrom(const v1::ReadEventsRequest& request) {
       query.from = EventQuery::From::kPosition;
       query.value = request.position();
       break;
-    default:
-      query.value = request.after_seq();
+    default: query.value = request.after_seq();
   }
   return query;
 }
@@ -435,14 +386,11 @@ absl::StatusOr<TurnOutcome> OutcomeFrom(const v1::FinishTurnRequest& request) {
     case v1::FinishTurnRequest::OUTCOME_COMPLETED:
       outcome.end = TurnEnd::kCompleted;
       return outcome;
-    case v1::FinishTurnRequest::OUTCOME_FAILED:
-      outcome.end = TurnEnd::kFailed;
-      return outcome;
+    case v1::FinishTurnRequest::OUTCOME_FAILED: outcome.end = TurnEnd::kFailed; return outcome;
     case v1::FinishTurnRequest::OUTCOME_CANCELLED:
       outcome.end = TurnEnd::kCancelled;
       return outcome;
-    default:
-      return InvalidField("outcome", "is required: completed, failed or cancelled");
+    default: return InvalidField("outcome", "is required: completed, failed or cancelled");
   }
 }
 

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_SESSION_CONVERT_H_
-#define CALLSLIP_TRACKER_RPC_SESSION_CONVERT_H_
+#pragma once
 
 #include <string>
 
@@ -54,5 +53,3 @@ absl::StatusOr<QueueSettings> SettingsFrom(const v1::QueueSettings& message);
 absl::StatusOr<TurnOutcome> OutcomeFrom(const v1::FinishTurnRequest& request);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_SESSION_CONVERT_H_

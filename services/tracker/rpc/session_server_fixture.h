@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_SESSION_SERVER_FIXTURE_H_
-#define CALLSLIP_TRACKER_RPC_SESSION_SERVER_FIXTURE_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -196,5 +195,3 @@ class SessionServerTest : public testing::Test {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_SESSION_SERVER_FIXTURE_H_

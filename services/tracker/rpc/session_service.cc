@@ -62,9 +62,7 @@ absl::StatusOr<Appended> Record(const std::vector<NewEvent>& events, Session& se
 absl::StatusOr<PlayerMove> MoveFrom(const v1::MovePlayerRequest& request) {
   PlayerMove move{.type = request.type()};
   switch (request.move_case()) {
-    case v1::MovePlayerRequest::kNext:
-      move.value = request.next();
-      return move;
+    case v1::MovePlayerRequest::kNext: move.value = request.next(); return move;
     case v1::MovePlayerRequest::kPeek:
       move.kind = PlayerMove::Kind::kPeek;
       move.value = request.peek();
@@ -77,8 +75,7 @@ absl::StatusOr<PlayerMove> MoveFrom(const v1::MovePlayerRequest& request) {
       move.kind = PlayerMove::Kind::kSeek;
       move.value = 0;
       return move;
-    case v1::MovePlayerRequest::MOVE_NOT_SET:
-      break;
+    case v1::MovePlayerRequest::MOVE_NOT_SET: break;
   }
   return InvalidField("move", "is required: next, peek, seek or reset");
 }

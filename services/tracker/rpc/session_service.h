@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_SESSION_SERVICE_H_
-#define CALLSLIP_TRACKER_RPC_SESSION_SERVICE_H_
+#pragma once
 
 #include <memory>
 #include <utility>
@@ -118,5 +117,3 @@ class SessionService {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_SESSION_SERVICE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_SESSION_SPAN_H_
-#define CALLSLIP_TRACKER_RPC_SESSION_SPAN_H_
+#pragma once
 
 #include <optional>
 
@@ -13,5 +12,3 @@ namespace callslip::tracker {
 void RecordSession(const SessionMetadata& session, const std::optional<SessionMetadata>& parent);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_SESSION_SPAN_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_SESSION_STREAM_H_
-#define CALLSLIP_TRACKER_RPC_SESSION_STREAM_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -198,5 +197,3 @@ class ReceiveStream final : public MessageReceiver, public LastingCall {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_SESSION_STREAM_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_SESSION_TOKENS_H_
-#define CALLSLIP_TRACKER_RPC_SESSION_TOKENS_H_
+#pragma once
 
 #include <string>
 
@@ -31,5 +30,3 @@ class SessionTokens {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_SESSION_TOKENS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_TIME_CONVERT_H_
-#define CALLSLIP_TRACKER_RPC_TIME_CONVERT_H_
+#pragma once
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -20,5 +19,3 @@ absl::StatusOr<absl::Time> TimeFrom(absl::string_view field,
                                     const google::protobuf::Timestamp& time);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_TIME_CONVERT_H_

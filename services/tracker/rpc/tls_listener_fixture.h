@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_TLS_LISTENER_FIXTURE_H_
-#define CALLSLIP_TRACKER_RPC_TLS_LISTENER_FIXTURE_H_
+#pragma once
 
 #include <cstdio>
 #include <fstream>
@@ -95,5 +94,3 @@ class TlsListenerTest : public AccessTest {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_TLS_LISTENER_FIXTURE_H_

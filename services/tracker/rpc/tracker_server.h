@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_TRACKER_SERVER_H_
-#define CALLSLIP_TRACKER_RPC_TRACKER_SERVER_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -76,5 +75,3 @@ class TrackerServer {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_TRACKER_SERVER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_TRACKER_SERVER_FIXTURE_H_
-#define CALLSLIP_TRACKER_RPC_TRACKER_SERVER_FIXTURE_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -95,5 +94,3 @@ class TrackerServerTest : public testing::Test {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_TRACKER_SERVER_FIXTURE_H_

@@ -120,8 +120,7 @@ absl::StatusOr<CommandTable::Watching> WatchStream::BeginWatch(const v1::Command
                                                   .only_end = watch.only_end()});
       });
     }
-    case v1::CommandWatch::WHAT_NOT_SET:
-      break;
+    case v1::CommandWatch::WHAT_NOT_SET: break;
   }
   return InvalidField("what", "is required: a command_id or a filter");
 }

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_WATCH_STREAM_H_
-#define CALLSLIP_TRACKER_RPC_WATCH_STREAM_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -76,5 +75,3 @@ class WatchStream final : public CommandFeed, public std::enable_shared_from_thi
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_WATCH_STREAM_H_

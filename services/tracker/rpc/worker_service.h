@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_WORKER_SERVICE_H_
-#define CALLSLIP_TRACKER_RPC_WORKER_SERVICE_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "callslip/tracker/v1/worker_service.pb.h"
@@ -45,5 +44,3 @@ class WorkerService {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_WORKER_SERVICE_H_

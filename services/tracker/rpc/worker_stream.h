@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_RPC_WORKER_STREAM_H_
-#define CALLSLIP_TRACKER_RPC_WORKER_STREAM_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -58,5 +57,3 @@ class WorkerStream : public std::enable_shared_from_this<WorkerStream> {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_RPC_WORKER_STREAM_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_ASYNC_SERVER_H_
-#define CALLSLIP_TRACKER_SERVER_ASYNC_SERVER_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -195,5 +194,3 @@ class AsyncServer {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_SERVER_ASYNC_SERVER_H_

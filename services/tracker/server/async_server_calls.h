@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_ASYNC_SERVER_CALLS_H_
-#define CALLSLIP_TRACKER_SERVER_ASYNC_SERVER_CALLS_H_
+#pragma once
 
 // The kinds of calls behind AsyncServer: calls with one answer are here, streams in
 // async_server_streams.h. They know no message types: the typed part is in typed_calls.h. Included
@@ -329,5 +328,3 @@ class DeferredCall final : public LongCall<DeferredCall>, public AnyReply {
 };
 
 }  // namespace callslip::tracker::internal
-
-#endif  // CALLSLIP_TRACKER_SERVER_ASYNC_SERVER_CALLS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_ASYNC_SERVER_STREAMS_H_
-#define CALLSLIP_TRACKER_SERVER_ASYNC_SERVER_STREAMS_H_
+#pragma once
 
 // The streaming calls behind AsyncServer. Included only by async_server.cc.
 
@@ -286,5 +285,3 @@ class DuplexCall final : public SendingCall<DuplexCall, AnyDuplex> {
 };
 
 }  // namespace callslip::tracker::internal
-
-#endif  // CALLSLIP_TRACKER_SERVER_ASYNC_SERVER_STREAMS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_ASYNC_SERVER_TEST_FIXTURE_H_
-#define CALLSLIP_TRACKER_SERVER_ASYNC_SERVER_TEST_FIXTURE_H_
+#pragma once
 
 #include <deque>
 #include <memory>
@@ -135,5 +134,3 @@ class AsyncServerTest : public ::testing::Test {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_SERVER_ASYNC_SERVER_TEST_FIXTURE_H_

@@ -110,16 +110,11 @@ absl::Time DeadlineOf(const grpc::ServerContext& context) {
 
 absl::string_view RefusalName(Refusal refusal) {
   switch (refusal) {
-    case Refusal::kTokenMissing:
-      return "token_missing";
-    case Refusal::kTokenUnknown:
-      return "token_unknown";
-    case Refusal::kCertificateUnknown:
-      return "certificate_unknown";
-    case Refusal::kRoleNotAllowed:
-      return "role_not_allowed";
-    case Refusal::kNotYourClient:
-      return "not_your_client";
+    case Refusal::kTokenMissing: return "token_missing";
+    case Refusal::kTokenUnknown: return "token_unknown";
+    case Refusal::kCertificateUnknown: return "certificate_unknown";
+    case Refusal::kRoleNotAllowed: return "role_not_allowed";
+    case Refusal::kNotYourClient: return "not_your_client";
   }
   return "unknown";
 }

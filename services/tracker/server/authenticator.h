@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_AUTHENTICATOR_H_
-#define CALLSLIP_TRACKER_SERVER_AUTHENTICATOR_H_
+#pragma once
 
 #include <array>
 #include <atomic>
@@ -102,5 +101,3 @@ class Authenticator {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_SERVER_AUTHENTICATOR_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_AWAITED_REQUESTS_H_
-#define CALLSLIP_TRACKER_SERVER_AWAITED_REQUESTS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -100,5 +99,3 @@ class AwaitedRequests {
 };
 
 }  // namespace callslip::tracker::internal
-
-#endif  // CALLSLIP_TRACKER_SERVER_AWAITED_REQUESTS_H_

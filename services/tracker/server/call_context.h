@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_CALL_CONTEXT_H_
-#define CALLSLIP_TRACKER_SERVER_CALL_CONTEXT_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -91,5 +90,3 @@ ClientScope ScopeOfRole(Role role, const std::string& client_id);
 absl::Status NotYourClient(const Principal& principal, absl::string_view named);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_SERVER_CALL_CONTEXT_H_

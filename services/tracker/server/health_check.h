@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_HEALTH_CHECK_H_
-#define CALLSLIP_TRACKER_SERVER_HEALTH_CHECK_H_
+#pragma once
 
 #include <optional>
 
@@ -17,5 +16,3 @@ absl::Status CheckHealth(const Address& address, const std::optional<TlsFiles>& 
                          absl::Duration timeout);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_SERVER_HEALTH_CHECK_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_HEALTH_SERVICE_H_
-#define CALLSLIP_TRACKER_SERVER_HEALTH_SERVICE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -69,5 +68,3 @@ class HealthService {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_SERVER_HEALTH_SERVICE_H_

@@ -27,14 +27,10 @@ bool IsBoundTo(int fd, const Address& bound) {
   socklen_t size = sizeof(name) - 1;
   if (getsockname(fd, &name.any, &size) != 0) return false;
   switch (name.any.sa_family) {
-    case AF_UNIX:
-      return bound.is_unix() && bound.unix_path == name.unix_domain.sun_path;
-    case AF_INET:
-      return !bound.is_unix() && ntohs(name.v4.sin_port) == bound.port;
-    case AF_INET6:
-      return !bound.is_unix() && ntohs(name.v6.sin6_port) == bound.port;
-    default:
-      return false;
+    case AF_UNIX: return bound.is_unix() && bound.unix_path == name.unix_domain.sun_path;
+    case AF_INET: return !bound.is_unix() && ntohs(name.v4.sin_port) == bound.port;
+    case AF_INET6: return !bound.is_unix() && ntohs(name.v6.sin6_port) == bound.port;
+    default: return false;
   }
 }
 

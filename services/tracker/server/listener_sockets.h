@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_LISTENER_SOCKETS_H_
-#define CALLSLIP_TRACKER_SERVER_LISTENER_SOCKETS_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -30,5 +29,3 @@ void OpenToGroups(const std::vector<Address>& bound);
 void CutConnections(const Address& bound);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_SERVER_LISTENER_SOCKETS_H_

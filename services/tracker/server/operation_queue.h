@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_OPERATION_QUEUE_H_
-#define CALLSLIP_TRACKER_SERVER_OPERATION_QUEUE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -91,5 +90,3 @@ class OperationQueue {
 };
 
 }  // namespace callslip::tracker::internal
-
-#endif  // CALLSLIP_TRACKER_SERVER_OPERATION_QUEUE_H_

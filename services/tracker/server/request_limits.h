@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_REQUEST_LIMITS_H_
-#define CALLSLIP_TRACKER_SERVER_REQUEST_LIMITS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -59,5 +58,3 @@ class RequestShape {
 };
 
 }  // namespace callslip::tracker::internal
-
-#endif  // CALLSLIP_TRACKER_SERVER_REQUEST_LIMITS_H_

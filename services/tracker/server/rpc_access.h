@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_RPC_ACCESS_H_
-#define CALLSLIP_TRACKER_SERVER_RPC_ACCESS_H_
+#pragma once
 
 #include <optional>
 
@@ -28,5 +27,3 @@ struct RpcAccess {
 std::optional<RpcAccess> AccessOf(const google::protobuf::MethodDescriptor& method);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_SERVER_RPC_ACCESS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_RPC_METRICS_H_
-#define CALLSLIP_TRACKER_SERVER_RPC_METRICS_H_
+#pragma once
 
 #include <array>
 #include <atomic>
@@ -73,5 +72,3 @@ class RpcMetricsByMethod {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_SERVER_RPC_METRICS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_RPC_SERVICE_H_
-#define CALLSLIP_TRACKER_SERVER_RPC_SERVICE_H_
+#pragma once
 
 #include <deque>
 #include <string>
@@ -59,5 +58,3 @@ class grpc::SerializationTraits<callslip::tracker::internal::IncomingRequest> {
   static Status Deserialize(ByteBuffer* bytes,
                             callslip::tracker::internal::IncomingRequest* request);
 };
-
-#endif  // CALLSLIP_TRACKER_SERVER_RPC_SERVICE_H_

@@ -18,10 +18,8 @@ bool IsFailure(absl::StatusCode code) {
     case absl::StatusCode::kUnimplemented:
     case absl::StatusCode::kInternal:
     case absl::StatusCode::kUnavailable:
-    case absl::StatusCode::kDataLoss:
-      return true;
-    default:
-      return false;
+    case absl::StatusCode::kDataLoss: return true;
+    default: return false;
   }
 }
 

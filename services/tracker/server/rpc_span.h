@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_RPC_SPAN_H_
-#define CALLSLIP_TRACKER_SERVER_RPC_SPAN_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "telemetry/active_span.h"
@@ -27,5 +26,3 @@ inline ActiveSpan TraceRpc(const google::protobuf::MethodDescriptor& method,
 }
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_SERVER_RPC_SPAN_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_SERVER_STREAM_H_
-#define CALLSLIP_TRACKER_SERVER_SERVER_STREAM_H_
+#pragma once
 
 #include <functional>
 #include <optional>
@@ -78,5 +77,3 @@ class DuplexStream : public ServerStream<Response> {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_SERVER_SERVER_STREAM_H_

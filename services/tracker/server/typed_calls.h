@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_SERVER_TYPED_CALLS_H_
-#define CALLSLIP_TRACKER_SERVER_TYPED_CALLS_H_
+#pragma once
 
 // The typed calls that services use, on top of AsyncServer's untyped ones. Thin, because they are
 // compiled for each method. Included only by the server's own files.
@@ -114,5 +113,3 @@ class TypedDuplex final : public TypedSender<Response, DuplexStream<Request, Res
 };
 
 }  // namespace callslip::tracker::internal
-
-#endif  // CALLSLIP_TRACKER_SERVER_TYPED_CALLS_H_

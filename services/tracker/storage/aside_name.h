@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_ASIDE_NAME_H_
-#define CALLSLIP_TRACKER_STORAGE_ASIDE_NAME_H_
+#pragma once
 
 #include <string>
 
@@ -27,5 +26,3 @@ inline absl::StatusOr<std::string> AsideName(
 }
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_ASIDE_NAME_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_COMMAND_ENCODING_H_
-#define CALLSLIP_TRACKER_STORAGE_COMMAND_ENCODING_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -28,5 +27,3 @@ std::optional<CommandState> StateFrom(absl::string_view name);
 bool IsSensible(const CommandSnapshot& command, const CommandRecord& record);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_COMMAND_ENCODING_H_

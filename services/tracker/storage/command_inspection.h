@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_COMMAND_INSPECTION_H_
-#define CALLSLIP_TRACKER_STORAGE_COMMAND_INSPECTION_H_
+#pragma once
 
 #include <cstdio>
 #include <string>
@@ -24,5 +23,3 @@ absl::StatusOr<CommandPtr> FindStoredCommand(const std::string& folder, absl::st
 absl::StatusOr<CommandPtr> FindStoredCommand(JournalStorage& journal, absl::string_view id);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_COMMAND_INSPECTION_H_

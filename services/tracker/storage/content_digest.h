@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_CONTENT_DIGEST_H_
-#define CALLSLIP_TRACKER_STORAGE_CONTENT_DIGEST_H_
+#pragma once
 
 #include <openssl/sha.h>
 
@@ -29,5 +28,3 @@ class ContentDigest {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_CONTENT_DIGEST_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_COPY_PROGRESS_H_
-#define CALLSLIP_TRACKER_STORAGE_COPY_PROGRESS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -12,5 +11,3 @@ namespace callslip::tracker {
 using CopyProgress = std::function<absl::Status(int64_t done, int64_t all)>;
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_COPY_PROGRESS_H_

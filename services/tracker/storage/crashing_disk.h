@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_CRASHING_DISK_H_
-#define CALLSLIP_TRACKER_STORAGE_CRASHING_DISK_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -51,5 +50,3 @@ class CrashingDisk final : public Disk {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_CRASHING_DISK_H_

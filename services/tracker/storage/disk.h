@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_DISK_H_
-#define CALLSLIP_TRACKER_STORAGE_DISK_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -86,5 +85,3 @@ class Disk {
 absl::Status DiskError(absl::string_view what, absl::string_view path);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_DISK_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_ENTRY_ROW_H_
-#define CALLSLIP_TRACKER_STORAGE_ENTRY_ROW_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -99,5 +98,3 @@ absl::Status NonsensicalRow(absl::string_view table, int64_t key);
 absl::Status DamagedRow(absl::string_view table, int64_t key);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_ENTRY_ROW_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_EVENT_JSON_H_
-#define CALLSLIP_TRACKER_STORAGE_EVENT_JSON_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -60,5 +59,3 @@ class EventLine {
 inline constexpr char kTurnEndType[] = "turn_end";
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_EVENT_JSON_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_EVENT_LOG_H_
-#define CALLSLIP_TRACKER_STORAGE_EVENT_LOG_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -109,5 +108,3 @@ class EventLog {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_EVENT_LOG_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_FAILING_DISK_H_
-#define CALLSLIP_TRACKER_STORAGE_FAILING_DISK_H_
+#pragma once
 
 #include <cstdint>
 
@@ -59,5 +58,3 @@ class FailingDisk final : public Disk {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_FAILING_DISK_H_

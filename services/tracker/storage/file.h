@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_FILE_H_
-#define CALLSLIP_TRACKER_STORAGE_FILE_H_
+#pragma once
 
 #include <unistd.h>
 
@@ -33,5 +32,3 @@ class File {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_FILE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_FILE_SESSION_STORAGE_H_
-#define CALLSLIP_TRACKER_STORAGE_FILE_SESSION_STORAGE_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -86,5 +85,3 @@ class FileSessionStorage final : public MovableSessionStorage {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_FILE_SESSION_STORAGE_H_

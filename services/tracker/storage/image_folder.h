@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_IMAGE_FOLDER_H_
-#define CALLSLIP_TRACKER_STORAGE_IMAGE_FOLDER_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -43,5 +42,3 @@ class ImageFolder {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_IMAGE_FOLDER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_JOURNAL_COPY_H_
-#define CALLSLIP_TRACKER_STORAGE_JOURNAL_COPY_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -31,5 +30,3 @@ absl::StatusOr<JournalContents> CopyJournal(JournalStorage& from, JournalStorage
 absl::StatusOr<JournalContents> ContentsOf(JournalStorage& journal, const CopyProgress& progress);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_JOURNAL_COPY_H_

@@ -301,20 +301,16 @@ bool Decode(const storage::Entry& from, const EarlierEntry& earlier, const Clock
   switch (from.change_case()) {
     case storage::Entry::kCommand:
       return Put(Decode(entry.sequence, from.command(), earlier(entry.sequence), clocks), entry);
-    case storage::Entry::kCommandReceipt:
-      return Put<CommandReceipt>(CommandReceipt(), entry);
-    case storage::Entry::kCommandRemoval:
-      return Put(Decode(from.command_removal()), entry);
+    case storage::Entry::kCommandReceipt: return Put<CommandReceipt>(CommandReceipt(), entry);
+    case storage::Entry::kCommandRemoval: return Put(Decode(from.command_removal()), entry);
     case storage::Entry::kDrawing:
       return Put(Decode(entry.sequence, from.drawing(), earlier(entry.sequence)), entry);
     case storage::Entry::kDrawingAnswer:
       return Put<DrawingAnswer>(Decode(from.drawing_answer()), entry);
-    case storage::Entry::kDrawingRemoval:
-      return Put<DrawingRemoval>(DrawingRemoval(), entry);
+    case storage::Entry::kDrawingRemoval: return Put<DrawingRemoval>(DrawingRemoval(), entry);
     case storage::Entry::kRestartNanos:
       return Put<Restart>(Restart{absl::FromUnixNanos(from.restart_nanos())}, entry);
-    case storage::Entry::CHANGE_NOT_SET:
-      return false;
+    case storage::Entry::CHANGE_NOT_SET: return false;
   }
   return false;
 }

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_JOURNAL_ENCODING_H_
-#define CALLSLIP_TRACKER_STORAGE_JOURNAL_ENCODING_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -55,5 +54,3 @@ bool DecodeEntry(absl::string_view bytes, const EarlierEntry& earlier,
                  const JournalStorage::ClocksOf& clocks, JournalEntry& entry);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_JOURNAL_ENCODING_H_

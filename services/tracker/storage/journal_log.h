@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_JOURNAL_LOG_H_
-#define CALLSLIP_TRACKER_STORAGE_JOURNAL_LOG_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -90,5 +89,3 @@ class JournalLogContents {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_JOURNAL_LOG_H_

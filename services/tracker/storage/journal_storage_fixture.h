@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_JOURNAL_STORAGE_FIXTURE_H_
-#define CALLSLIP_TRACKER_STORAGE_JOURNAL_STORAGE_FIXTURE_H_
+#pragma once
 
 #include <cstdint>
 #include <cstdio>
@@ -98,5 +97,3 @@ class JournalStorageFixture : public testing::Test {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_JOURNAL_STORAGE_FIXTURE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_JSON_H_
-#define CALLSLIP_TRACKER_STORAGE_JSON_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -42,5 +41,3 @@ std::optional<absl::Time> TimeAt(const Json& object, const char* key);
 const Json* Find(const Json& object, const char* key);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_JSON_H_

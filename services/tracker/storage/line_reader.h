@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_LINE_READER_H_
-#define CALLSLIP_TRACKER_STORAGE_LINE_READER_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -42,5 +41,3 @@ class LineReader {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_LINE_READER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_LOG_SUMMARY_H_
-#define CALLSLIP_TRACKER_STORAGE_LOG_SUMMARY_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -53,5 +52,3 @@ class LogSummary {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_LOG_SUMMARY_H_

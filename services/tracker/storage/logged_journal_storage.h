@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_LOGGED_JOURNAL_STORAGE_H_
-#define CALLSLIP_TRACKER_STORAGE_LOGGED_JOURNAL_STORAGE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -110,5 +109,3 @@ class LoggedJournalStorage final : public JournalStorage {
 absl::Status WriteRowsOf(const JournalLogContents& log, SqliteJournalStorage& database);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_LOGGED_JOURNAL_STORAGE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_MEASURED_DISK_H_
-#define CALLSLIP_TRACKER_STORAGE_MEASURED_DISK_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -40,5 +39,3 @@ class MeasuredDisk final : public Disk {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_MEASURED_DISK_H_

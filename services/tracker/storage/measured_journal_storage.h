@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_MEASURED_JOURNAL_STORAGE_H_
-#define CALLSLIP_TRACKER_STORAGE_MEASURED_JOURNAL_STORAGE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -50,5 +49,3 @@ class MeasuredJournalStorage final : public JournalStorage {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_MEASURED_JOURNAL_STORAGE_H_

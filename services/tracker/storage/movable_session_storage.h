@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_MOVABLE_SESSION_STORAGE_H_
-#define CALLSLIP_TRACKER_STORAGE_MOVABLE_SESSION_STORAGE_H_
+#pragma once
 
 #include <memory>
 #include <set>
@@ -56,5 +55,3 @@ class MovableSessionStorage : public SessionStorage {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_MOVABLE_SESSION_STORAGE_H_

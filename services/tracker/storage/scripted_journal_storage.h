@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_SCRIPTED_JOURNAL_STORAGE_H_
-#define CALLSLIP_TRACKER_STORAGE_SCRIPTED_JOURNAL_STORAGE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -91,5 +90,3 @@ class ScriptedStorage final : public JournalStorage {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_SCRIPTED_JOURNAL_STORAGE_H_

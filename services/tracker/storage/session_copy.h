@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_SESSION_COPY_H_
-#define CALLSLIP_TRACKER_STORAGE_SESSION_COPY_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -29,5 +28,3 @@ absl::StatusOr<SessionContents> ContentsOf(MovableSessionStorage& sessions,
                                            const CopyProgress& progress);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_SESSION_COPY_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_SESSION_INSPECTION_H_
-#define CALLSLIP_TRACKER_STORAGE_SESSION_INSPECTION_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -38,5 +37,3 @@ absl::StatusOr<std::vector<SessionInspection>> InspectSessions(const std::string
 void SortByChange(std::vector<SessionInspection>& sessions);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_SESSION_INSPECTION_H_

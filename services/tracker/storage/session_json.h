@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_SESSION_JSON_H_
-#define CALLSLIP_TRACKER_STORAGE_SESSION_JSON_H_
+#pragma once
 
 #include <cstddef>
 #include <deque>
@@ -53,5 +52,3 @@ std::optional<QueueFile> DecodeQueue(absl::string_view text);
 QueueSummary SummaryOf(const QueueFile& file);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_SESSION_JSON_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_SHELL_JSON_H_
-#define CALLSLIP_TRACKER_STORAGE_SHELL_JSON_H_
+#pragma once
 
 #include "tracker/domain/session/shell_commands.h"
 
@@ -9,5 +8,3 @@ namespace callslip::tracker {
 extern const ShellFormat kShellJson;
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_SHELL_JSON_H_

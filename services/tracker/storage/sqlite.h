@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_SQLITE_H_
-#define CALLSLIP_TRACKER_STORAGE_SQLITE_H_
+#pragma once
 
 #include <bitset>
 #include <cstdint>
@@ -94,5 +93,3 @@ class SqliteStatement {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_SQLITE_H_

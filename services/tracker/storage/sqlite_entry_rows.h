@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_SQLITE_ENTRY_ROWS_H_
-#define CALLSLIP_TRACKER_STORAGE_SQLITE_ENTRY_ROWS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -64,5 +63,3 @@ absl::Status ReadEntryRows(SqliteDatabase& database, const JournalStorage::Clock
                            const std::function<void(JournalEntry)>& each);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_SQLITE_ENTRY_ROWS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_SQLITE_JOURNAL_STORAGE_H_
-#define CALLSLIP_TRACKER_STORAGE_SQLITE_JOURNAL_STORAGE_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -83,5 +82,3 @@ class SqliteJournalStorage final : public JournalStorage {
 JournalStorage::Summary SummaryOf(absl::Span<const JournalEntry> entries);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_STORAGE_SQLITE_JOURNAL_STORAGE_H_

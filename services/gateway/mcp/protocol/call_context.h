@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_PROTOCOL_CALL_CONTEXT_H_
-#define CALLSLIP_GATEWAY_MCP_PROTOCOL_CALL_CONTEXT_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -59,5 +58,3 @@ class CallContext {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_PROTOCOL_CALL_CONTEXT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_PROTOCOL_CALL_METRICS_H_
-#define CALLSLIP_GATEWAY_MCP_PROTOCOL_CALL_METRICS_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -22,5 +21,3 @@ class CallMetrics {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_PROTOCOL_CALL_METRICS_H_

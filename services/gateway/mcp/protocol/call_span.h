@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_PROTOCOL_CALL_SPAN_H_
-#define CALLSLIP_GATEWAY_MCP_PROTOCOL_CALL_SPAN_H_
+#pragma once
 
 #include <string>
 
@@ -29,5 +28,3 @@ inline ActiveSpan BeginWaitSpan(const CallContext& call, const std::string& comm
 }
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_PROTOCOL_CALL_SPAN_H_

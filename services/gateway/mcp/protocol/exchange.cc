@@ -29,14 +29,11 @@ int ModernStatus(const RpcOutcome& outcome) {
   const auto* error = std::get_if<RpcError>(&outcome);
   if (error == nullptr) return 200;
   switch (error->code) {
-    case JsonRpcCode::kMethodNotFound:
-      return 404;
+    case JsonRpcCode::kMethodNotFound: return 404;
     case JsonRpcCode::kHeaderMismatch:
     case JsonRpcCode::kMissingClientCapability:
-    case JsonRpcCode::kUnsupportedProtocolVersion:
-      return 400;
-    default:
-      return 200;
+    case JsonRpcCode::kUnsupportedProtocolVersion: return 400;
+    default: return 200;
   }
 }
 

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_PROTOCOL_EXCHANGE_H_
-#define CALLSLIP_GATEWAY_MCP_PROTOCOL_EXCHANGE_H_
+#pragma once
 
 #include <functional>
 #include <map>
@@ -159,5 +158,3 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_PROTOCOL_EXCHANGE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_PROTOCOL_JSON_RPC_H_
-#define CALLSLIP_GATEWAY_MCP_PROTOCOL_JSON_RPC_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -72,5 +71,3 @@ std::string JsonRpcResponse(const Json& id, const RpcOutcome& outcome);
 std::string JsonRpcErrorWithoutId(const RpcError& error);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_PROTOCOL_JSON_RPC_H_

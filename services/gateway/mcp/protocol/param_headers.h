@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_PROTOCOL_PARAM_HEADERS_H_
-#define CALLSLIP_GATEWAY_MCP_PROTOCOL_PARAM_HEADERS_H_
+#pragma once
 
 #include <optional>
 
@@ -15,5 +14,3 @@ std::optional<RpcError> CheckParamHeaders(const HttpRequest& request, const Json
                                           const Json& arguments);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_PROTOCOL_PARAM_HEADERS_H_

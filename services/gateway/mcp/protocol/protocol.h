@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_PROTOCOL_PROTOCOL_H_
-#define CALLSLIP_GATEWAY_MCP_PROTOCOL_PROTOCOL_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -65,5 +64,3 @@ std::optional<int> LogLevelOf(const Json& name);
 const Json& ServerInfo();
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_PROTOCOL_PROTOCOL_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_PROTOCOL_PROVIDERS_H_
-#define CALLSLIP_GATEWAY_MCP_PROTOCOL_PROVIDERS_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -54,5 +53,3 @@ class TaskProvider {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_PROTOCOL_PROVIDERS_H_

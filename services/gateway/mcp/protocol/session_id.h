@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_PROTOCOL_SESSION_ID_H_
-#define CALLSLIP_GATEWAY_MCP_PROTOCOL_SESSION_ID_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -44,5 +43,3 @@ class SessionIds {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_PROTOCOL_SESSION_ID_H_

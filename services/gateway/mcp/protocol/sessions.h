@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_PROTOCOL_SESSIONS_H_
-#define CALLSLIP_GATEWAY_MCP_PROTOCOL_SESSIONS_H_
+#pragma once
 
 #include <deque>
 #include <map>
@@ -75,5 +74,3 @@ class Sessions {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_PROTOCOL_SESSIONS_H_

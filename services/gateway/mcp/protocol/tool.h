@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_PROTOCOL_TOOL_H_
-#define CALLSLIP_GATEWAY_MCP_PROTOCOL_TOOL_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -69,5 +68,3 @@ class Tool {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_PROTOCOL_TOOL_H_

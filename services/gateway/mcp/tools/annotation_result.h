@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_ANNOTATION_RESULT_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_ANNOTATION_RESULT_H_
+#pragma once
 
 #include <string>
 
@@ -30,5 +29,3 @@ ToolResult AnnotationResult(Json answer, Json result, const std::string& head,
                             const std::string& uri = "");
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_ANNOTATION_RESULT_H_

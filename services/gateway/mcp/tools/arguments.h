@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_ARGUMENTS_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_ARGUMENTS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -72,5 +71,3 @@ class Arguments {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_ARGUMENTS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_BROWSER_ACTIONS_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_BROWSER_ACTIONS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -45,5 +44,3 @@ const BrowserAction* FindBrowserAction(const std::string& name);
 Json ReadBrowserAction(const BrowserAction& action, Arguments& arguments);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_BROWSER_ACTIONS_H_

@@ -61,23 +61,16 @@ std::optional<Json> ReadOptional(const BrowserField& field, Arguments& arguments
     return value.has_value() ? std::optional<Json>(*value) : std::nullopt;
   };
   switch (field.kind) {
-    case Kind::kText:
-      return json(arguments.NonEmptyText(field.name));
-    case Kind::kPresentText:
-      return json(arguments.Text(field.name));
-    case Kind::kTexts:
-      return json(arguments.Texts(field.name));
-    case Kind::kBoolean:
-      return json(arguments.Boolean(field.name));
-    case Kind::kInteger:
-      return json(arguments.Integer(field.name, field.min, field.max));
+    case Kind::kText: return json(arguments.NonEmptyText(field.name));
+    case Kind::kPresentText: return json(arguments.Text(field.name));
+    case Kind::kTexts: return json(arguments.Texts(field.name));
+    case Kind::kBoolean: return json(arguments.Boolean(field.name));
+    case Kind::kInteger: return json(arguments.Integer(field.name, field.min, field.max));
     case Kind::kChoice:
       return json(
           arguments.OptionalChoice(field.name, {field.choices.begin(), field.choices.end()}));
-    case Kind::kFieldValues:
-      return ReadFieldValues(field, arguments);
-    case Kind::kPaths:
-      return ReadPaths(field, arguments);
+    case Kind::kFieldValues: return ReadFieldValues(field, arguments);
+    case Kind::kPaths: return ReadPaths(field, arguments);
     case Kind::kPageUrl:  // Always required.
     case Kind::kSteps:    // Read by browser_actions.cc, which knows the actions.
       break;
@@ -93,21 +86,14 @@ Json SchemaOf(const BrowserField& field) {
   switch (field.kind) {
     case Kind::kText:
     case Kind::kPresentText:
-    case Kind::kPageUrl:
-      return {{"type", "string"}};
+    case Kind::kPageUrl: return {{"type", "string"}};
     case Kind::kTexts:
-    case Kind::kPaths:
-      return ListSchema("string");
-    case Kind::kBoolean:
-      return {{"type", "boolean"}};
-    case Kind::kInteger:
-      return {{"type", "integer"}};
-    case Kind::kChoice:
-      return {{"enum", field.choices}};
-    case Kind::kFieldValues:
-      return {{"type", "object"}};
-    case Kind::kSteps:
-      return ListSchema("object");
+    case Kind::kPaths: return ListSchema("string");
+    case Kind::kBoolean: return {{"type", "boolean"}};
+    case Kind::kInteger: return {{"type", "integer"}};
+    case Kind::kChoice: return {{"enum", field.choices}};
+    case Kind::kFieldValues: return {{"type", "object"}};
+    case Kind::kSteps: return ListSchema("object");
   }
   return Json::object();
 }

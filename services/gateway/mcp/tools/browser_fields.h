@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_BROWSER_FIELDS_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_BROWSER_FIELDS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -53,5 +52,3 @@ Json SchemaOf(const BrowserField& field);
 std::optional<Json> ReadBrowserField(const BrowserField& field, Arguments& arguments);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_BROWSER_FIELDS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_BROWSER_TOOLS_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_BROWSER_TOOLS_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -109,5 +108,3 @@ class AnalyzeTool final : public BrowserTool {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_BROWSER_TOOLS_H_

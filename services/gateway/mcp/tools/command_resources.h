@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_COMMAND_RESOURCES_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_COMMAND_RESOURCES_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -30,5 +29,3 @@ class CommandResources final : public ResourceProvider {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_COMMAND_RESOURCES_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_COMMAND_WAIT_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_COMMAND_WAIT_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -33,5 +32,3 @@ boost::asio::awaitable<void> PauseForDrain();
 std::string ProgressText(const v1::Command& command);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_COMMAND_WAIT_H_

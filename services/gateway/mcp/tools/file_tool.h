@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_FILE_TOOL_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_FILE_TOOL_H_
+#pragma once
 
 #include <memory>
 
@@ -25,5 +24,3 @@ class FileTool final : public Tool {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_FILE_TOOL_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_MISSING_WORKER_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_MISSING_WORKER_H_
+#pragma once
 
 #include <string>
 
@@ -15,5 +14,3 @@ boost::asio::awaitable<std::string> MissingWorkerHint(TrackerClient* tracker,
                                                       const v1::Command& command);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_MISSING_WORKER_H_

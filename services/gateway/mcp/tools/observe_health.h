@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_OBSERVE_HEALTH_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_OBSERVE_HEALTH_H_
+#pragma once
 
 #include "absl/time/time.h"
 #include "auth/principal.h"
@@ -16,5 +15,3 @@ boost::asio::awaitable<ToolResult> ObserveHealth(TrackerClient* tracker, Princip
                                                  absl::Duration uptime);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_OBSERVE_HEALTH_H_

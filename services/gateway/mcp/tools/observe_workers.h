@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_OBSERVE_WORKERS_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_OBSERVE_WORKERS_H_
+#pragma once
 
 #include <string>
 
@@ -20,5 +19,3 @@ boost::asio::awaitable<ToolResult> ObserveBrowserLog(TrackerClient* tracker, Pri
                                                      std::string kind);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_OBSERVE_WORKERS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_RESULT_CONTENT_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_RESULT_CONTENT_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -23,5 +22,3 @@ struct ImageResult {
 std::optional<ImageResult> TakeImage(Json& result);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_RESULT_CONTENT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_SESSION_ANSWER_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_SESSION_ANSWER_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -28,5 +27,3 @@ boost::asio::awaitable<absl::StatusOr<std::vector<v1::SessionEvent>>> ReadLastTu
     TrackerCalls& sessions, std::string client, std::string session_id);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_SESSION_ANSWER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_SESSION_CONTROL_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_SESSION_CONTROL_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -57,5 +56,3 @@ class SessionControl {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_SESSION_CONTROL_H_

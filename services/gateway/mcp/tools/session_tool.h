@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_SESSION_TOOL_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_SESSION_TOOL_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -46,5 +45,3 @@ class SessionTool final : public Tool {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_SESSION_TOOL_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_SESSION_WAIT_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_SESSION_WAIT_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -49,5 +48,3 @@ boost::asio::awaitable<absl::StatusOr<WaitedFor>> AwaitTurns(TrackerCalls* sessi
                                                              TurnWait wait);
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_SESSION_WAIT_H_

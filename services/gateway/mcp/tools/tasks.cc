@@ -52,14 +52,9 @@ Json TaskOf(const v1::Command& command, absl::string_view failed) {
                {"createdAt", WireTime(command.register_time())},
                {"lastUpdatedAt", WireTime(LastUpdate(command))}};
   switch (command.state()) {
-    case v1::COMMAND_STATE_COMPLETED:
-      task["status"] = "completed";
-      break;
-    case v1::COMMAND_STATE_CANCELLED:
-      task["status"] = "cancelled";
-      break;
-    default:
-      task["status"] = std::string(IsFinal(command.state()) ? failed : "working");
+    case v1::COMMAND_STATE_COMPLETED: task["status"] = "completed"; break;
+    case v1::COMMAND_STATE_CANCELLED: task["status"] = "cancelled"; break;
+    default: task["status"] = std::string(IsFinal(command.state()) ? failed : "working");
   }
   return task;
 }

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_TASKS_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_TASKS_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -56,5 +55,3 @@ class CommandTasks final : public TaskProvider {
 };
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_TASKS_H_

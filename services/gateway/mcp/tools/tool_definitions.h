@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_TOOL_DEFINITIONS_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_TOOL_DEFINITIONS_H_
+#pragma once
 
 #include "gateway/json/parse.h"
 
@@ -14,5 +13,3 @@ const Json& SessionDefinition();
 const Json& SessionDefinitionForAgent();
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_TOOL_DEFINITIONS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_GATEWAY_MCP_TOOLS_TOOL_RESULT_H_
-#define CALLSLIP_GATEWAY_MCP_TOOLS_TOOL_RESULT_H_
+#pragma once
 
 #include <string>
 
@@ -38,5 +37,3 @@ ToolResult VainWaitResult(const absl::Status& status, Executed executed,
                           const std::string& correlation_id = "");
 
 }  // namespace callslip::gateway
-
-#endif  // CALLSLIP_GATEWAY_MCP_TOOLS_TOOL_RESULT_H_

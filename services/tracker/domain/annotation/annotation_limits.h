@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_ANNOTATION_ANNOTATION_LIMITS_H_
-#define CALLSLIP_TRACKER_DOMAIN_ANNOTATION_ANNOTATION_LIMITS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -55,5 +54,3 @@ struct AnnotationLimits {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_ANNOTATION_ANNOTATION_LIMITS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_ANNOTATION_ANNOTATION_STORE_H_
-#define CALLSLIP_TRACKER_DOMAIN_ANNOTATION_ANNOTATION_STORE_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -197,5 +196,3 @@ class AnnotationStore {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_ANNOTATION_ANNOTATION_STORE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_ANNOTATION_ANNOTATION_STORE_FIXTURE_H_
-#define CALLSLIP_TRACKER_DOMAIN_ANNOTATION_ANNOTATION_STORE_FIXTURE_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -103,5 +102,3 @@ class AnnotationStoreTest : public CommandTableTest {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_ANNOTATION_ANNOTATION_STORE_FIXTURE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_ANNOTATION_DRAWING_MEMORY_H_
-#define CALLSLIP_TRACKER_DOMAIN_ANNOTATION_DRAWING_MEMORY_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -65,5 +64,3 @@ class DrawingMemory {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_ANNOTATION_DRAWING_MEMORY_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_H_
-#define CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_H_
+#pragma once
 
 #include <array>
 #include <atomic>
@@ -274,5 +273,3 @@ struct LeaseProof {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_H_

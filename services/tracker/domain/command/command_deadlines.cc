@@ -204,8 +204,7 @@ CommandError DeadlineError(DeadlineKind kind, const CommandSnapshot& command, bo
   const std::string target = absl::StrCat("target \"", command.spec->target(), "\"");
   switch (kind) {
     case DeadlineKind::kNotBefore:
-    case DeadlineKind::kFailedRetention:
-      break;
+    case DeadlineKind::kFailedRetention: break;
     case DeadlineKind::kNeverDelivered: {
       // In whole seconds if it waited longer, for a suspended worker.
       const absl::Duration waited =

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_DEADLINES_H_
-#define CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_DEADLINES_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -147,5 +146,3 @@ CommandError DeadlineError(DeadlineKind kind, const CommandSnapshot& command, bo
                            absl::Time now);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_DEADLINES_H_

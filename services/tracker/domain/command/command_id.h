@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_ID_H_
-#define CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_ID_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -86,5 +85,3 @@ class LeaseToken {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_ID_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_LIMITS_H_
-#define CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_LIMITS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -87,5 +86,3 @@ struct CommandLimits {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_LIMITS_H_

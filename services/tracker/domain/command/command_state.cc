@@ -49,22 +49,14 @@ CommandGroup GroupOf(CommandState state) {
 
 absl::string_view CommandStateName(CommandState state) {
   switch (state) {
-    case CommandState::kQueued:
-      return "queued";
-    case CommandState::kDelivered:
-      return "delivered";
-    case CommandState::kRunning:
-      return "running";
-    case CommandState::kCompleted:
-      return "completed";
-    case CommandState::kFailed:
-      return "failed";
-    case CommandState::kTimedOut:
-      return "timed_out";
-    case CommandState::kExpired:
-      return "expired";
-    case CommandState::kCancelled:
-      return "cancelled";
+    case CommandState::kQueued: return "queued";
+    case CommandState::kDelivered: return "delivered";
+    case CommandState::kRunning: return "running";
+    case CommandState::kCompleted: return "completed";
+    case CommandState::kFailed: return "failed";
+    case CommandState::kTimedOut: return "timed_out";
+    case CommandState::kExpired: return "expired";
+    case CommandState::kCancelled: return "cancelled";
   }
   return "";
 }

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_STATE_H_
-#define CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_STATE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -66,5 +65,3 @@ CommandGroup GroupOf(CommandState state);
 absl::string_view CommandStateName(CommandState state);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_STATE_H_

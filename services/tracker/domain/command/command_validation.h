@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_VALIDATION_H_
-#define CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_VALIDATION_H_
+#pragma once
 
 #include <string>
 
@@ -35,5 +34,3 @@ absl::Status CheckContext(const Payload& context);
 void Bound(CommandProgress& progress);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_VALIDATION_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_JOURNAL_DRAWING_H_
-#define CALLSLIP_TRACKER_DOMAIN_JOURNAL_DRAWING_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -57,5 +56,3 @@ struct AnnotationQuery {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_JOURNAL_DRAWING_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_JOURNAL_JOURNAL_H_
-#define CALLSLIP_TRACKER_DOMAIN_JOURNAL_JOURNAL_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -186,5 +185,3 @@ class Journal {
 void MarkResultRead(const CommandSnapshot& command, Journal* journal);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_JOURNAL_JOURNAL_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_JOURNAL_OUTPUT_GATE_H_
-#define CALLSLIP_TRACKER_DOMAIN_JOURNAL_OUTPUT_GATE_H_
+#pragma once
 
 #include <functional>
 
@@ -28,5 +27,3 @@ class OutputGate {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_JOURNAL_OUTPUT_GATE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_BACKLOG_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_BACKLOG_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -76,5 +75,3 @@ class Backlog {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_BACKLOG_H_

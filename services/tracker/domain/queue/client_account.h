@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_CLIENT_ACCOUNT_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_CLIENT_ACCOUNT_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -134,5 +133,3 @@ class ClientAccounts {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_CLIENT_ACCOUNT_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_CHANGE_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_CHANGE_H_
+#pragma once
 
 #include <cstdlib>
 #include <memory>
@@ -38,18 +37,12 @@ struct CommandPartition::Change {
  private:
   static TraceEntry::Stage StageOf(CommandEvent event) {
     switch (event) {
-      case CommandEvent::kDeliver:
-        return TraceEntry::Stage::kSent;
-      case CommandEvent::kAcknowledge:
-        return TraceEntry::Stage::kStarted;
-      case CommandEvent::kReturnToQueue:
-        return TraceEntry::Stage::kReturned;
-      default:
-        return TraceEntry::Stage::kResolved;
+      case CommandEvent::kDeliver: return TraceEntry::Stage::kSent;
+      case CommandEvent::kAcknowledge: return TraceEntry::Stage::kStarted;
+      case CommandEvent::kReturnToQueue: return TraceEntry::Stage::kReturned;
+      default: return TraceEntry::Stage::kResolved;
     }
   }
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_CHANGE_H_

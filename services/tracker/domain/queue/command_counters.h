@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_COUNTERS_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_COUNTERS_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -87,5 +86,3 @@ class CommandCounters {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_COUNTERS_H_

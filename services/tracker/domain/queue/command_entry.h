@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_ENTRY_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_ENTRY_H_
+#pragma once
 
 #include <cstdint>
 #include <limits>
@@ -81,5 +80,3 @@ struct CommandEntry : Timed {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_ENTRY_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_FEED_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_FEED_H_
+#pragma once
 
 #include <atomic>
 #include <cstddef>
@@ -132,5 +131,3 @@ class CommandFeed {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_FEED_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_PARTITION_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_PARTITION_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -324,5 +323,3 @@ class CommandPartition {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_PARTITION_H_

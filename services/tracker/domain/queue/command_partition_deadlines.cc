@@ -41,9 +41,7 @@ void CommandPartition::FireLocked(Timed& timed, Step& step) {
       counters_.DeadlineFired(timed.due_nanos(), NanosOf(step.now));
       FireCommandLocked(static_cast<CommandEntry&>(timed), step);
       return;
-    case Timed::Kind::kHeldCall:
-      EndCallLocked(&static_cast<HeldCall&>(timed), {}, step);
-      return;
+    case Timed::Kind::kHeldCall: EndCallLocked(&static_cast<HeldCall&>(timed), {}, step); return;
     case Timed::Kind::kWatch: {
       auto& watch = static_cast<CommandWatch&>(timed);
       if (watch.feed->Push({watch.watch_id, nullptr, absl::OkStatus(), true})) {
@@ -71,9 +69,7 @@ void CommandPartition::FireCommandLocked(CommandEntry& entry, Step& step) {
       RearmLocked(entry);
       step.DispatchLater(queue);
       return;
-    case DeadlineKind::kFailedRetention:
-      RemoveLocked(entry, step);
-      return;
+    case DeadlineKind::kFailedRetention: RemoveLocked(entry, step); return;
     case DeadlineKind::kResultRetention:
       if (entry.spec().is_read()) {
         RemoveLocked(entry, step);
@@ -89,18 +85,13 @@ void CommandPartition::FireCommandLocked(CommandEntry& entry, Step& step) {
         return;
       }
       break;
-    case DeadlineKind::kHeartbeat:
-      event = CommandEvent::kFail;
-      break;
-    case DeadlineKind::kStartToClose:
-      event = CommandEvent::kTimeOut;
-      break;
+    case DeadlineKind::kHeartbeat: event = CommandEvent::kFail; break;
+    case DeadlineKind::kStartToClose: event = CommandEvent::kTimeOut; break;
     case DeadlineKind::kNeverDelivered:
       if (AwaitWorkersLocked(entry, now)) return;
       break;
     case DeadlineKind::kScheduleToClose:
-    case DeadlineKind::kUserDidNotFinish:
-      break;
+    case DeadlineKind::kUserDidNotFinish: break;
   }
   const bool polled = queue != nullptr && (queue->last_poll >= entry.spec().register_time ||
                                            queue->workers.has_calls());

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_PARTITION_STEP_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_PARTITION_STEP_H_
+#pragma once
 
 #include "absl/algorithm/container.h"
 #include "absl/base/thread_annotations.h"
@@ -69,5 +68,3 @@ class ABSL_SCOPED_LOCKABLE CommandPartition::Step {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_PARTITION_STEP_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_TABLE_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_TABLE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -223,5 +222,3 @@ class CommandTable {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_TABLE_H_

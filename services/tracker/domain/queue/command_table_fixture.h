@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_TABLE_FIXTURE_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_TABLE_FIXTURE_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -244,5 +243,3 @@ class HeldCallTest : public CommandTableTest {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_COMMAND_TABLE_FIXTURE_H_

@@ -103,10 +103,8 @@ class BusyClient {
     switch (random_.Below(8)) {
       case 0:
       case 1:
-      case 2:
-        return Register();
-      case 3:
-        return Watch();
+      case 2: return Register();
+      case 3: return Watch();
       case 4:
         if (watching_.size() > 20) Unwatch();
         return true;
@@ -117,9 +115,7 @@ class BusyClient {
           ExpectKnown(table_->Expire(name_, SomeId(), {}, clock_->Now()).status());
         }
         return true;
-      case 6:
-        ExpectKnown(table_->Get(name_, SomeId(), random_.OneIn(2)).status());
-        return true;
+      case 6: ExpectKnown(table_->Get(name_, SomeId(), random_.OneIn(2)).status()); return true;
       default:
         if (random_.OneIn(10)) return WatchAll();
         if (random_.OneIn(10)) ExpectKnown(table_->List(name_, {}, 10, "").status());

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_DEADLINE_THREAD_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_DEADLINE_THREAD_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -35,5 +34,3 @@ class DeadlineThread {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_DEADLINE_THREAD_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_DEADLINE_WHEEL_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_DEADLINE_WHEEL_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -100,5 +99,3 @@ class DeadlineWheel {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_DEADLINE_WHEEL_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_PARTITION_CLIENT_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_PARTITION_CLIENT_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -121,12 +120,9 @@ class PartitionClient {
   static Sort SortOf(CommandState state) {
     if (IsHeld(state)) return kHeld;
     switch (GroupOf(state)) {
-      case CommandGroup::kUnfinished:
-        return kQueued;
-      case CommandGroup::kCompleted:
-        return kCompleted;
-      case CommandGroup::kFailed:
-        return kFailed;
+      case CommandGroup::kUnfinished: return kQueued;
+      case CommandGroup::kCompleted: return kCompleted;
+      case CommandGroup::kFailed: return kFailed;
     }
     return kFailed;
   }
@@ -187,5 +183,3 @@ class PartitionClient {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_PARTITION_CLIENT_H_

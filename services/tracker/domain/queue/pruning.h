@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_PRUNING_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_PRUNING_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -30,5 +29,3 @@ class Pruning {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_PRUNING_H_

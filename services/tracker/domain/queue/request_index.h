@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_REQUEST_INDEX_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_REQUEST_INDEX_H_
+#pragma once
 
 #include <array>
 #include <optional>
@@ -53,5 +52,3 @@ class RequestIndex {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_REQUEST_INDEX_H_

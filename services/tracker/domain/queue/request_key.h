@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_REQUEST_KEY_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_REQUEST_KEY_H_
+#pragma once
 
 #include <cstdint>
 #include <utility>
@@ -38,5 +37,3 @@ struct RequestKey {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_REQUEST_KEY_H_

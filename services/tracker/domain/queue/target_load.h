@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_TARGET_LOAD_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_TARGET_LOAD_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -19,5 +18,3 @@ struct TargetLoad {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_TARGET_LOAD_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_TARGET_QUEUE_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_TARGET_QUEUE_H_
+#pragma once
 
 #include "absl/time/time.h"
 #include "tracker/domain/queue/backlog.h"
@@ -21,5 +20,3 @@ class TargetQueue {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_TARGET_QUEUE_H_

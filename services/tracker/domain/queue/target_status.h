@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_TARGET_STATUS_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_TARGET_STATUS_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -25,5 +24,3 @@ std::vector<TargetStatus> JoinTargets(std::vector<TargetLoad> loads,
                                       absl::string_view part);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_TARGET_STATUS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_TOMBSTONES_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_TOMBSTONES_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -63,5 +62,3 @@ class Tombstones {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_TOMBSTONES_H_

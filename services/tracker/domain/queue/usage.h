@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_USAGE_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_USAGE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -23,5 +22,3 @@ class Usage {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_USAGE_H_

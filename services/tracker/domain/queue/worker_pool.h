@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_WORKER_POOL_H_
-#define CALLSLIP_TRACKER_DOMAIN_QUEUE_WORKER_POOL_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -146,5 +145,3 @@ class WorkerPool {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_WORKER_POOL_H_

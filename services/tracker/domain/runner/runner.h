@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_H_
-#define CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -105,5 +104,3 @@ Fit FitOf(const RunnerOffer& offer, const AgentPlace& place,
 absl::Status CheckChild(const RunnerOffer& offer, const AgentPlace& maker, const AgentPlace& child);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_H_

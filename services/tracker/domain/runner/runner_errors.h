@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_ERRORS_H_
-#define CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_ERRORS_H_
+#pragma once
 
 #include <cstddef>
 
@@ -40,5 +39,3 @@ absl::Status UnknownSessionToken();          // unknown_token, NOT_FOUND
 absl::Status ControlFailed(absl::string_view reason, absl::string_view message);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_ERRORS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_LIMITS_H_
-#define CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_LIMITS_H_
+#pragma once
 
 #include <cstddef>
 
@@ -30,5 +29,3 @@ inline constexpr absl::Duration kControlWait = absl::Seconds(8);
 inline constexpr size_t kMaxWaitingAssignments = kMaxRunnerSessions + 1000;
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_LIMITS_H_

@@ -22,13 +22,11 @@ bool Runs(AgentStatus status) {
     case AgentStatus::kIdle:
     case AgentStatus::kPrompting:
     case AgentStatus::kNeedsPermission:
-    case AgentStatus::kStopping:
-      return true;
+    case AgentStatus::kStopping: return true;
     case AgentStatus::kNone:
     case AgentStatus::kWaiting:
     case AgentStatus::kStopped:
-    case AgentStatus::kFailed:
-      return false;
+    case AgentStatus::kFailed: return false;
   }
   return false;
 }

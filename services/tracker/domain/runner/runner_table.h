@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_TABLE_H_
-#define CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_TABLE_H_
+#pragma once
 
 #include <deque>
 #include <map>
@@ -125,5 +124,3 @@ class RunnerTable {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_TABLE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_RUNNER_SESSION_RUNNERS_H_
-#define CALLSLIP_TRACKER_DOMAIN_RUNNER_SESSION_RUNNERS_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -37,5 +36,3 @@ class SessionRunners {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_RUNNER_SESSION_RUNNERS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_AGENT_ANSWERS_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_AGENT_ANSWERS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -139,5 +138,3 @@ class AgentAnswers {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_AGENT_ANSWERS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_AGENT_NEEDS_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_AGENT_NEEDS_H_
+#pragma once
 
 #include <string>
 
@@ -51,5 +50,3 @@ class AgentNeeds {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_AGENT_NEEDS_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_AGENT_RIGHTS_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_AGENT_RIGHTS_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "tracker/domain/session/session_metadata.h"
@@ -16,5 +15,3 @@ enum class Relation { kNone, kOwn, kParent, kChild };
 Relation RelationTo(const SessionMetadata& by, const SessionMetadata& session);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_AGENT_RIGHTS_H_

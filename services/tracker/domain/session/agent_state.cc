@@ -27,24 +27,15 @@ bool Replace(const std::optional<std::string>& value, std::string& member) {
 
 const char* AgentStatusName(AgentStatus status) {
   switch (status) {
-    case AgentStatus::kNone:
-      return "none";
-    case AgentStatus::kWaiting:
-      return "waiting";
-    case AgentStatus::kStarting:
-      return "starting";
-    case AgentStatus::kIdle:
-      return "idle";
-    case AgentStatus::kPrompting:
-      return "prompting";
-    case AgentStatus::kNeedsPermission:
-      return "needs_permission";
-    case AgentStatus::kStopping:
-      return "stopping";
-    case AgentStatus::kStopped:
-      return "stopped";
-    case AgentStatus::kFailed:
-      return "failed";
+    case AgentStatus::kNone: return "none";
+    case AgentStatus::kWaiting: return "waiting";
+    case AgentStatus::kStarting: return "starting";
+    case AgentStatus::kIdle: return "idle";
+    case AgentStatus::kPrompting: return "prompting";
+    case AgentStatus::kNeedsPermission: return "needs_permission";
+    case AgentStatus::kStopping: return "stopping";
+    case AgentStatus::kStopped: return "stopped";
+    case AgentStatus::kFailed: return "failed";
   }
   return "";
 }

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_AGENT_STATE_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_AGENT_STATE_H_
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -81,5 +80,3 @@ absl::Status CheckAndCut(AgentChange& change);
 bool Apply(const AgentChange& change, absl::Time now, AgentState& state);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_AGENT_STATE_H_

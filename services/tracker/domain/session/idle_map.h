@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_IDLE_MAP_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_IDLE_MAP_H_
+#pragma once
 
 #include <cstddef>
 #include <list>
@@ -88,5 +87,3 @@ class IdleMap {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_IDLE_MAP_H_

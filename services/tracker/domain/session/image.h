@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_IMAGE_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_IMAGE_H_
+#pragma once
 
 #include <string>
 
@@ -23,5 +22,3 @@ absl::string_view ImageTypeOf(absl::string_view data);
 bool IsImageId(absl::string_view id);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_IMAGE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_MESSAGE_QUEUE_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_MESSAGE_QUEUE_H_
+#pragma once
 
 #include <cstddef>
 #include <deque>
@@ -99,5 +98,3 @@ class MessageQueue {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_MESSAGE_QUEUE_H_

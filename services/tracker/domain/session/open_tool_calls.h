@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_OPEN_TOOL_CALLS_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_OPEN_TOOL_CALLS_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -30,5 +29,3 @@ class OpenToolCalls {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_OPEN_TOOL_CALLS_H_

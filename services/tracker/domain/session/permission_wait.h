@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_PERMISSION_WAIT_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_PERMISSION_WAIT_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -73,5 +72,3 @@ class PermissionWait final : public LastingCall,
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_PERMISSION_WAIT_H_

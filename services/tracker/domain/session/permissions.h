@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_PERMISSIONS_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_PERMISSIONS_H_
+#pragma once
 
 #include <cstddef>
 #include <deque>
@@ -112,5 +111,3 @@ class Permissions {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_PERMISSIONS_H_

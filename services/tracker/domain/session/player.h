@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_PLAYER_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_PLAYER_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -48,5 +47,3 @@ class Player {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_PLAYER_H_

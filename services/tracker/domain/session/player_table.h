@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_PLAYER_TABLE_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_PLAYER_TABLE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -78,5 +77,3 @@ class PlayerTable {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_PLAYER_TABLE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_QUEUE_DELIVERY_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_QUEUE_DELIVERY_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -159,5 +158,3 @@ class QueueDelivery {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_QUEUE_DELIVERY_H_

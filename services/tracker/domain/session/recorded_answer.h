@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_RECORDED_ANSWER_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_RECORDED_ANSWER_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -32,5 +31,3 @@ class RecordedAnswer {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_RECORDED_ANSWER_H_

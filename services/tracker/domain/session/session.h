@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -337,5 +336,3 @@ class Session final : public AnsweringSession {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_CALLER_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_CALLER_H_
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -102,5 +101,3 @@ class SessionCaller {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_CALLER_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_CATALOG_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_CATALOG_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -103,5 +102,3 @@ class SessionCatalog {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_CATALOG_H_

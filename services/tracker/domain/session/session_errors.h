@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_ERRORS_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_ERRORS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -77,5 +76,3 @@ absl::Status NotAssigned(absl::string_view session_id);
 absl::Status CheckClientId(absl::string_view field, absl::string_view id);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_ERRORS_H_

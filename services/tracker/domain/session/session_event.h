@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_EVENT_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_EVENT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -169,5 +168,3 @@ struct EventPage {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_EVENT_H_

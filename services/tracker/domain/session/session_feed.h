@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_FEED_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_FEED_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -157,5 +156,3 @@ class SessionFeed {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_FEED_H_

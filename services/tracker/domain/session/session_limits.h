@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_LIMITS_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_LIMITS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -122,5 +121,3 @@ struct SessionLimits {
 inline constexpr int kSessionThreads = 16;
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_LIMITS_H_

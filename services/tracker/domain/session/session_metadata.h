@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_METADATA_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_METADATA_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -142,5 +141,3 @@ absl::Status CheckSessionId(absl::string_view id);
 std::string NewSessionId(absl::Time now);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_METADATA_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_NOTICES_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_NOTICES_H_
+#pragma once
 
 #include <cstddef>
 #include <deque>
@@ -102,5 +101,3 @@ class SessionNotices {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_NOTICES_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_STORAGE_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_STORAGE_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -102,5 +101,3 @@ class SessionStorage {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_STORAGE_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_TABLE_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_TABLE_H_
+#pragma once
 
 #include <array>
 #include <functional>
@@ -137,5 +136,3 @@ void SessionTable::With(const std::string& id,
 }
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_TABLE_H_

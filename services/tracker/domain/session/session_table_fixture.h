@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_TABLE_FIXTURE_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_TABLE_FIXTURE_H_
+#pragma once
 
 #include <deque>
 #include <filesystem>
@@ -296,5 +295,3 @@ class SessionTableTest : public ::testing::Test {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_TABLE_FIXTURE_H_

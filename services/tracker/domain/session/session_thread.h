@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_THREAD_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_THREAD_H_
+#pragma once
 
 #include <deque>
 #include <functional>
@@ -125,5 +124,3 @@ class SessionThread {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_THREAD_H_

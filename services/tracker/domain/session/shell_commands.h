@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SHELL_COMMANDS_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_SHELL_COMMANDS_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -55,5 +54,3 @@ class ShellCommands {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SHELL_COMMANDS_H_

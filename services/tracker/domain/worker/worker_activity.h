@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_ACTIVITY_H_
-#define CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_ACTIVITY_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -21,5 +20,3 @@ struct WorkerActivity {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_ACTIVITY_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_LIMITS_H_
-#define CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_LIMITS_H_
+#pragma once
 
 #include <cstddef>
 
@@ -50,5 +49,3 @@ inline constexpr size_t kMaxAppendedEntries = 1000;
 inline constexpr size_t kMaxLogEntryBytes = size_t{256} << 10;
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_LIMITS_H_

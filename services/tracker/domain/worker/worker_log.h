@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_LOG_H_
-#define CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_LOG_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -118,5 +117,3 @@ class WorkerLog {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_LOG_H_

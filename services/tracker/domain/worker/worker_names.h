@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_NAMES_H_
-#define CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_NAMES_H_
+#pragma once
 
 #include <string>
 
@@ -12,5 +11,3 @@ namespace callslip::tracker {
 absl::Status CompleteAndCheckWorker(std::string& target, std::string& worker_id);
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_NAMES_H_

@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_PRESENCE_H_
-#define CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_PRESENCE_H_
+#pragma once
 
 #include <atomic>
 #include <cstdint>
@@ -30,5 +29,3 @@ class WorkerPresence {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_PRESENCE_H_

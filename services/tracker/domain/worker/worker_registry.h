@@ -1,5 +1,4 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_REGISTRY_H_
-#define CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_REGISTRY_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -126,5 +125,3 @@ class WorkerRegistry {
 };
 
 }  // namespace callslip::tracker
-
-#endif  // CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_REGISTRY_H_
