@@ -59,21 +59,6 @@ class ServerCall final : public Tag {
   bool answered_ = false;
 };
 
-class CallbackService final : public Service::CallbackService {
- public:
-  grpc::ServerUnaryReactor* RegisterCommand(grpc::CallbackServerContext* context,
-                                            const v1::RegisterCommandRequest*,
-                                            v1::RegisterCommandResponse* response) override {
-    *response = response_;
-    grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-    reactor->Finish(grpc::Status::OK);
-    return reactor;
-  }
-
- private:
-  const v1::RegisterCommandResponse response_ = SampleResponse();
-};
-
 std::unique_ptr<Service::Stub> Connect(uint16_t port) {
   return Service::NewStub(
       grpc::CreateChannel("127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials()));
@@ -143,24 +128,6 @@ class QueueClientOf final : public RpcClient {
   std::atomic<size_t> next_ = 0;
 };
 
-class CallbackClientOf final : public RpcClient {
- public:
-  explicit CallbackClientOf(uint16_t port) : stub_(Connect(port)) {}
-
-  void Call(std::function<void()> done) override {
-    auto* exchange = new Exchange(std::move(done));
-    stub_->async()->RegisterCommand(&exchange->context, &exchange->request, &exchange->response,
-                                    [exchange](grpc::Status status) {
-                                      exchange->status = std::move(status);
-                                      exchange->Finish();
-                                      delete exchange;
-                                    });
-  }
-
- private:
-  const std::unique_ptr<Service::Stub> stub_;
-};
-
 int BuildAndListen(grpc::ServerBuilder& builder, grpc::Service* service,
                    std::unique_ptr<grpc::Server>& server) {
   int port = 0;
@@ -207,20 +174,8 @@ void ServeWithQueue(const ParentLink& parent) {
   Poll(*queue);
 }
 
-void ServeWithCallbacks(const ParentLink& parent) {
-  CallbackService service;
-  grpc::ServerBuilder builder;
-  std::unique_ptr<grpc::Server> server;
-  parent.Listening(static_cast<uint16_t>(BuildAndListen(builder, &service, server)));
-  server->Wait();
-}
-
 std::unique_ptr<RpcClient> QueueClient(uint16_t port, int queues) {
   return std::make_unique<QueueClientOf>(port, queues);
-}
-
-std::unique_ptr<RpcClient> CallbackClient(uint16_t port) {
-  return std::make_unique<CallbackClientOf>(port);
 }
 
 }  // namespace callslip::bench

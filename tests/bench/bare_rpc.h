@@ -18,10 +18,9 @@ namespace v1 = callslip::tracker::v1;
 v1::RegisterCommandRequest SampleRequest();
 v1::RegisterCommandResponse SampleResponse();
 
-// Answer every call with SampleResponse(), in a child process, for ever: with one completion queue
-// and one thread, and with the callback API.
+// Answers every call with SampleResponse(), in a child process, for ever: with one completion queue
+// and one thread.
 void ServeWithQueue(const ParentLink& parent);
-void ServeWithCallbacks(const ParentLink& parent);
 
 // One way to make a call from a client.
 class RpcClient {
@@ -35,6 +34,5 @@ class RpcClient {
 
 // As many threads as queues, one connection.
 std::unique_ptr<RpcClient> QueueClient(uint16_t port, int queues);
-std::unique_ptr<RpcClient> CallbackClient(uint16_t port);
 
 }  // namespace callslip::bench

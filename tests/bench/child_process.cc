@@ -138,15 +138,6 @@ void OnPoke(std::function<void()> action) {
   }).detach();
 }
 
-std::chrono::nanoseconds ChildProcess::CpuTime() const {
-  clockid_t clock = 0;
-  timespec time = {};
-  if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &time) != 0) {
-    Die("read a server's CPU time");
-  }
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
-
 int64_t ChildProcess::ResidentBytes() const {
   std::ifstream file("/proc/" + std::to_string(pid_) + "/statm");
   int64_t total_pages = 0;

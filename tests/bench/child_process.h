@@ -52,8 +52,6 @@ class ChildProcess {
   // Has a forked server do what it has prepared (see OnPoke()).
   void Poke() const;
 
-  // Of all its threads since its start.
-  std::chrono::nanoseconds CpuTime() const;
   int64_t ResidentBytes() const;
 
  private:

@@ -31,7 +31,6 @@ run command_table_bench
 run session_bench
 CALLSLIP_BENCH_DIR=$BUILD run durability_bench
 run tracker_rpc_bench
-run tracker_listeners_bench
 
 # Those with clients of the end-to-end tests: left out where their packages are not installed.
 here=$(dirname "${BASH_SOURCE[0]}")

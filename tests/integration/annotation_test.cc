@@ -129,25 +129,6 @@ TEST_F(AnnotationTest, DrawingThatIsThereIsAnsweredAtOnce) {
   EXPECT_EQ(Commands().size(), 1u);
 }
 
-TEST_F(AnnotationTest, DrawingThatIsHandedInAgainIsTheSame) {
-  const std::string id = WaitingId();
-  const json drawing = Drawing("Make it green.", {{"drawing_id", "d1"}, {"session", "review"}});
-  EXPECT_THAT(Completed(drawing), ElementsAre(id));
-  EXPECT_EQ(NoteOf(Peek(id)), "Make it green.");
-  const std::string next = WaitingId();
-  EXPECT_THAT(Completed(drawing), ElementsAre(id));
-  EXPECT_EQ(Peek(next)["status"], "pending");
-  EXPECT_EQ(Analyze({{"session", "review"}})["result"]["drawings"].size(), 1u);
-}
-
-TEST_F(AnnotationTest, PicturesThatTheBrowserLeftOutAreSaid) {
-  Completed(Drawing("", {{"crops_left_out", true}, {"screenshot_left_out", true}}));
-  const json answer = services_.CallTool("analyze", {{"what", "annotations"}});
-  EXPECT_EQ(answer["structuredContent"]["result"]["crops_left_out"], true);
-  EXPECT_EQ(answer["structuredContent"]["result"]["screenshot_left_out"], true);
-  EXPECT_THAT(answer["content"][0]["text"].get<std::string>(), HasSubstr("omitted"));
-}
-
 TEST_F(AnnotationTest, WithoutAWaitWhatIsThereIsAnswered) {
   const json nothing = Analyze();
   EXPECT_EQ(nothing["status"], "complete");
@@ -163,41 +144,6 @@ TEST_F(AnnotationTest, WithoutAWaitWhatIsThereIsAnswered) {
   // It can be read again, and nobody need draw it anew.
   EXPECT_EQ(NoteOf(Analyze({{"tab_id", 7}})), "Make it green.");
   EXPECT_EQ(Analyze({{"tab_id", 9}})["result"]["annotations"], json::array());
-}
-
-TEST_F(AnnotationTest, OneDrawingEndsTwoWaits) {
-  const std::string one = WaitingId();
-  const std::string other = WaitingId({{"tab_id", 7}});
-  const std::string elsewhere = WaitingId({{"tab_id", 8}});
-  EXPECT_THAT(Completed(Drawing("Make it green.")), UnorderedElementsAre(one, other));
-  EXPECT_EQ(NoteOf(Observe(one)), "Make it green.");
-  EXPECT_EQ(NoteOf(Observe(other)), "Make it green.");
-  EXPECT_EQ(Peek(elsewhere)["status"], "pending");
-}
-
-TEST_F(AnnotationTest, SessionIsReadWhole) {
-  Completed(Drawing("First.", {{"session", "review"}}));
-  const std::string id = WaitingId({{"session", "other"}});
-  Completed(Drawing("Second.", {{"session", "review"}, {"tab_id", 8}}));
-  EXPECT_EQ(Peek(id)["status"], "pending");
-  for (const json& answer : {Wait({{"session", "review"}}), Analyze({{"session", "review"}})}) {
-    EXPECT_EQ(answer["status"], "complete");
-    EXPECT_EQ(answer["result"]["session"], "review");
-    const json& drawings = answer["result"]["drawings"];
-    ASSERT_EQ(drawings.size(), 2u) << answer;
-    EXPECT_EQ(drawings[0]["annotations"][0]["note"], "First.");
-    EXPECT_EQ(drawings[1]["annotations"][0]["note"], "Second.");
-  }
-  WaitingId({{"session", "review"}});
-  EXPECT_EQ(Analyze({{"session", "none"}})["result"]["annotations"], json::array());
-}
-
-TEST_F(AnnotationTest, AnEmptyDrawingIsAnAnswer) {
-  const std::string id = WaitingId();
-  json drawing = Drawing("");
-  drawing["annotations"] = json::array();
-  EXPECT_THAT(Completed(drawing), ElementsAre(id));
-  EXPECT_EQ(Observe(id)["result"]["annotations"], json::array());
 }
 
 TEST_F(AnnotationTest, RepeatedCallIsTheSameRequest) {
@@ -219,34 +165,6 @@ TEST_F(AnnotationTest, CallCanWaitItself) {
   Completed(Drawing("Make it green."));
   agent.join();
   EXPECT_EQ(NoteOf(answer), "Make it green.");
-}
-
-TEST_F(AnnotationTest, RequestIsPendingForTenMinutesAndThenExpires) {
-  const std::string id = WaitingId();
-  // observe by default waits for 55 s, then it is asked again.
-  absl::Duration waited;
-  for (; waited < absl::Minutes(9); waited += absl::Seconds(55)) {
-    json answer;
-    std::thread observer([&] { answer = Observe(id); });
-    services_.AwaitWaits(1);
-    services_.clock().Advance(absl::Seconds(55));
-    observer.join();
-    EXPECT_EQ(answer["status"], "pending");
-    EXPECT_EQ(answer["final"], false);
-  }
-  services_.clock().Advance(absl::Minutes(10) - absl::Seconds(1) - waited);
-  EXPECT_EQ(Peek(id)["status"], "pending") << "at 9:59";
-  json answer;
-  std::thread observer([&] { answer = Observe(id); });
-  services_.AwaitWaits(1);
-  services_.clock().Advance(absl::Seconds(1));
-  observer.join();
-  EXPECT_EQ(answer["status"], "expired");
-  EXPECT_EQ(answer["final"], true);
-  EXPECT_EQ(answer["error"], "user_did_not_finish");
-  // Who finishes after all finds nobody waiting, and is found.
-  EXPECT_THAT(Completed(Drawing("Late.", {{"correlation_id", id}})), ElementsAre());
-  EXPECT_EQ(NoteOf(Wait()), "Late.");
 }
 
 TEST_F(AnnotationTest, BrowserThatCannotBeToldIsNoReasonToFail) {
@@ -276,19 +194,6 @@ TEST_F(AnnotationTest, ScreenshotIsAnImageAndTheRestIsAResource) {
     const json contents = client.Result("resources/read", {{"uri", uri}})["contents"];
     EXPECT_EQ(json::parse(contents[0]["text"].get<std::string>()), drawing);
   }
-}
-
-TEST_F(AnnotationTest, LargeDrawingReachesTheAgentAsAFewWords) {
-  json drawing = Drawing("Make it green.");
-  drawing["screenshot"] = {{"mime_type", "image/png"}, {"base64", std::string(4 << 20, 'A')}};
-  json annotation = drawing["annotations"][0];
-  annotation["crop"] = {{"mime_type", "image/png"}, {"base64", std::string(30'000, 'A')}};
-  drawing["annotations"] = json(100, annotation);
-  Completed(drawing);
-  json answer = services_.CallTool("analyze", {{"what", "annotations"}});
-  EXPECT_EQ(answer["content"][1]["data"].get<std::string>().size(), 4u << 20);
-  answer["content"].erase(1);
-  EXPECT_LT(answer.dump().size(), 30'000u);
 }
 
 TEST_F(AnnotationTest, InteractStartsDrawModeAlone) {

@@ -16,9 +16,7 @@ using ::testing::SizeIs;
 
 class TrackerQueueTest : public SessionServerTest {
  protected:
-  explicit TrackerQueueTest(const SessionLimits& limits = {}) : SessionServerTest(limits) {
-    CreateSession();
-  }
+  TrackerQueueTest() { CreateSession(); }
 
   template <typename Stub, typename Request, typename Response>
   absl::StatusOr<Response> OfSession(grpc::Status (Stub::*method)(grpc::ClientContext*,
@@ -86,18 +84,6 @@ TEST_F(TrackerQueueTest, MessagesWaitAreChangedAndLeave) {
   EXPECT_THAT(OfSession(&Q::AddMessage, "message: 'x'"), FailsWith(kPrecondition, "session_ended"));
 }
 
-class SmallQueueTest : public TrackerQueueTest {
- protected:
-  SmallQueueTest() : TrackerQueueTest({.queued_messages = 2}) {}
-};
-
-TEST_F(SmallQueueTest, QueueIsBounded) {
-  Add("a");
-  Add("b");
-  EXPECT_THAT(OfSession(&Q::AddMessage, "message: 'c'"),
-              FailsWith(StatusCode::kResourceExhausted, "queue_full"));
-}
-
 TEST_F(TrackerQueueTest, TurnsFollowEachOther) {
   Add("a");
   Add("b");
@@ -149,14 +135,6 @@ TEST_F(TrackerQueueTest, FailedTurnPausesUntilItIsTriedAgainOrSkipped) {
     EXPECT_THAT(OfSession(&Q::ResumeQueue, absl::StrCat("how: ", how)),
                 FailsWith(kPrecondition, "queue_not_paused"));
   }
-}
-
-TEST_F(TrackerQueueTest, PausedByHandThereIsNothingToRetry) {
-  EXPECT_EQ(OfSession(&Q::PauseQueue)->pause_reason(), "paused");
-  EXPECT_THAT(OfSession(&Q::ResumeQueue, "how: HOW_RETRY"),
-              FailsWith(kPrecondition, "nothing_to_retry"));
-  EXPECT_THAT(OfSession(&Q::ResumeQueue, "how: HOW_SKIP"), FailsWith(kPrecondition, "queue_empty"));
-  EXPECT_EQ(OfSession(&Q::ResumeQueue)->pause_reason(), "");
 }
 
 TEST_F(TrackerQueueTest, RunnerBeginsATurnOfItsOwn) {
@@ -244,16 +222,6 @@ TEST_F(TrackerQueueTest, RunnerThatComesBackKeepsItsTurn) {
   while (Status().pause_reason() != "runner_lost") {
   }
   EXPECT_EQ(Status().turn_id(), "");
-}
-
-TEST_F(TrackerQueueTest, RunnerThatSaysNothingPausesTheQueue) {
-  Add("a");
-  const auto runner = Receive("session_id: 's'");
-  EXPECT_TRUE(runner->Next().has_value());
-  clock_.Advance(absl::Seconds(30));
-  while (Status().pause_reason().empty()) {
-  }
-  EXPECT_EQ(Status().pause_reason(), "runner_silent");
 }
 
 TEST_F(TrackerQueueTest, DelayIsASettingOfTheSession) {
