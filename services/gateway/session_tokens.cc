@@ -5,6 +5,8 @@
 #include "auth/session_token.h"
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/detached.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "boost/asio/use_awaitable.hpp"
 #include "common/error_details.h"
 #include "gateway/json/tracker_error.h"
 
@@ -40,10 +42,11 @@ absl::Status Failure(const absl::Status& status) {
 }  // namespace
 
 SessionTokens::SessionTokens(boost::asio::any_io_executor executor, TrackerCalls* sessions,
-                             Clock* clock)
+                             Clock* clock, absl::Duration pause)
     : executor_(std::move(executor)),
       sessions_(sessions),
       clock_(clock),
+      pause_(pause),
       made_up_(clock, kMadeUp) {}
 
 void SessionTokens::Verify(const std::string& token, const std::string& address, Done done) {
@@ -68,11 +71,14 @@ void SessionTokens::Verify(const std::string& token, const std::string& address,
     waiting.places.push_back(std::move(place));
   }
   if (!is_new) return;
-  if (waiting.is_known) return BeginLook({token, digest, ""});
-  std::deque<Asked>& of_address = to_ask_[address];
-  if (of_address.empty()) turns_.push_back(address);
-  of_address.push_back({token, digest, address});
-  AskNext();
+  if (waiting.is_known) {
+    boost::asio::co_spawn(executor_, LookUpKnown(shared_from_this(), {{token, digest, ""}}),
+                          boost::asio::detached);
+    return;
+  }
+  to_ask_.push_back({token, digest, address});
+  if (std::exchange(asks_, true)) return;
+  boost::asio::co_spawn(executor_, LookUpUnknown(shared_from_this()), boost::asio::detached);
 }
 
 absl::StatusOr<std::shared_ptr<void>> SessionTokens::TakePlace(const std::string& address) {
@@ -89,22 +95,19 @@ absl::StatusOr<std::shared_ptr<void>> SessionTokens::TakePlace(const std::string
 
 void SessionTokens::Refresh() {
   const absl::Time now = clock_->Now();
-  std::vector<Asked> due;
+  Batch due;
   for (const Entry& entry : entries_) {
     const bool is_in_use = entry.credential.use_count() > 1;
     // Also refreshes what would become due before the next call.
-    if (is_in_use && entry.until <= now + kKnownFor / 2)
-      due.push_back({entry.token, entry.digest, ""});
+    const bool is_due = is_in_use && entry.until <= now + kKnownFor / 2;
+    if (!is_due || !waiting_.try_emplace(entry.digest, Waiting{.is_known = true}).second) continue;
+    due.push_back({entry.token, entry.digest, ""});
+    if (due.size() < kMaxWaiting) continue;
+    boost::asio::co_spawn(executor_, LookUpKnown(shared_from_this(), std::exchange(due, {})),
+                          boost::asio::detached);
   }
-  for (Asked& each : due) {
-    if (waiting_.try_emplace(each.digest, Waiting{.is_known = true}).second) {
-      BeginLook(std::move(each));
-    }
-  }
-}
-
-void SessionTokens::BeginLook(Asked asked) {
-  boost::asio::co_spawn(executor_, Look(shared_from_this(), std::move(asked)),
+  if (due.empty()) return;
+  boost::asio::co_spawn(executor_, LookUpKnown(shared_from_this(), std::move(due)),
                         boost::asio::detached);
 }
 
@@ -120,45 +123,50 @@ bool SessionTokens::IsUnknown(const Sha256Digest& digest) {
   return found != unknown_.end() && clock_->Now() < found->second;
 }
 
-void SessionTokens::AskNext() {
-  while (asked_count_ < kMaxAsked && !turns_.empty()) {
-    const auto of_address = to_ask_.find(turns_.front());
-    turns_.pop_front();
-    Asked next = std::move(of_address->second.front());
-    of_address->second.pop_front();
-    if (of_address->second.empty()) {
-      to_ask_.erase(of_address);
-    } else {
-      turns_.push_back(next.address);
-    }
-    ++asked_count_;
-    BeginLook(std::move(next));
+boost::asio::awaitable<void> SessionTokens::LookUpUnknown(std::shared_ptr<SessionTokens> self) {
+  while (!self->to_ask_.empty()) {
+    const Batch batch = std::exchange(self->to_ask_, {});
+    const bool all_valid = co_await self->LookUp(batch);
+    if (all_valid) continue;
+    boost::asio::steady_timer pause(self->executor_, absl::ToChronoNanoseconds(self->pause_));
+    co_await pause.async_wait(boost::asio::use_awaitable);
   }
+  self->asks_ = false;
 }
 
-boost::asio::awaitable<void> SessionTokens::Look(std::shared_ptr<SessionTokens> self, Asked asked) {
-  v1::FindSessionTokenRequest request;
-  request.set_token(asked.token);
-  const auto found = co_await self->sessions_->Call(std::move(request));
-  const absl::StatusOr<CredentialPtr> learnt = self->Learn(asked, found);
-  // A callback may verify again.
-  Waiting waiting = std::move(self->waiting_.extract(asked.digest).mapped());
-  if (!waiting.is_known) {
-    if (absl::IsUnauthenticated(learnt.status())) self->made_up_.CountFailed(asked.address);
-    self->waiting_count_ -= waiting.done.size();
-    waiting.places.clear();
-    --self->asked_count_;
-    self->AskNext();
+boost::asio::awaitable<void> SessionTokens::LookUpKnown(std::shared_ptr<SessionTokens> self,
+                                                        Batch batch) {
+  co_await self->LookUp(batch);
+}
+
+boost::asio::awaitable<bool> SessionTokens::LookUp(const Batch& batch) {
+  v1::FindSessionTokensRequest request;
+  for (const Asked& asked : batch) request.add_tokens(asked.token);
+  auto found = co_await sessions_->Call(std::move(request));
+  if (found.ok() && found->found_size() != static_cast<int>(batch.size())) {
+    found = absl::InternalError("the tracker answered other tokens than it was asked for");
   }
-  for (Done& done : waiting.done) std::move(done)(learnt);
+  bool all_valid = true;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    const Asked& asked = batch[i];
+    const absl::StatusOr<CredentialPtr> learnt =
+        found.ok() ? Learn(asked, found->found(static_cast<int>(i))) : Failure(found.status());
+    // A callback may verify again.
+    Waiting waiting = std::move(waiting_.extract(asked.digest).mapped());
+    if (!waiting.is_known) {
+      all_valid &= learnt.ok();
+      if (absl::IsUnauthenticated(learnt.status())) made_up_.CountFailed(asked.address);
+      waiting_count_ -= waiting.done.size();
+      waiting.places.clear();
+    }
+    for (Done& done : waiting.done) std::move(done)(learnt);
+  }
+  co_return all_valid;
 }
 
 absl::StatusOr<CredentialPtr> SessionTokens::Learn(
-    const Asked& asked, const absl::StatusOr<v1::FindSessionTokenResponse>& found) {
-  const bool is_unknown =
-      absl::IsNotFound(found.status()) && DetailsOf(found.status()).reason == "unknown_token";
-  if (!found.ok() && !is_unknown) return Failure(found.status());
-  if (is_unknown) {
+    const Asked& asked, const v1::FindSessionTokensResponse::Found& found) {
+  if (found.session_id().empty()) {
     Forget(asked.digest);
     AddUnknown(asked.digest);
     return Unknown();
@@ -169,8 +177,8 @@ absl::StatusOr<CredentialPtr> SessionTokens::Learn(
     AddKnown({.digest = asked.digest,
               .token = asked.token,
               .credential = std::make_shared<Credential>(
-                  Principal{.name = found->client_id(), .role = Role::kClient},
-                  absl::InfiniteFuture(), found->session_id())});
+                  Principal{.name = found.client_id(), .role = Role::kClient},
+                  absl::InfiniteFuture(), found.session_id())});
   }
   entries_.front().until = until;
   return CredentialPtr(entries_.front().credential);

@@ -23,11 +23,13 @@
 namespace callslip::gateway {
 
 // Verifies the tokens of session agents through the tracker: a token stands for the client that
-// owns the session, in the role `client`. An answer of the tracker is valid for some seconds; only
-// one lookup per token runs at a time. A token that the tracker no longer knows is revoked, which
-// ends everything it started. Invalid tokens cost known tokens neither capacity nor time, and of
-// the unknown tokens they delay only those from the same address: another machine that has shown
-// invalid tokens must wait.
+// owns the session, in the role `client`. An answer of the tracker is valid for some seconds. A
+// token that the tracker no longer knows is revoked, which ends everything it started.
+//
+// Tokens that are not known yet are looked up together, in one call at a time, with a pause after a
+// call that found one invalid: tokens that are made up cost the tracker 20 calls a second at most.
+// They cost known tokens neither capacity nor time, and another machine that has shown invalid
+// tokens must wait.
 //
 // Use on one executor that runs one function at a time.
 class SessionTokens final : public TokenVerifier,
@@ -41,17 +43,17 @@ class SessionTokens final : public TokenVerifier,
   static constexpr size_t kMaxTokens = 10'000;
   // Unknown tokens. When full, the one that was looked up first is evicted.
   static constexpr size_t kMaxUnknown = 1000;
-  // Requests that wait with tokens that are not known yet, and how many such tokens are looked up
-  // at the tracker at a time.
+  // Requests that wait with tokens that are not known yet: as many tokens as a lookup can have.
   static constexpr size_t kMaxWaiting = 1000;
   static constexpr int kMaxWaitingOfAddress = 100;  // Except for this machine's.
-  static constexpr size_t kMaxAsked = 16;
+  static constexpr absl::Duration kPause = absl::Milliseconds(50);
   // Invalid tokens until another machine that shows them must wait.
   static constexpr FailureQuota::Limits kMadeUp = {
       .of_address = 20, .of_all = 200, .window = absl::Seconds(5)};
 
   // The client and the clock must outlive this and the executor's work.
-  SessionTokens(boost::asio::any_io_executor executor, TrackerCalls* sessions, Clock* clock);
+  SessionTokens(boost::asio::any_io_executor executor, TrackerCalls* sessions, Clock* clock,
+                absl::Duration pause = kPause);
 
   // UNAUTHENTICATED, reason `token_unknown`, if the tracker does not know the token;
   // RESOURCE_EXHAUSTED, reason `too_many_lookups`; otherwise the error that prevented the lookup,
@@ -63,8 +65,6 @@ class SessionTokens final : public TokenVerifier,
 
   size_t size() const { return entries_.size(); }
   size_t unknown() const { return unknown_.size(); }
-  // Lookups of unknown tokens in progress.
-  size_t under_way() const { return asked_count_; }
 
  private:
   struct Entry {
@@ -79,6 +79,7 @@ class SessionTokens final : public TokenVerifier,
     Sha256Digest digest;
     std::string address;  // Of the first caller that showed it; empty for a known token.
   };
+  using Batch = std::vector<Asked>;
   // The callers that wait for the lookup of a token.
   struct Waiting {
     bool is_known = false;  // When the lookup began.
@@ -91,11 +92,13 @@ class SessionTokens final : public TokenVerifier,
   // Null if the token is not known.
   const Entry* FindKnown(const Sha256Digest& digest);
   bool IsUnknown(const Sha256Digest& digest);
-  void AskNext();
-  static boost::asio::awaitable<void> Look(std::shared_ptr<SessionTokens> self, Asked asked);
-  void BeginLook(Asked asked);
+  // Looks up all unknown tokens that wait, again and again until none does.
+  static boost::asio::awaitable<void> LookUpUnknown(std::shared_ptr<SessionTokens> self);
+  static boost::asio::awaitable<void> LookUpKnown(std::shared_ptr<SessionTokens> self, Batch batch);
+  // Looks up the tokens of `batch`, and answers all who wait for them. True if all are valid.
+  boost::asio::awaitable<bool> LookUp(const Batch& batch);
   absl::StatusOr<CredentialPtr> Learn(const Asked& asked,
-                                      const absl::StatusOr<v1::FindSessionTokenResponse>& found);
+                                      const v1::FindSessionTokensResponse::Found& found);
   void AddKnown(Entry entry);
   void AddUnknown(const Sha256Digest& digest);
   void Forget(const Sha256Digest& digest);
@@ -103,20 +106,18 @@ class SessionTokens final : public TokenVerifier,
   const boost::asio::any_io_executor executor_;
   TrackerCalls* const sessions_;
   Clock* const clock_;
+  const absl::Duration pause_;
   Entries entries_;  // Most recently used first.
   absl::flat_hash_map<Sha256Digest, Entries::iterator> by_digest_;
   // Unknown tokens, and until when they are not looked up again.
   absl::flat_hash_map<Sha256Digest, absl::Time> unknown_;
   std::deque<Sha256Digest> unknown_order_;
   absl::flat_hash_map<Sha256Digest, Waiting> waiting_;
-  // For unknown tokens: the requests that wait, the tokens still to be looked up, and the lookups
-  // in progress.
+  // For unknown tokens: the requests that wait, and the tokens still to be looked up.
   size_t waiting_count_ = 0;
   AddressQuota waiting_of_{kMaxWaitingOfAddress};
-  // By address; the addresses take turns.
-  absl::flat_hash_map<std::string, std::deque<Asked>> to_ask_;
-  std::deque<std::string> turns_;
-  size_t asked_count_ = 0;
+  Batch to_ask_;
+  bool asks_ = false;  // LookUpUnknown() is running.
   FailureQuota made_up_;
 };
 

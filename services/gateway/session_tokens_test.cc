@@ -34,26 +34,26 @@ std::string SessionTokenOf(int number) {
 constexpr char kMallory[] = "\x0a\x01\x01\x01";
 constexpr char kAlice[] = "\x0a\x01\x01\x02";
 
-absl::Status NoSuchToken() {
-  return ErrorWithDetails(absl::StatusCode::kNotFound, "There is no such token.",
-                          {.reason = "unknown_token"});
-}
+const std::string& kMadeUp = *new std::string(SessionTokenOf(666));
 
 class SessionTokensTest : public testing::Test {
  protected:
-  using Found = absl::StatusOr<v1::FindSessionTokenResponse>;
+  using Found = absl::StatusOr<v1::FindSessionTokensResponse>;
 
-  SessionTokensTest()
-      : client_(io_.get_executor()),
-        tokens_(std::make_shared<SessionTokens>(io_.get_executor(), &client_, &clock_)) {
-    client_.On<v1::FindSessionTokenRequest>(
-        [this](const v1::FindSessionTokenRequest& request) -> Found {
-          asked_.push_back(request.token());
+  SessionTokensTest() : client_(io_.get_executor()) {
+    client_.On<v1::FindSessionTokensRequest>(
+        [this](const v1::FindSessionTokensRequest& request) -> Found {
+          ++calls_;
+          asked_.insert(asked_.end(), request.tokens().begin(), request.tokens().end());
           if (!failure_.ok()) return failure_;
-          v1::FindSessionTokenResponse found;
-          found.set_session_id("s-1");
-          found.set_client_id("alice");
-          return found;
+          v1::FindSessionTokensResponse response;
+          for (const std::string& token : request.tokens()) {
+            auto& found = *response.add_found();
+            if (!is_there_ || token == kMadeUp) continue;
+            found.set_session_id("s-1");
+            found.set_client_id("alice");
+          }
+          return response;
         });
   }
 
@@ -85,9 +85,13 @@ class SessionTokensTest : public testing::Test {
   FakeClock clock_;
   boost::asio::io_context io_;
   FakeTrackerCalls client_;
-  const std::shared_ptr<SessionTokens> tokens_;
+  // Without a pause, unless a test is about it.
+  std::shared_ptr<SessionTokens> tokens_ =
+      std::make_shared<SessionTokens>(io_.get_executor(), &client_, &clock_, absl::ZeroDuration());
   absl::Status failure_;
+  bool is_there_ = true;  // The tracker knows the tokens.
   std::vector<std::string> asked_;
+  int calls_ = 0;
   const std::string token_ = SessionTokenOf(1);
 };
 
@@ -111,20 +115,20 @@ TEST_F(SessionTokensTest, AnAnswerCountsForFiveSeconds) {
 }
 
 TEST_F(SessionTokensTest, ThatThereIsNoneCountsForAWhile) {
-  failure_ = NoSuchToken();
+  is_there_ = false;
   for (int i = 0; i < 100; ++i) EXPECT_EQ(RefusalOf(token_), "token_unknown");
   clock_.Advance(SessionTokens::kUnknownFor - absl::Milliseconds(1));
   EXPECT_EQ(RefusalOf(token_), "token_unknown");
   EXPECT_THAT(asked_, SizeIs(1));
   clock_.Advance(absl::Milliseconds(1));
-  failure_ = absl::OkStatus();
+  is_there_ = true;
   EXPECT_TRUE(Verify(token_).ok());
   EXPECT_THAT(asked_, SizeIs(2));
 }
 
 TEST_F(SessionTokensTest, WhatHasEndedIsRevoked) {
   const CredentialPtr credential = Verify(token_).value();
-  failure_ = NoSuchToken();
+  is_there_ = false;
   clock_.Advance(absl::Seconds(5));
   EXPECT_EQ(RefusalOf(token_), "token_unknown");
   EXPECT_TRUE(credential->IsRevoked());
@@ -189,7 +193,6 @@ TEST_F(SessionTokensTest, WhoMakesTokensUpTakesNothingFromThoseThatAreKnown) {
     const std::string address = absl::StrCat(i / SessionTokens::kMaxWaitingOfAddress);
     made_up.push_back(Begin(SessionTokenOf(static_cast<int>(i) + 1000), address));
   }
-  EXPECT_EQ(tokens_->under_way(), SessionTokens::kMaxAsked);
   const Answer refused = Begin(SessionTokenOf(9), "other");
   ASSERT_TRUE(refused->has_value());
   EXPECT_EQ(DetailsOf((**refused).status()).reason, "too_many_lookups");
@@ -197,12 +200,12 @@ TEST_F(SessionTokensTest, WhoMakesTokensUpTakesNothingFromThoseThatAreKnown) {
   Run();
   ASSERT_TRUE(again->has_value());
   EXPECT_EQ((**again).value(), known);
-  EXPECT_EQ(tokens_->under_way(), 0u);
+  EXPECT_EQ(calls_, 3);
   for (const Answer& answer : made_up) EXPECT_TRUE(answer->has_value());
 }
 
 TEST_F(SessionTokensTest, WhoMakesTokensUpHasToWait) {
-  failure_ = NoSuchToken();
+  is_there_ = false;
   int number = 1000;
   for (int i = 0; i < SessionTokens::kMadeUp.of_address; ++i) {
     EXPECT_EQ(RefusalOf(SessionTokenOf(++number), kMallory), "token_unknown");
@@ -212,7 +215,7 @@ TEST_F(SessionTokensTest, WhoMakesTokensUpHasToWait) {
     EXPECT_EQ(RefusalOf(SessionTokenOf(++number), kMallory), "too_many_lookups");
   }
   EXPECT_THAT(asked_, SizeIs(asked)) << "the tracker is not asked";
-  failure_ = absl::OkStatus();
+  is_there_ = true;
   EXPECT_OK(Verify(token_, kAlice));
   // One that is known is so from everywhere.
   EXPECT_OK(Verify(token_, kMallory));
@@ -221,7 +224,7 @@ TEST_F(SessionTokensTest, WhoMakesTokensUpHasToWait) {
 }
 
 TEST_F(SessionTokensTest, ThisMachineIsManyBehindOneAddress) {
-  failure_ = NoSuchToken();
+  is_there_ = false;
   for (const std::string& address :
        {AddressKeyOfText("127.0.0.1"), AddressKeyOfText("::1"), std::string()}) {
     for (int i = 0; i < 2 * SessionTokens::kMadeUp.of_all; ++i) {
@@ -231,7 +234,7 @@ TEST_F(SessionTokensTest, ThisMachineIsManyBehindOneAddress) {
   }
 }
 
-TEST_F(SessionTokensTest, AddressesTakeTurns) {
+TEST_F(SessionTokensTest, OnlySoManyOfAnAddressWait) {
   int number = 1000;
   std::vector<Answer> made_up;
   for (int i = 0; i < SessionTokens::kMaxWaitingOfAddress; ++i) {
@@ -243,12 +246,30 @@ TEST_F(SessionTokensTest, AddressesTakeTurns) {
   const Answer honest = Begin(token_, kAlice);
   Run();
   ASSERT_TRUE(honest->has_value());
-  const auto at = std::find(asked_.begin(), asked_.end(), token_) - asked_.begin();
-  EXPECT_LE(at, static_cast<int>(SessionTokens::kMaxAsked) + 1);
+  EXPECT_OK(**honest);
+  EXPECT_EQ(calls_, 1);
+}
+
+// Whoever makes tokens up, here on this machine, makes the gateway ask once per pause.
+TEST_F(SessionTokensTest, AfterATokenThatIsMadeUpTheNextLookupWaits) {
+  tokens_ = std::make_shared<SessionTokens>(io_.get_executor(), &client_, &clock_, absl::Hours(1));
+  const CredentialPtr known = Verify(token_).value();
+  EXPECT_OK(Verify(SessionTokenOf(2)));
+  EXPECT_EQ(calls_, 2) << "no pause after tokens that are valid";
+  EXPECT_EQ(RefusalOf(kMadeUp), "token_unknown");
+  EXPECT_EQ(calls_, 3);
+  std::vector<Answer> waiting;
+  for (int i = 0; i < 100; ++i) waiting.push_back(Begin(SessionTokenOf(1000 + i)));
+  Run();
+  EXPECT_EQ(calls_, 3);
+  EXPECT_FALSE(waiting.front()->has_value());
+  clock_.Advance(SessionTokens::kKnownFor);
+  EXPECT_EQ(Verify(token_).value(), known) << "a known token does not wait";
+  EXPECT_EQ(calls_, 4);
 }
 
 TEST_F(SessionTokensTest, OnlySoManyUnknownOnesAreKept) {
-  failure_ = NoSuchToken();
+  is_there_ = false;
   const int most = static_cast<int>(SessionTokens::kMaxUnknown);
   for (int i = 0; i < most + 10; ++i) {
     EXPECT_EQ(RefusalOf(SessionTokenOf(i), absl::StrCat(i)), "token_unknown");
@@ -279,7 +300,7 @@ TEST_F(SessionTokensTest, WhatIsInUseEndsWithItsSession) {
   EXPECT_THAT(asked_, SizeIs(3)) << "nothing is under way by the other one";
   EXPECT_TRUE(meanwhile->has_value());
   EXPECT_FALSE(in_use->IsRevoked());
-  failure_ = NoSuchToken();
+  is_there_ = false;
   clock_.Advance(SessionTokens::kKnownFor);
   tokens_->Refresh();
   Run();
@@ -388,7 +409,7 @@ TEST_P(SessionTokenRoutesTest, OthersAreWhoTheyWere) {
 }
 
 TEST_P(SessionTokenRoutesTest, AnUnknownOneIsRefused) {
-  failure_ = NoSuchToken();
+  is_there_ = false;
   const HttpResponse answer = AskWith("POST", "/mcp", token_);
   ExpectError(answer, 401, "token_unknown");
   ASSERT_THAT(answer.headers, SizeIs(1));
@@ -420,7 +441,7 @@ TEST_P(SessionTokenRoutesTest, AHeadTellsWhetherItsBodyIsRead) {
   EXPECT_FALSE(Judge("/mcp", token_).is_refused);
   EXPECT_EQ(Judge("/mcp", token_).caller, "alice");
   EXPECT_THAT(asked_, SizeIs(1));
-  failure_ = NoSuchToken();
+  is_there_ = false;
   clock_.Advance(absl::Seconds(5));
   EXPECT_TRUE(Judge("/mcp", token_).is_refused);
 }

@@ -57,7 +57,7 @@ void RunnerService::ServeOn(AsyncServer& server) {
   held("SetAgentState", &RunnerService::SetState);
   unary("ReleaseSession", &RunnerService::Release);
   held("IssueSessionToken", &RunnerService::IssueToken);
-  unary("FindSessionToken", &RunnerService::FindToken);
+  unary("FindSessionTokens", &RunnerService::FindTokens);
   unary("ListRunners", &RunnerService::List);
   held("ControlAgent", &RunnerService::ControlAgent);
   held("AnswerControl", &RunnerService::AnswerControl);
@@ -436,18 +436,23 @@ void RunnerService::IssueToken(const CallContext& caller,
       });
 }
 
-absl::Status RunnerService::FindToken(const CallContext&,
-                                      const v1::FindSessionTokenRequest& request,
-                                      v1::FindSessionTokenResponse& response) {
-  const std::string hash = HashOfToken(request.token());
-  const absl::StatusOr<SessionMetadata> session = sessions_->table().Get(tokens_.SessionOf(hash));
-  // The index can be ahead of storage.
-  if (!session.ok() || session->agent_token_hash != hash ||
-      session->state != SessionState::kActive) {
-    return UnknownSessionToken();
+absl::Status RunnerService::FindTokens(const CallContext&,
+                                       const v1::FindSessionTokensRequest& request,
+                                       v1::FindSessionTokensResponse& response) {
+  for (const std::string& token : request.tokens()) {
+    v1::FindSessionTokensResponse::Found& found = *response.add_found();
+    const std::string hash = HashOfToken(token);
+    const std::string session_id = tokens_.SessionOf(hash);
+    if (session_id.empty()) continue;
+    const absl::StatusOr<SessionMetadata> session = sessions_->table().Get(session_id);
+    // The index can be ahead of storage.
+    if (!session.ok() || session->agent_token_hash != hash ||
+        session->state != SessionState::kActive) {
+      continue;
+    }
+    found.set_session_id(session_id);
+    found.set_client_id(ClientScope(session->owner).client_id());
   }
-  response.set_session_id(session->session_id);
-  response.set_client_id(ClientScope(session->owner).client_id());
   return absl::OkStatus();
 }
 

@@ -85,8 +85,8 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
                        v1::ReleaseSessionResponse& response);
   void IssueToken(const CallContext& caller, const v1::IssueSessionTokenRequest& request,
                   const Reply<v1::IssueSessionTokenResponse>& reply);
-  absl::Status FindToken(const CallContext& caller, const v1::FindSessionTokenRequest& request,
-                         v1::FindSessionTokenResponse& response);
+  absl::Status FindTokens(const CallContext& caller, const v1::FindSessionTokensRequest& request,
+                          v1::FindSessionTokensResponse& response);
   absl::Status List(const CallContext& caller, const v1::ListRunnersRequest& request,
                     v1::ListRunnersResponse& response);
 

@@ -298,7 +298,8 @@ TEST_F(RunnerServiceTest, KeepsItsSessionsOverARestartOfTheTracker) {
   ExpectNeeded(serving, "s");
   EXPECT_EQ(lease_["a"], lease);
   EXPECT_OK(SetState("s", "a"));
-  EXPECT_OK(Call(&R::FindSessionToken, "token: '" + token->token() + "'"));
+  const auto found = Call(&R::FindSessionTokens, "tokens: '" + token->token() + "'");
+  EXPECT_EQ(found->found(0).session_id(), "s");
 }
 
 TEST_F(RunnerServiceTest, OthersGetWhatWasKeptInVainOverARestart) {
@@ -342,19 +343,20 @@ TEST_F(RunnerServiceTest, ATokenIsItsSessionsUntilThatIsNobodys) {
   ASSERT_OK(first);
   EXPECT_THAT(first->token(), StartsWith("callslip-session-"));
   EXPECT_EQ(first->token().size(), 17 + 64);
-  const auto find = [this](const auto& issued) {
-    return Call(&R::FindSessionToken, "token: '" + issued->token() + "'");
-  };
-  ASSERT_OK_AND_ASSIGN(const v1::FindSessionTokenResponse found, find(first));
-  EXPECT_EQ(found.session_id(), "s");
-  EXPECT_EQ(found.client_id(), "local");
   const auto second = Call(&R::IssueSessionToken, By("a"));
-  EXPECT_THAT(find(first), FailsWith(StatusCode::kNotFound, "unknown_token"));
-  EXPECT_OK(find(second));
+  const std::string both = absl::StrCat("tokens: '", first->token(),
+                                        "' tokens: 'made-up' tokens: '", second->token(), "'");
+  ASSERT_OK_AND_ASSIGN(const v1::FindSessionTokensResponse found,
+                       Call(&R::FindSessionTokens, both));
+  ASSERT_EQ(found.found_size(), 3);
+  EXPECT_EQ(found.found(0).session_id(), "") << "replaced";
+  EXPECT_EQ(found.found(1).session_id(), "");
+  EXPECT_EQ(found.found(2).session_id(), "s");
+  EXPECT_EQ(found.found(2).client_id(), "local");
   EXPECT_OK(Call(&R::ReleaseSession, By("a")));
   ASSERT_OK(Call(&S::GetSession, "session_id: 's'"));
   ASSERT_OK(Call(&S::UpdateSession, "session_id: 's' name: 'After the release.'"));
-  EXPECT_THAT(find(second), FailsWith(StatusCode::kNotFound, "unknown_token"));
+  EXPECT_EQ(Call(&R::FindSessionTokens, both)->found(2).session_id(), "");
 }
 
 TEST_F(RunnerServiceTest, AControlIsDoneByTheRunner) {

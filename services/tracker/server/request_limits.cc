@@ -90,6 +90,7 @@ constexpr FieldLimit kLimits[] = {
     {"lease_tokens", kName, 1000},
     {"command_ids", kName, 1000},
     {"image_ids", kName, 1000},
+    {"tokens", kName, 1000},
     {"options", 2 * kText, 256},
     {"add", kText, kMany},
     {"remove", 0, kMany},

@@ -155,13 +155,6 @@ absl::Status TooManyControls(size_t limit) {
        .retry_after = absl::Seconds(1)});
 }
 
-absl::Status UnknownSessionToken() {
-  return ErrorWithDetails(
-      StatusCode::kNotFound, "no session has this token",
-      {.reason = "unknown_token",
-       .hint = "It is good until its session ends, changes its runner, or gets another one."});
-}
-
 absl::Status ControlFailed(absl::string_view reason, absl::string_view message) {
   std::string text = message.empty() ? "the runner could not do it" : std::string(message);
   Cut(text, kMaxReasonTextBytes);

@@ -34,7 +34,6 @@ absl::Status RunnerServesOne(absl::string_view runner_id);
 absl::Status RunnerGaveUp();                 // no_runner
 absl::Status RunnerSilent();                 // runner_silent, DEADLINE_EXCEEDED
 absl::Status TooManyControls(size_t limit);  // too_many_controls, RESOURCE_EXHAUSTED
-absl::Status UnknownSessionToken();          // unknown_token, NOT_FOUND
 // The runner's reason for the failure. `agent_failed` replaces a reason that is not a valid word.
 absl::Status ControlFailed(absl::string_view reason, absl::string_view message);
 
