@@ -162,6 +162,18 @@ TEST_F(KeeperTest, SaysWhyAnAgentCannotBeStarted) {
   ExpectNothingLeft();
 }
 
+TEST_F(KeeperTest, AgentWorksInItsDirectory) {
+  StartWith({"--in", "/usr", "--", "sh", "-c", "pwd"});
+  NumberOf("started");
+  EXPECT_EQ(out_of_agent_->Next(), "/usr");
+}
+
+TEST_F(KeeperTest, SaysThatADirectoryCannotBeEntered) {
+  StartWith({"--in", "/no/such/folder", "--", "true"});
+  EXPECT_EQ(NumberOf("nowhere"), ENOENT);
+  ExpectNothingLeft();
+}
+
 TEST_F(KeeperTest, FileThatIsNoProgramCannotBeStarted) {
   StartWith({"--", "/etc/passwd"});
   EXPECT_EQ(NumberOf("failed"), EACCES);
@@ -318,8 +330,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Wrong{{}}, Wrong{{"--"}}, Wrong{{"sh"}}, Wrong{{"--grace", "-1", "--", "sh"}},
                     Wrong{{"--grace", "1s", "--", "sh"}}, Wrong{{"--grace", "", "--", "sh"}},
                     Wrong{{"--grace", "600001", "--", "sh"}}, Wrong{{"--grace", "1"}},
-                    Wrong{{"--linger"}}, Wrong{{"--linger", "sh"}},
-                    Wrong{{"--", "sh"}, /*with_control=*/false}));
+                    Wrong{{"--linger"}}, Wrong{{"--in"}}, Wrong{{"--in", "/"}},
+                    Wrong{{"--linger", "sh"}}, Wrong{{"--", "sh"}, /*with_control=*/false}));
 
 }  // namespace
 }  // namespace callslip

@@ -2,13 +2,15 @@
 // or the process that requested it, called the runner here: neither processes that left the agent's
 // process group and session nor orphans. One process per agent, so it links only libc.
 //
-//   callslip-keeper [--grace MS] [--linger] -- COMMAND [ARGUMENT]...
+//   callslip-keeper [--grace MS] [--in DIRECTORY] [--linger] -- COMMAND [ARGUMENT]...
 //
-// COMMAND is looked up in PATH, inherits the keeper's stdin, stdout, stderr and environment, and
-// leads its own session. Descriptor 3 is a socket to the runner; the keeper writes lines:
+// COMMAND is looked up in PATH, inherits the keeper's stdin, stdout, stderr and environment, works
+// in DIRECTORY, and leads its own session. Descriptor 3 is a socket to the runner; the keeper
+// writes lines:
 //
 //   started PID      it is running
 //   failed ERRNO     it could not be started; the keeper ends
+//   nowhere ERRNO    the same, because DIRECTORY cannot be entered
 //   exited CODE      it has ended; the keeper ends the remaining processes, unless --linger
 //   signalled SIGNAL the same, ended by a signal
 //   swept COUNT      no process is left; COUNT had to be killed. The keeper ends with 0.
@@ -20,6 +22,9 @@
 //
 // With --linger, the processes that COMMAND leaves behind live on until they end by themselves,
 // `k`, or the end of the socket: a shell that has started a server in the background, for example.
+//
+// DIRECTORY can be /proc/self/fd/4, a folder that the runner has opened; COMMAND does not get the
+// descriptor. COMMAND's process enters it, so that a file system that hangs holds up nobody else.
 //
 // If the socket's other end closes, the agent gets SIGTERM and, --grace later (2,000 ms by
 // default), it and all remaining processes get SIGKILL. The keeper ignores signals that end other
@@ -43,6 +48,7 @@
 namespace {
 
 constexpr int kRunner = 3;
+constexpr int kFolder = 4;
 constexpr int kWrongUse = 64;
 constexpr int kDenied = 71;
 constexpr long kNever = -1;
@@ -71,8 +77,27 @@ long NowMs() {
 // Signals that the keeper ignores. The agent starts with their default actions.
 constexpr int kIgnored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
 
-// Runs in the child: executes the command once `go` is closed, or writes errno to `failed`.
-[[noreturn]] void Become(char** command, const sigset_t& mask, pid_t keeper, int go, int failed) {
+// What the runner asks for. `directory` is null for the keeper's own.
+struct Order {
+  char** command;
+  const char* directory;
+};
+
+// Why the command was not started.
+struct Failure {
+  const char* word;
+  int error;
+};
+
+[[noreturn]] void Report(const char* word, int failed) {
+  const Failure failure = {word, errno};
+  (void)!write(failed, &failure, sizeof(failure));
+  _exit(kDenied);
+}
+
+// Runs in the child: executes the command once `go` is closed, or writes a Failure to `failed`.
+[[noreturn]] void Become(const Order& order, const sigset_t& mask, pid_t keeper, int go,
+                         int failed) {
   setsid();
   // For the end of the keeper: this reports the end of a thread, and the keeper has only one.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -82,10 +107,9 @@ constexpr int kIgnored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
   }
   for (const int number : kIgnored) signal(number, SIG_DFL);
   sigprocmask(SIG_SETMASK, &mask, nullptr);
-  execvp(command[0], command);
-  const int error = errno;
-  (void)!write(failed, &error, sizeof(error));
-  _exit(kDenied);
+  if (order.directory != nullptr && chdir(order.directory) != 0) Report("nowhere", failed);
+  execvp(order.command[0], order.command);
+  Report("failed", failed);
 }
 
 // So that the agent alone holds the other ends of the runner's pipes.
@@ -96,26 +120,28 @@ void LetGoOfStdio() {
   }
 }
 
-// Returns the agent's pid, or 0 with errno. When this returns, the agent has been executed; that
-// happens only after the keeper has released stdio.
-pid_t Start(char** command, const sigset_t& mask) {
+// Returns the agent's pid, or 0 with `failure`. When this returns, the agent has been executed;
+// that happens only after the keeper has released stdio.
+pid_t Start(const Order& order, const sigset_t& mask, Failure& failure) {
   int failed[2], go[2];
-  if (pipe2(failed, O_CLOEXEC) != 0 || pipe2(go, O_CLOEXEC) != 0) return 0;
+  if (pipe2(failed, O_CLOEXEC) != 0 || pipe2(go, O_CLOEXEC) != 0) {
+    failure = {"failed", errno};
+    return 0;
+  }
   const pid_t keeper = getpid();
   const pid_t agent = fork();
   if (agent == 0) {
     close(go[1]);
-    Become(command, mask, keeper, go[0], failed[1]);
+    Become(order, mask, keeper, go[0], failed[1]);
   }
-  int error = agent < 0 ? errno : 0;
+  failure = {"failed", agent < 0 ? errno : 0};
   LetGoOfStdio();
   close(go[0]);
   close(go[1]);
   close(failed[1]);
-  if (agent > 0 && read(failed[0], &error, sizeof(error)) > 0) waitpid(agent, nullptr, 0);
+  if (agent > 0 && read(failed[0], &failure, sizeof(failure)) > 0) waitpid(agent, nullptr, 0);
   close(failed[0]);
-  errno = error;
-  return error == 0 ? agent : 0;
+  return failure.error == 0 ? agent : 0;
 }
 
 class Keeper {
@@ -224,13 +250,20 @@ int main(int count, char** words) {
     }
     at += 2;
   }
+  Order order = {nullptr, nullptr};
+  if (at + 1 < count && strcmp(words[at], "--in") == 0) {
+    order.directory = words[at + 1];
+    at += 2;
+  }
   const bool lingers = at < count && strcmp(words[at], "--linger") == 0;
   if (lingers) ++at;
   if (at + 1 >= count || strcmp(words[at], "--") != 0) {
     return Fail(kWrongUse,
-                "usage: callslip-keeper [--grace MS] [--linger] -- COMMAND [ARGUMENT]...");
+                "usage: callslip-keeper [--grace MS] [--in DIRECTORY] [--linger] -- COMMAND "
+                "[ARGUMENT]...");
   }
-  char** command = words + at + 1;
+  order.command = words + at + 1;
+  fcntl(kFolder, F_SETFD, FD_CLOEXEC);  // There need not be one.
   if (fcntl(kRunner, F_SETFD, FD_CLOEXEC) != 0) {
     return Fail(kWrongUse, "descriptor 3 must be the socket of the program that starts agents");
   }
@@ -245,9 +278,10 @@ int main(int count, char** words) {
   const int signals = signalfd(-1, &ends, SFD_CLOEXEC);
   if (signals < 0) return Fail(kDenied, "signalfd");
 
-  const pid_t agent = Start(command, before);
+  Failure failure;
+  const pid_t agent = Start(order, before, failure);
   if (agent == 0) {
-    Tell("failed", errno);
+    Tell(failure.word, failure.error);
     return 0;
   }
   Tell("started", agent);

@@ -32,6 +32,7 @@ using boost::system::error_code;
 constexpr size_t kReadBytes = 64 << 10;
 // The keeper's control descriptor; see its main.cc.
 constexpr int kControl = 3;
+constexpr int kFolder = 4;
 
 // The two ends of a pipe or socket; closes those that were not released.
 struct Ends {
@@ -109,10 +110,12 @@ absl::Status AgentProcess::Spawn(const std::string& keeper, const AgentCommand& 
   posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
   posix_spawn_file_actions_adddup2(&actions, control[1], kControl);
-  posix_spawn_file_actions_addclosefrom_np(&actions, kControl + 1);
-  posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
+  const bool has_folder = command.folder >= 0;
+  if (has_folder) posix_spawn_file_actions_adddup2(&actions, command.folder, kFolder);
+  posix_spawn_file_actions_addclosefrom_np(&actions, has_folder ? kFolder + 1 : kFolder);
   std::vector<std::string> arguments = {
-      keeper, "--grace", absl::StrCat(absl::ToInt64Milliseconds(patience_.terminate))};
+      keeper, "--grace", absl::StrCat(absl::ToInt64Milliseconds(patience_.terminate)), "--in",
+      has_folder ? absl::StrCat("/proc/self/fd/", kFolder) : command.directory};
   if (command.lingers) arguments.emplace_back("--linger");
   arguments.emplace_back("--");
   arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
@@ -121,10 +124,6 @@ absl::Status AgentProcess::Spawn(const std::string& keeper, const AgentCommand& 
   if (const int error = children.Spawn(&keeper_, keeper.c_str(), &actions,
                                        Pointers(arguments).data(), Pointers(environment).data());
       error != 0) {
-    // The child changes to the directory, and a failure looks like that of a missing program.
-    if (access(command.directory.c_str(), X_OK) != 0) {
-      return absl::ErrnoToStatus(errno, absl::StrCat("cannot work in ", command.directory));
-    }
     return absl::ErrnoToStatus(error, absl::StrCat("cannot start ", keeper));
   }
   const int keeper_end = EndOf(keeper_);
@@ -364,6 +363,7 @@ bool AgentProcess::ReadSaid() {
       return parts.first == word && absl::SimpleAtoi(parts.second, &exit_.code);
     };
     if (is("failed")) exit_.kind = AgentExit::Kind::kNotStarted;
+    if (is("nowhere")) exit_.kind = AgentExit::Kind::kNoDirectory;
     if (is("exited")) exit_.kind = AgentExit::Kind::kExited;
     if (is("signalled")) exit_.kind = AgentExit::Kind::kSignalled;
   }
@@ -372,7 +372,10 @@ bool AgentProcess::ReadSaid() {
 
 bool AgentProcess::ReadExit() {
   ReadSaid();
-  return absl::StrContains(said_, "swept ") || absl::StrContains(said_, "failed ");
+  for (const char* last : {"swept ", "failed ", "nowhere "}) {
+    if (absl::StrContains(said_, last)) return true;
+  }
+  return false;
 }
 
 }  // namespace callslip::runner

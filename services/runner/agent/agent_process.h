@@ -21,7 +21,9 @@ namespace callslip::runner {
 struct AgentCommand {
   std::vector<std::string> arguments;    // The first is looked up in PATH of `environment`.
   std::vector<std::string> environment;  // "NAME=value". Nothing else is inherited.
-  std::string directory;                 // The initial working directory.
+  // The initial working directory: an open folder, which is needed only during Start(), or a path.
+  int folder = -1;
+  std::string directory;
   // Processes that the command leaves behind live until Kill().
   bool lingers = false;
 };
@@ -29,10 +31,11 @@ struct AgentCommand {
 // How an agent ended.
 struct AgentExit {
   enum class Kind {
-    kNotStarted,  // `code` is errno.
-    kExited,      // `code` is the exit code.
-    kSignalled,   // `code` is the signal.
-    kLost,        // The keeper was killed, and with it the agent and all its descendants.
+    kNotStarted,   // `code` is errno.
+    kNoDirectory,  // Not started, because its directory cannot be entered; `code` is errno.
+    kExited,       // `code` is the exit code.
+    kSignalled,    // `code` is the signal.
+    kLost,         // The keeper was killed, and with it the agent and all its descendants.
   };
   Kind kind = Kind::kLost;
   int code = 0;

@@ -1,6 +1,7 @@
 #include "runner/client/command_process.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -72,6 +73,7 @@ absl::StatusOr<std::shared_ptr<CommandProcess>> CommandProcess::Start(
   const bool is_told = !command.environment.empty();
   const AgentCommand start = {.arguments = Wrapped(host.wrapper, BehindShell(words, is_told)),
                               .environment = FormatEnvironment(host.environment),
+                              .folder = command.folder,
                               .directory = command.directory,
                               .lingers = command.lingers};
   ASSIGN_OR_RETURN(process->process_,
@@ -94,7 +96,8 @@ int CommandProcess::exit_code() const {
   constexpr int kNotFound = 127, kSignalled = 128, kSigKill = 9;
   if (!exit_.has_value()) return -1;
   switch (exit_->kind) {
-    case AgentExit::Kind::kNotStarted: return kNotFound;
+    case AgentExit::Kind::kNotStarted:
+    case AgentExit::Kind::kNoDirectory: return kNotFound;
     case AgentExit::Kind::kExited: return exit_->code;
     case AgentExit::Kind::kSignalled: return kSignalled + exit_->code;
     case AgentExit::Kind::kLost: return kSignalled + kSigKill;
@@ -117,6 +120,10 @@ void CommandProcess::OnExit(const AgentExit& exit) {
   exit_ = exit;
   // Not even the shell could be started, for example because the wrapper is missing.
   if (exit.kind == AgentExit::Kind::kNotStarted) OnOutput("callslip-runner: cannot be started\n");
+  if (exit.kind == AgentExit::Kind::kNoDirectory) {
+    OnOutput(absl::StrCat(
+        "callslip-runner: the directory cannot be entered: ", std::strerror(exit.code), "\n"));
+  }
   if (const auto on_end = std::move(on_end_); on_end != nullptr) on_end();
 }
 

@@ -30,7 +30,9 @@ struct Command {
   // In addition to the agent's. The agent can choose it freely, so only the command sees it, behind
   // the wrapper.
   Environment environment;
-  std::string directory;  // Any directory accessible to this process.
+  // The directory it works in: an open folder, which is needed only during Start(), or a path.
+  int folder = -1;
+  std::string directory;
   size_t output_limit = 1 << 20;
   // Processes that the command leaves behind live until Kill(), and can produce more output.
   bool lingers = false;
@@ -52,7 +54,7 @@ class CommandProcess : private AgentProcess::Listener,
   static constexpr size_t kMaxOutput = 1 << 20;  // In bytes.
 
   // `on_end` is called once, after Start() has returned, when the command itself has ended. Returns
-  // an error if the directory does not exist, or the system lacks the resources for a process.
+  // an error if the system lacks the resources for a process.
   static absl::StatusOr<std::shared_ptr<CommandProcess>> Start(const CommandHost& host,
                                                                const Command& command,
                                                                std::function<void()> on_end);

@@ -139,8 +139,9 @@ TEST_F(CommandProcessTest, WhatCannotBeRunSaysSoAsAShellDoes) {
   EXPECT_THAT(absent.output.text, testing::HasSubstr("no-such-command: not found"));
   EXPECT_EQ(Run({.words = {"/etc/passwd"}, .directory = "/"}).exit_code, 126);
   EXPECT_FALSE(CommandProcess::Start(host_, {.words = {}, .directory = "/"}, nullptr).ok());
-  EXPECT_FALSE(
-      CommandProcess::Start(host_, {.words = {"true"}, .directory = "/no/such"}, nullptr).ok());
+  const CommandResult nowhere = Run({.words = {"true"}, .directory = "/no/such"});
+  EXPECT_EQ(nowhere.exit_code, 127);
+  EXPECT_THAT(nowhere.output.text, testing::HasSubstr("cannot be entered: No such file"));
 }
 
 TEST_F(CommandProcessTest, WrapperOfTheAgentIsItsCommandsToo) {

@@ -63,7 +63,7 @@ absl::StatusOr<Environment> EnvironmentIn(const Json& params) {
 Json ExitStatus(const CommandProcess& process) {
   const std::optional<AgentExit>& exit = process.exit();
   if (!exit.has_value()) return nullptr;
-  if (exit->kind == AgentExit::Kind::kExited || exit->kind == AgentExit::Kind::kNotStarted) {
+  if (exit->kind != AgentExit::Kind::kSignalled && exit->kind != AgentExit::Kind::kLost) {
     return {{"exitCode", process.exit_code()}, {"signal", nullptr}};
   }
   constexpr int kSignalled = 128;
@@ -161,7 +161,7 @@ void Terminals::Create(const Json& params, Peer::Respond respond) {
 }
 
 absl::StatusOr<std::string> Terminals::Start(Command command, const OpenFile& folder) {
-  command.directory = folder.PathForOthers();
+  command.folder = folder.get();
   const std::string id = absl::StrCat("terminal-", last_id_ + 1);
   ASSIGN_OR_RETURN(std::shared_ptr<CommandProcess> process,
                    CommandProcess::Start(host_, command, [this, id] { OnEnd(id); }));
