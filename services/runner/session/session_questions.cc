@@ -181,7 +181,7 @@ boost::asio::awaitable<void> SessionQuestions::AskTracker(
     const std::string reason = callslip::DetailsOf(asked.status()).reason;
     // A limit that was reached is temporary.
     const bool may_pass = again.MayPass(asked.status()) || reason == "too_many_waits" ||
-                          reason == "too_many_permissions" || reason == "too_many_askers";
+                          reason == "too_many_permissions";
     if (!may_pass) {
       Log(LogLevel::kWarning, "a permission could not be asked for",
           {{"session", session_.session_id},
