@@ -1,6 +1,5 @@
 #include "tracker/rpc/annotation_service.h"
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,14 +11,9 @@
 namespace callslip::tracker {
 
 void AnnotationService::ServeOn(AsyncServer& server) {
-  const auto unary = [&]<typename Request, typename Response>(
-                         const char* method, absl::Status (AnnotationService::*handler)(
-                                                 const CallContext&, const Request&, Response&)) {
-    server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this));
-  };
-  unary("RequestAnnotations", &AnnotationService::Request);
-  unary("AppendAnnotations", &AnnotationService::Append);
-  unary("ListAnnotations", &AnnotationService::List);
+  server.ServeUnary("RequestAnnotations", this, &AnnotationService::Request);
+  server.ServeUnary("AppendAnnotations", this, &AnnotationService::Append);
+  server.ServeUnary("ListAnnotations", this, &AnnotationService::List);
 }
 
 absl::Status AnnotationService::Request(const CallContext& caller,

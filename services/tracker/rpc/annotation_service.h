@@ -23,12 +23,9 @@ class AnnotationService {
   void ServeOn(AsyncServer& server);
 
  private:
-  absl::Status Request(const CallContext& caller, const v1::RequestAnnotationsRequest& request,
-                       v1::RequestAnnotationsResponse& response);
-  absl::Status Append(const CallContext& caller, const v1::AppendAnnotationsRequest& request,
-                      v1::AppendAnnotationsResponse& response);
-  absl::Status List(const CallContext& caller, const v1::ListAnnotationsRequest& request,
-                    v1::ListAnnotationsResponse& response);
+  UnaryMethod<v1::RequestAnnotationsRequest, v1::RequestAnnotationsResponse> Request;
+  UnaryMethod<v1::AppendAnnotationsRequest, v1::AppendAnnotationsResponse> Append;
+  UnaryMethod<v1::ListAnnotationsRequest, v1::ListAnnotationsResponse> List;
 
   Clock* const clock_;
   AnnotationStore* const store_;

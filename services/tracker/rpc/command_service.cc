@@ -1,6 +1,5 @@
 #include "tracker/rpc/command_service.h"
 
-#include <functional>
 #include <string>
 #include <utility>
 
@@ -45,34 +44,31 @@ class WaitFeed final : public CommandFeed, public std::enable_shared_from_this<W
 }  // namespace
 
 void CommandService::ServeOn(AsyncServer& server) {
-  const auto unary = [&]<typename Request, typename Response>(
-                         const char* method, absl::Status (CommandService::*handler)(
-                                                 const CallContext&, const Request&, Response&)) {
-    server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this));
-  };
-  unary("RegisterCommand", &CommandService::Register);
-  unary("GetCommand", &CommandService::Get);
-  unary("ListCommands", &CommandService::List);
-  unary("CancelCommand", &CommandService::Cancel);
-  unary("ExpireCommand", &CommandService::Expire);
-  unary("ReplayCommand", &CommandService::Replay);
-  unary("AcknowledgeCommand", &CommandService::Acknowledge);
-  unary("CompleteCommand", &CommandService::Complete);
+  server.ServeUnary("RegisterCommand", this, &CommandService::Register);
+  server.ServeUnary("GetCommand", this, &CommandService::Get);
+  server.ServeUnary("ListCommands", this, &CommandService::List);
+  server.ServeUnary("CancelCommand", this, &CommandService::Cancel);
+  server.ServeUnary("ExpireCommand", this, &CommandService::Expire);
+  server.ServeUnary("ReplayCommand", this, &CommandService::Replay);
+  server.ServeUnary("AcknowledgeCommand", this, &CommandService::Acknowledge);
+  server.ServeUnary("CompleteCommand", this, &CommandService::Complete);
   server.ServeHeld<v1::LeaseCommandsRequest, v1::LeaseCommandsResponse>(
-      {kName, "LeaseCommands"},
-      [this](const CallContext& caller, const v1::LeaseCommandsRequest& request, auto reply) {
+      {kName, "LeaseCommands"}, [this](const CallContext& caller,
+                                       const v1::LeaseCommandsRequest& request, const auto& reply) {
         const absl::Status status = Lease(caller, request, reply);
         if (!status.ok()) reply->Fail(status);
       });
   server.ServeStream<v1::StreamCommandsRequest, v1::StreamCommandsResponse>(
       {kName, "StreamCommands"},
-      [this](const CallContext& caller, const v1::StreamCommandsRequest& request, auto stream) {
+      [this](const CallContext& caller, const v1::StreamCommandsRequest& request,
+             const auto& stream) {
         const absl::Status status = Stream(caller, request, stream);
         if (!status.ok()) stream->Finish(status);
       });
   server.ServeStream<v1::WaitForCommandRequest, v1::WaitForCommandResponse>(
       {kName, "WaitForCommand"},
-      [this](const CallContext& caller, const v1::WaitForCommandRequest& request, auto stream) {
+      [this](const CallContext& caller, const v1::WaitForCommandRequest& request,
+             const auto& stream) {
         const absl::Status status = Wait(caller, request, stream);
         if (!status.ok()) stream->Finish(status);
       });

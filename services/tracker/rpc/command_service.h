@@ -39,22 +39,14 @@ class CommandService {
   void Drain();
 
  private:
-  absl::Status Register(const CallContext& caller, const v1::RegisterCommandRequest& request,
-                        v1::RegisterCommandResponse& response);
-  absl::Status Get(const CallContext& caller, const v1::GetCommandRequest& request,
-                   v1::GetCommandResponse& response);
-  absl::Status List(const CallContext& caller, const v1::ListCommandsRequest& request,
-                    v1::ListCommandsResponse& response);
-  absl::Status Cancel(const CallContext& caller, const v1::CancelCommandRequest& request,
-                      v1::CancelCommandResponse& response);
-  absl::Status Expire(const CallContext& caller, const v1::ExpireCommandRequest& request,
-                      v1::ExpireCommandResponse& response);
-  absl::Status Replay(const CallContext& caller, const v1::ReplayCommandRequest& request,
-                      v1::ReplayCommandResponse& response);
-  absl::Status Acknowledge(const CallContext& caller, const v1::AcknowledgeCommandRequest& request,
-                           v1::AcknowledgeCommandResponse& response);
-  absl::Status Complete(const CallContext& caller, const v1::CompleteCommandRequest& request,
-                        v1::CompleteCommandResponse& response);
+  UnaryMethod<v1::RegisterCommandRequest, v1::RegisterCommandResponse> Register;
+  UnaryMethod<v1::GetCommandRequest, v1::GetCommandResponse> Get;
+  UnaryMethod<v1::ListCommandsRequest, v1::ListCommandsResponse> List;
+  UnaryMethod<v1::CancelCommandRequest, v1::CancelCommandResponse> Cancel;
+  UnaryMethod<v1::ExpireCommandRequest, v1::ExpireCommandResponse> Expire;
+  UnaryMethod<v1::ReplayCommandRequest, v1::ReplayCommandResponse> Replay;
+  UnaryMethod<v1::AcknowledgeCommandRequest, v1::AcknowledgeCommandResponse> Acknowledge;
+  UnaryMethod<v1::CompleteCommandRequest, v1::CompleteCommandResponse> Complete;
 
   using LeaseReply = DeferredReply<v1::LeaseCommandsResponse>;
   absl::Status Lease(const CallContext& caller, const v1::LeaseCommandsRequest& request,

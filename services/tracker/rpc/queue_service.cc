@@ -38,66 +38,46 @@ absl::Status GoOn(v1::ResumeQueueRequest::How how, Session& session, absl::Time 
 
 // Not gated, because answers are on disk before they are sent and do not depend on the gate.
 void QueueService::ServeOn(AsyncServer& server) {
-  const auto held = [&]<typename Request, typename Response>(
-                        const char* method, void (QueueService::*handler)(
-                                                const CallContext&, const Request&,
-                                                const std::shared_ptr<DeferredReply<Response>>&)) {
-    server.ServeHeld<Request, Response>({kName, method}, std::bind_front(handler, this),
-                                        Outputs::kFree);
-  };
-  held("AddMessage", &QueueService::Add);
-  held("GetMessage", &QueueService::Get);
-  held("ListMessages", &QueueService::List);
-  held("EditMessage", &QueueService::Edit);
-  held("MoveMessage", &QueueService::Move);
-  held("PopMessage", &QueueService::Pop);
-  held("DeleteMessage", &QueueService::Delete);
-  held("ClearMessages", &QueueService::Clear);
-  held("GetQueueStatus", &QueueService::GetStatus);
-  held("ConfigureQueue", &QueueService::Configure);
-  held("PauseQueue", &QueueService::Pause);
-  held("ResumeQueue", &QueueService::Resume);
-  held("StopTurn", &QueueService::Stop);
-  held("StartTurn", &QueueService::Start);
-  held("FinishTurn", &QueueService::Finish);
-  server.ServeStream<v1::ReceiveMessagesRequest, v1::ReceivedMessage>(
-      {kName, "ReceiveMessages"}, std::bind_front(&QueueService::Receive, this), Outputs::kFree);
-}
-
-template <typename Request>
-void QueueService::AnswerMessage(const CallContext& caller, const Request& request,
-                                 const Reply<v1::QueuedMessage>& reply, MessageCall call) {
-  AnswerFrom<QueuedMessage, v1::QueuedMessage>(
-      *sessions_, caller.scope, request.session_id(), reply, std::move(call),
-      [](const QueuedMessage& message, v1::QueuedMessage& response) {
-        tracker::Fill(message, response);
-      });
+  server.ServeHeld("AddMessage", this, &QueueService::Add, Outputs::kFree);
+  server.ServeHeld("GetMessage", this, &QueueService::Get, Outputs::kFree);
+  server.ServeHeld("ListMessages", this, &QueueService::List, Outputs::kFree);
+  server.ServeHeld("EditMessage", this, &QueueService::Edit, Outputs::kFree);
+  server.ServeHeld("MoveMessage", this, &QueueService::Move, Outputs::kFree);
+  server.ServeHeld("PopMessage", this, &QueueService::Pop, Outputs::kFree);
+  server.ServeHeld("DeleteMessage", this, &QueueService::Delete, Outputs::kFree);
+  server.ServeHeld("ClearMessages", this, &QueueService::Clear, Outputs::kFree);
+  server.ServeHeld("GetQueueStatus", this, &QueueService::GetStatus, Outputs::kFree);
+  server.ServeHeld("ConfigureQueue", this, &QueueService::Configure, Outputs::kFree);
+  server.ServeHeld("PauseQueue", this, &QueueService::Pause, Outputs::kFree);
+  server.ServeHeld("ResumeQueue", this, &QueueService::Resume, Outputs::kFree);
+  server.ServeHeld("StopTurn", this, &QueueService::Stop, Outputs::kFree);
+  server.ServeHeld("StartTurn", this, &QueueService::Start, Outputs::kFree);
+  server.ServeHeld("FinishTurn", this, &QueueService::Finish, Outputs::kFree);
+  server.ServeStream("ReceiveMessages", this, &QueueService::Receive, Outputs::kFree);
 }
 
 template <typename Request>
 void QueueService::AnswerStatus(const CallContext& caller, const Request& request,
                                 const Reply<v1::QueueStatus>& reply,
                                 std::function<absl::Status(Session&, absl::Time now)> call) {
-  AnswerFrom<v1::QueueStatus, v1::QueueStatus>(
-      *sessions_, caller.scope, request.session_id(), reply,
-      [call = std::move(call)](Session& session,
-                               absl::Time now) -> absl::StatusOr<v1::QueueStatus> {
-        RETURN_IF_ERROR(call(session, now));
-        return StatusOf(session);
-      },
-      [](const v1::QueueStatus& status, v1::QueueStatus& response) { response = status; });
+  AnswerFrom(*sessions_, caller, request, reply,
+             [call = std::move(call)](Session& session,
+                                      absl::Time now) -> absl::StatusOr<v1::QueueStatus> {
+               RETURN_IF_ERROR(call(session, now));
+               return StatusOf(session);
+             });
 }
 
 void QueueService::Add(const CallContext& caller, const v1::AddMessageRequest& request,
                        const Reply<v1::QueuedMessage>& reply) {
   const auto by = sessions_->GetActing(caller.scope, request.by_session_id());
   if (!by.ok()) return reply->Fail(by.status());
-  AnswerMessage(caller, request, reply,
-                [this, message = RequestFrom(caller, request), at_once = request.now(), by = *by](
-                    Session& session, absl::Time now) -> absl::StatusOr<QueuedMessage> {
-                  if (by.has_value()) RETURN_IF_ERROR(CheckWrites(*by, session.metadata()));
-                  return at_once ? session.SendNow(message, now) : session.AddMessage(message, now);
-                });
+  AnswerFrom(*sessions_, caller, request, reply,
+             [this, message = RequestFrom(caller, request), at_once = request.now(), by = *by](
+                 Session& session, absl::Time now) -> absl::StatusOr<QueuedMessage> {
+               if (by.has_value()) RETURN_IF_ERROR(CheckWrites(*by, session.metadata()));
+               return at_once ? session.SendNow(message, now) : session.AddMessage(message, now);
+             });
 }
 
 // The session that gets a message acts on it by its own rules.
@@ -117,65 +97,60 @@ absl::Status QueueService::CheckWrites(const SessionMetadata& by, const SessionM
 
 void QueueService::Get(const CallContext& caller, const v1::GetMessageRequest& request,
                        const Reply<v1::QueuedMessage>& reply) {
-  AnswerMessage(caller, request, reply, [id = request.message_id()](Session& session, absl::Time) {
-    return session.GetMessage(id);
-  });
+  AnswerFrom(
+      *sessions_, caller, request, reply,
+      [id = request.message_id()](Session& session, absl::Time) { return session.GetMessage(id); });
 }
 
 void QueueService::List(const CallContext& caller, const v1::ListMessagesRequest& request,
                         const Reply<v1::ListMessagesResponse>& reply) {
-  AnswerFrom<std::vector<QueuedMessage>, v1::ListMessagesResponse>(
-      *sessions_, caller.scope, request.session_id(), reply,
-      [](Session& session, absl::Time) -> absl::StatusOr<std::vector<QueuedMessage>> {
-        return session.ListMessages();
-      },
-      [](const auto& messages, auto& response) { tracker::Fill(messages, response); });
+  AnswerFrom(*sessions_, caller, request, reply,
+             [](Session& session, absl::Time) -> absl::StatusOr<std::vector<QueuedMessage>> {
+               return session.ListMessages();
+             });
 }
 
 void QueueService::Edit(const CallContext& caller, const v1::EditMessageRequest& request,
                         const Reply<v1::QueuedMessage>& reply) {
-  AnswerMessage(caller, request, reply,
-                [id = request.message_id(), message = RequestFrom(request)](
-                    Session& session, absl::Time) { return session.EditMessage(id, message); });
+  AnswerFrom(*sessions_, caller, request, reply,
+             [id = request.message_id(), message = RequestFrom(request)](
+                 Session& session, absl::Time) { return session.EditMessage(id, message); });
 }
 
 void QueueService::Move(const CallContext& caller, const v1::MoveMessageRequest& request,
                         const Reply<v1::ListMessagesResponse>& reply) {
-  AnswerFrom<std::vector<QueuedMessage>, v1::ListMessagesResponse>(
-      *sessions_, caller.scope, request.session_id(), reply,
-      [id = request.message_id(), position = request.position()](
-          Session& session, absl::Time) -> absl::StatusOr<std::vector<QueuedMessage>> {
-        RETURN_IF_ERROR(session.MoveMessage(id, position));
-        return session.ListMessages();
-      },
-      [](const auto& messages, auto& response) { tracker::Fill(messages, response); });
+  AnswerFrom(*sessions_, caller, request, reply,
+             [id = request.message_id(), position = request.position()](
+                 Session& session, absl::Time) -> absl::StatusOr<std::vector<QueuedMessage>> {
+               RETURN_IF_ERROR(session.MoveMessage(id, position));
+               return session.ListMessages();
+             });
 }
 
 void QueueService::Pop(const CallContext& caller, const v1::PopMessageRequest& request,
                        const Reply<v1::QueuedMessage>& reply) {
-  AnswerMessage(caller, request, reply,
-                [](Session& session, absl::Time) { return session.PopMessage(); });
+  AnswerFrom(*sessions_, caller, request, reply,
+             [](Session& session, absl::Time) { return session.PopMessage(); });
 }
 
 void QueueService::Delete(const CallContext& caller, const v1::DeleteMessageRequest& request,
                           const Reply<v1::DeleteMessageResponse>& reply) {
-  AnswerFrom<std::monostate, v1::DeleteMessageResponse>(
-      *sessions_, caller.scope, request.session_id(), reply,
-      [id = request.message_id()](Session& session, absl::Time) -> absl::StatusOr<std::monostate> {
-        RETURN_IF_ERROR(session.DeleteMessage(id));
-        return std::monostate();
-      },
-      [](const auto&, auto&) {});
+  AnswerFrom(*sessions_, caller, request, reply,
+             [id = request.message_id()](Session& session,
+                                         absl::Time) -> absl::StatusOr<v1::DeleteMessageResponse> {
+               RETURN_IF_ERROR(session.DeleteMessage(id));
+               return v1::DeleteMessageResponse();
+             });
 }
 
 void QueueService::Clear(const CallContext& caller, const v1::ClearMessagesRequest& request,
                          const Reply<v1::ClearMessagesResponse>& reply) {
-  AnswerFrom<size_t, v1::ClearMessagesResponse>(
-      *sessions_, caller.scope, request.session_id(), reply,
-      [](Session& session, absl::Time) -> absl::StatusOr<size_t> { return session.ClearQueue(); },
-      [](size_t deleted, v1::ClearMessagesResponse& response) {
-        response.set_deleted(static_cast<int32_t>(deleted));
-      });
+  AnswerFrom(*sessions_, caller, request, reply,
+             [](Session& session, absl::Time) -> absl::StatusOr<v1::ClearMessagesResponse> {
+               v1::ClearMessagesResponse response;
+               response.set_deleted(static_cast<int32_t>(session.ClearQueue()));
+               return response;
+             });
 }
 
 void QueueService::GetStatus(const CallContext& caller, const v1::GetQueueStatusRequest& request,
@@ -277,26 +252,22 @@ absl::StatusOr<std::string> QueueService::BeginTurn(Session& session, const Mess
 
 void QueueService::Start(const CallContext& caller, const v1::StartTurnRequest& request,
                          const Reply<v1::StartTurnResponse>& reply) {
-  AnswerFrom<v1::StartTurnResponse, v1::StartTurnResponse>(
-      *sessions_, caller.scope, request.session_id(), reply,
-      [this, request, client_id = caller.client_id](
-          Session& session, absl::Time now) -> absl::StatusOr<v1::StartTurnResponse> {
-        RETURN_IF_ERROR(CheckLease(session, request.lease()));
-        std::string turn_id = request.turn_id();
-        if (turn_id.empty()) {
-          const MessageRequest prompt = RequestFrom(request.prompt(), client_id);
-          ASSIGN_OR_RETURN(turn_id, BeginTurn(session, prompt, now));
-        }
-        ASSIGN_OR_RETURN(const Turn turn, session.StartTurn(turn_id, now));
-        v1::StartTurnResponse started;
-        started.set_turn_id(turn_id);
-        started.set_seq(session.SeqOfPrompt(turn.prompt.id));
-        started.set_next_iteration(session.recorded_answer().iteration() + 1);
-        return started;
-      },
-      [](const v1::StartTurnResponse& started, v1::StartTurnResponse& response) {
-        response = started;
-      });
+  AnswerFrom(*sessions_, caller, request, reply,
+             [this, request, client_id = caller.client_id](
+                 Session& session, absl::Time now) -> absl::StatusOr<v1::StartTurnResponse> {
+               RETURN_IF_ERROR(CheckLease(session, request.lease()));
+               std::string turn_id = request.turn_id();
+               if (turn_id.empty()) {
+                 const MessageRequest prompt = RequestFrom(request.prompt(), client_id);
+                 ASSIGN_OR_RETURN(turn_id, BeginTurn(session, prompt, now));
+               }
+               ASSIGN_OR_RETURN(const Turn turn, session.StartTurn(turn_id, now));
+               v1::StartTurnResponse started;
+               started.set_turn_id(turn_id);
+               started.set_seq(session.SeqOfPrompt(turn.prompt.id));
+               started.set_next_iteration(session.recorded_answer().iteration() + 1);
+               return started;
+             });
 }
 
 void QueueService::Finish(const CallContext& caller, const v1::FinishTurnRequest& request,

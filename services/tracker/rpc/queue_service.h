@@ -32,51 +32,27 @@ class QueueService {
   void ServeOn(AsyncServer& server);
 
  private:
-  template <typename Response>
-  using Reply = std::shared_ptr<DeferredReply<Response>>;
+  HeldMethod<v1::AddMessageRequest, v1::QueuedMessage> Add;
+  HeldMethod<v1::GetMessageRequest, v1::QueuedMessage> Get;
+  HeldMethod<v1::ListMessagesRequest, v1::ListMessagesResponse> List;
+  HeldMethod<v1::EditMessageRequest, v1::QueuedMessage> Edit;
+  HeldMethod<v1::MoveMessageRequest, v1::ListMessagesResponse> Move;
+  HeldMethod<v1::PopMessageRequest, v1::QueuedMessage> Pop;
+  HeldMethod<v1::DeleteMessageRequest, v1::DeleteMessageResponse> Delete;
+  HeldMethod<v1::ClearMessagesRequest, v1::ClearMessagesResponse> Clear;
 
-  void Add(const CallContext& caller, const v1::AddMessageRequest& request,
-           const Reply<v1::QueuedMessage>& reply);
-  void Get(const CallContext& caller, const v1::GetMessageRequest& request,
-           const Reply<v1::QueuedMessage>& reply);
-  void List(const CallContext& caller, const v1::ListMessagesRequest& request,
-            const Reply<v1::ListMessagesResponse>& reply);
-  void Edit(const CallContext& caller, const v1::EditMessageRequest& request,
-            const Reply<v1::QueuedMessage>& reply);
-  void Move(const CallContext& caller, const v1::MoveMessageRequest& request,
-            const Reply<v1::ListMessagesResponse>& reply);
-  void Pop(const CallContext& caller, const v1::PopMessageRequest& request,
-           const Reply<v1::QueuedMessage>& reply);
-  void Delete(const CallContext& caller, const v1::DeleteMessageRequest& request,
-              const Reply<v1::DeleteMessageResponse>& reply);
-  void Clear(const CallContext& caller, const v1::ClearMessagesRequest& request,
-             const Reply<v1::ClearMessagesResponse>& reply);
-
-  void GetStatus(const CallContext& caller, const v1::GetQueueStatusRequest& request,
-                 const Reply<v1::QueueStatus>& reply);
-  void Configure(const CallContext& caller, const v1::ConfigureQueueRequest& request,
-                 const Reply<v1::QueueStatus>& reply);
-  void Pause(const CallContext& caller, const v1::PauseQueueRequest& request,
-             const Reply<v1::QueueStatus>& reply);
-  void Resume(const CallContext& caller, const v1::ResumeQueueRequest& request,
-              const Reply<v1::QueueStatus>& reply);
-  void Stop(const CallContext& caller, const v1::StopTurnRequest& request,
-            const Reply<v1::QueueStatus>& reply);
+  HeldMethod<v1::GetQueueStatusRequest, v1::QueueStatus> GetStatus;
+  HeldMethod<v1::ConfigureQueueRequest, v1::QueueStatus> Configure;
+  HeldMethod<v1::PauseQueueRequest, v1::QueueStatus> Pause;
+  HeldMethod<v1::ResumeQueueRequest, v1::QueueStatus> Resume;
+  HeldMethod<v1::StopTurnRequest, v1::QueueStatus> Stop;
 
   absl::Status CheckLease(Session& session, int64_t lease);
   absl::Status CheckWrites(const SessionMetadata& by, const SessionMetadata& to);
-  void Receive(const CallContext& caller, const v1::ReceiveMessagesRequest& request,
-               const std::shared_ptr<ReceiveStream::Stream>& stream);
-  void Start(const CallContext& caller, const v1::StartTurnRequest& request,
-             const Reply<v1::StartTurnResponse>& reply);
-  void Finish(const CallContext& caller, const v1::FinishTurnRequest& request,
-              const Reply<v1::QueueStatus>& reply);
+  StreamMethod<v1::ReceiveMessagesRequest, v1::ReceivedMessage> Receive;
+  HeldMethod<v1::StartTurnRequest, v1::StartTurnResponse> Start;
+  HeldMethod<v1::FinishTurnRequest, v1::QueueStatus> Finish;
 
-  using MessageCall = SessionCaller::Call<QueuedMessage>;
-  // Answers with the message that `call` returns.
-  template <typename Request>
-  void AnswerMessage(const CallContext& caller, const Request& request,
-                     const Reply<v1::QueuedMessage>& reply, MessageCall call);
   // Answers with the queue's status after `call`.
   template <typename Request>
   void AnswerStatus(const CallContext& caller, const Request& request,

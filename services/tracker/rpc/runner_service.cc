@@ -39,28 +39,14 @@ RunnerService::RunnerService(Clock* clock, SessionCaller* sessions,
 }
 
 void RunnerService::ServeOn(AsyncServer& server) {
-  const auto unary = [&]<typename Request, typename Response>(
-                         const char* method, absl::Status (RunnerService::*handler)(
-                                                 const CallContext&, const Request&, Response&)) {
-    server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this),
-                                         Outputs::kFree);
-  };
-  const auto held = [&]<typename Request, typename Response>(
-                        const char* method, void (RunnerService::*handler)(
-                                                const CallContext&, const Request&,
-                                                const std::shared_ptr<DeferredReply<Response>>&)) {
-    server.ServeHeld<Request, Response>({kName, method}, std::bind_front(handler, this),
-                                        Outputs::kFree);
-  };
-  server.ServeStream<v1::ServeRequest, v1::Assignment>(
-      {kName, "Serve"}, std::bind_front(&RunnerService::Serve, this), Outputs::kFree);
-  held("SetAgentState", &RunnerService::SetState);
-  unary("ReleaseSession", &RunnerService::Release);
-  held("IssueSessionToken", &RunnerService::IssueToken);
-  unary("FindSessionTokens", &RunnerService::FindTokens);
-  unary("ListRunners", &RunnerService::List);
-  held("ControlAgent", &RunnerService::ControlAgent);
-  held("AnswerControl", &RunnerService::AnswerControl);
+  server.ServeStream("Serve", this, &RunnerService::Serve, Outputs::kFree);
+  server.ServeHeld("SetAgentState", this, &RunnerService::SetState, Outputs::kFree);
+  server.ServeUnary("ReleaseSession", this, &RunnerService::Release, Outputs::kFree);
+  server.ServeHeld("IssueSessionToken", this, &RunnerService::IssueToken, Outputs::kFree);
+  server.ServeUnary("FindSessionTokens", this, &RunnerService::FindTokens, Outputs::kFree);
+  server.ServeUnary("ListRunners", this, &RunnerService::List, Outputs::kFree);
+  server.ServeHeld("ControlAgent", this, &RunnerService::ControlAgent, Outputs::kFree);
+  server.ServeHeld("AnswerControl", this, &RunnerService::AnswerControl, Outputs::kFree);
 }
 
 void RunnerService::Drain() {
@@ -381,21 +367,19 @@ void RunnerService::SetState(const CallContext& caller, const v1::SetAgentStateR
                              const Reply<v1::AgentState>& reply) {
   const absl::StatusOr<AgentChange> change = ChangeFrom(request);
   if (!change.ok()) return reply->Fail(change.status());
-  AnswerFrom<AgentState, v1::AgentState>(
-      *sessions_, caller.scope, request.session_id(), reply,
-      [this, id = request.session_id(), lease = request.lease(), change = *change,
-       title = request.title()](Session& session,
-                                absl::Time now) mutable -> absl::StatusOr<AgentState> {
-        ASSIGN_OR_RETURN(change.runner_id, RunnerWith(id, lease));
-        if (!title.empty() && session.metadata().name.empty()) {
-          RETURN_IF_ERROR(session.Rename(title, now));
-        }
-        RETURN_IF_ERROR(session.SetAgentState(change, now));
-        MutexLock lock(&mutex_);
-        if (table_.RunnerOf(id) == *change.runner_id) table_.SetStatus(id, *change.status);
-        return session.metadata().agent;
-      },
-      [](const AgentState& agent, v1::AgentState& response) { Fill(agent, response); });
+  AnswerFrom(*sessions_, caller, request, reply,
+             [this, id = request.session_id(), lease = request.lease(), change = *change,
+              title = request.title()](Session& session,
+                                       absl::Time now) mutable -> absl::StatusOr<AgentState> {
+               ASSIGN_OR_RETURN(change.runner_id, RunnerWith(id, lease));
+               if (!title.empty() && session.metadata().name.empty()) {
+                 RETURN_IF_ERROR(session.Rename(title, now));
+               }
+               RETURN_IF_ERROR(session.SetAgentState(change, now));
+               MutexLock lock(&mutex_);
+               if (table_.RunnerOf(id) == *change.runner_id) table_.SetStatus(id, *change.status);
+               return session.metadata().agent;
+             });
 }
 
 absl::Status RunnerService::Release(const CallContext& caller,
@@ -420,19 +404,17 @@ absl::Status RunnerService::Release(const CallContext& caller,
 void RunnerService::IssueToken(const CallContext& caller,
                                const v1::IssueSessionTokenRequest& request,
                                const Reply<v1::IssueSessionTokenResponse>& reply) {
-  AnswerFrom<std::string, v1::IssueSessionTokenResponse>(
-      *sessions_, caller.scope, request.session_id(), reply,
+  AnswerFrom(
+      *sessions_, caller, request, reply,
       [this, id = request.session_id(), lease = request.lease()](
-          Session& session, absl::Time now) -> absl::StatusOr<std::string> {
+          Session& session, absl::Time now) -> absl::StatusOr<v1::IssueSessionTokenResponse> {
         ASSIGN_OR_RETURN(const std::string runner_id, RunnerWith(id, lease));
-        const std::string token = NewSessionToken();
-        const std::string hash = HashOfToken(token);
+        v1::IssueSessionTokenResponse response;
+        response.set_token(NewSessionToken());
+        const std::string hash = HashOfToken(response.token());
         RETURN_IF_ERROR(session.SetAgentState({.runner_id = runner_id, .token_hash = hash}, now));
         tokens_.Set(id, hash);
-        return token;
-      },
-      [](const std::string& token, v1::IssueSessionTokenResponse& response) {
-        response.set_token(token);
+        return response;
       });
 }
 
@@ -534,12 +516,10 @@ void RunnerService::AnswerControl(const CallContext& caller,
   if (!request.error_reason().empty() || !request.error_message().empty()) {
     return waiting->Fail(ControlFailed(request.error_reason(), request.error_message()));
   }
-  AnswerFrom<AgentState, v1::AgentState>(
-      *sessions_, ClientScope::All(), id, waiting,
-      [](Session& session, absl::Time) -> absl::StatusOr<AgentState> {
-        return session.metadata().agent;
-      },
-      [](const AgentState& agent, v1::AgentState& response) { Fill(agent, response); });
+  AnswerFrom(*sessions_, ClientScope::All(), id, waiting,
+             [](Session& session, absl::Time) -> absl::StatusOr<AgentState> {
+               return session.metadata().agent;
+             });
 }
 
 }  // namespace callslip::tracker

@@ -65,37 +65,27 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
   void OnDeleted(const std::string& session_id) override;
 
  private:
-  template <typename Response>
-  using Reply = std::shared_ptr<DeferredReply<Response>>;
   using RunnerStreamPtr = std::shared_ptr<RunnerStream>;
   // Sessions to announce to runners once the lock is released.
   using ToTell = std::vector<std::pair<RunnerStreamPtr, std::string>>;
   // What happens to the turn of a session that has lost its runner.
   enum class Turn { kGoesOn, kFails };
 
-  void Serve(const CallContext& caller, const v1::ServeRequest& request,
-             const std::shared_ptr<RunnerStream::Stream>& stream);
+  StreamMethod<v1::ServeRequest, v1::Assignment> Serve;
   absl::Status Connect(const ClientScope& clients, const v1::ServeRequest& request,
                        const RunnerStreamPtr& stream);
   void Left(const std::string& runner_id, const std::weak_ptr<RunnerStream>& stream);
 
-  void SetState(const CallContext& caller, const v1::SetAgentStateRequest& request,
-                const Reply<v1::AgentState>& reply);
-  absl::Status Release(const CallContext& caller, const v1::ReleaseSessionRequest& request,
-                       v1::ReleaseSessionResponse& response);
-  void IssueToken(const CallContext& caller, const v1::IssueSessionTokenRequest& request,
-                  const Reply<v1::IssueSessionTokenResponse>& reply);
-  absl::Status FindTokens(const CallContext& caller, const v1::FindSessionTokensRequest& request,
-                          v1::FindSessionTokensResponse& response);
-  absl::Status List(const CallContext& caller, const v1::ListRunnersRequest& request,
-                    v1::ListRunnersResponse& response);
+  HeldMethod<v1::SetAgentStateRequest, v1::AgentState> SetState;
+  UnaryMethod<v1::ReleaseSessionRequest, v1::ReleaseSessionResponse> Release;
+  HeldMethod<v1::IssueSessionTokenRequest, v1::IssueSessionTokenResponse> IssueToken;
+  UnaryMethod<v1::FindSessionTokensRequest, v1::FindSessionTokensResponse> FindTokens;
+  UnaryMethod<v1::ListRunnersRequest, v1::ListRunnersResponse> List;
 
-  void ControlAgent(const CallContext& caller, const v1::ControlAgentRequest& request,
-                    const Reply<v1::AgentState>& reply);
+  HeldMethod<v1::ControlAgentRequest, v1::AgentState> ControlAgent;
   void BeginControl(const SessionMetadata& session, const v1::AgentControl& control,
                     const Reply<v1::AgentState>& reply);
-  void AnswerControl(const CallContext& caller, const v1::AnswerControlRequest& request,
-                     const Reply<v1::AnswerControlResponse>& reply);
+  HeldMethod<v1::AnswerControlRequest, v1::AnswerControlResponse> AnswerControl;
 
   // The runner that has the session with that lease. NotAssigned, RunnerAway.
   absl::StatusOr<std::string> RunnerWith(const std::string& session_id, int64_t lease);

@@ -182,6 +182,11 @@ void Fill(const ImageRef& image, v1::ImageRef& message) {
   message.set_mime_type(image.mime_type);
 }
 
+void Fill(const Image& image, v1::GetImageResponse& message) {
+  Fill(image.ref, *message.mutable_image());
+  message.set_data(image.data);
+}
+
 void Fill(const AgentState& agent, v1::AgentState& message) {
   message.set_status(ToProto(agent.status));
   message.set_reason(agent.reason);

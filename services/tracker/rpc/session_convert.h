@@ -7,6 +7,7 @@
 #include "callslip/tracker/v1/session.pb.h"
 #include "callslip/tracker/v1/session_service.pb.h"
 #include "tracker/domain/session/agent_state.h"
+#include "tracker/domain/session/image.h"
 #include "tracker/domain/session/message_queue.h"
 #include "tracker/domain/session/permissions.h"
 #include "tracker/domain/session/queue_delivery.h"
@@ -23,6 +24,7 @@ namespace callslip::tracker {
 
 void Fill(const SessionMetadata& session, v1::Session& message);
 void Fill(const ImageRef& image, v1::ImageRef& message);
+void Fill(const Image& image, v1::GetImageResponse& message);
 void Fill(const AgentState& agent, v1::AgentState& message);
 void Fill(const SessionEvent& event, v1::SessionEvent& message);
 void Fill(const EventPage& page, v1::ReadEventsResponse& message);

@@ -25,6 +25,12 @@
 namespace callslip::tracker {
 namespace {
 
+// What moving a player gave.
+struct Moved {
+  PlayerPlace place;
+  std::vector<EventPtr> events;
+};
+
 // The maximum number of events in one call.
 constexpr int kMaxAppendedEvents = 1000;
 
@@ -35,10 +41,10 @@ void Fill(const PlayerPlace& place, v1::Player& message) {
   message.set_length(place.length);
 }
 
-struct Appended {
-  int64_t first_seq = 0;
-  int64_t last_seq = 0;
-};
+void Fill(const Moved& moved, v1::MovePlayerResponse& message) {
+  Fill(moved.place, *message.mutable_player());
+  for (const EventPtr& event : moved.events) tracker::Fill(*event, *message.add_events());
+}
 
 absl::StatusOr<std::vector<NewEvent>> EventsFrom(const v1::AppendEventsRequest& request) {
   if (request.events().empty() || request.events_size() > kMaxAppendedEvents) {
@@ -51,12 +57,6 @@ absl::StatusOr<std::vector<NewEvent>> EventsFrom(const v1::AppendEventsRequest& 
     events.emplace_back(std::move(event));
   }
   return events;
-}
-
-absl::StatusOr<Appended> Record(const std::vector<NewEvent>& events, Session& session,
-                                absl::Time now) {
-  ASSIGN_OR_RETURN(const std::vector<EventPtr> recorded, session.RecordAll(events, now));
-  return Appended{recorded.front()->seq, recorded.back()->seq};
 }
 
 absl::StatusOr<PlayerMove> MoveFrom(const v1::MovePlayerRequest& request) {
@@ -87,65 +87,33 @@ const PermissionRequest* Find(const std::vector<PermissionRequest>& open, const 
   return found == open.end() ? nullptr : &*found;
 }
 
-void Fill(const std::vector<v1::Permission>& permissions, v1::ListPermissionsResponse& message) {
-  for (const v1::Permission& permission : permissions) *message.add_permissions() = permission;
-}
-
-std::vector<v1::Permission> OpenPermissions(Session& session) {
-  std::vector<v1::Permission> open;
-  for (const PermissionRequest& request : session.Snapshot().permissions) {
-    tracker::Fill(request, open.emplace_back());
-  }
-  return open;
-}
-
 }  // namespace
 
 // Answers of sessions are on disk before they are sent; only answers that create commands wait for
 // the gate.
 void SessionService::ServeOn(AsyncServer& server) {
-  const auto unary = [&]<typename Request, typename Response>(
-                         const char* method, absl::Status (SessionService::*handler)(
-                                                 const CallContext&, const Request&, Response&)) {
-    server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this),
-                                         Outputs::kFree);
-  };
-  const auto held = [&]<typename Request, typename Response>(
-                        const char* method, void (SessionService::*handler)(
-                                                const CallContext&, const Request&,
-                                                const std::shared_ptr<DeferredReply<Response>>&)) {
-    server.ServeHeld<Request, Response>({kName, method}, std::bind_front(handler, this),
-                                        Outputs::kFree);
-  };
-  const auto stream = [&]<typename Request, typename Response>(
-                          const char* method, void (SessionService::*handler)(
-                                                  const CallContext&, const Request&,
-                                                  const std::shared_ptr<ServerStream<Response>>&)) {
-    server.ServeStream<Request, Response>({kName, method}, std::bind_front(handler, this),
-                                          Outputs::kFree);
-  };
-  unary("ListSessions", &SessionService::List);
-  unary("OpenPlayer", &SessionService::OpenPlayer);
-  unary("ClosePlayer", &SessionService::ClosePlayer);
-  held("GetSession", &SessionService::Get);
-  held("CreateSession", &SessionService::Create);
-  held("UpdateSession", &SessionService::Update);
-  held("EndSession", &SessionService::EndSession);
-  held("ResumeSession", &SessionService::Resume);
-  held("DeleteSession", &SessionService::Delete);
-  held("AppendEvents", &SessionService::Append);
-  held("ReadEvents", &SessionService::Read);
-  held("MovePlayer", &SessionService::Move);
-  held("AddAgentText", &SessionService::AddText);
-  held("AskPermission", &SessionService::Ask);
-  held("AnswerPermission", &SessionService::AnswerPermission);
-  held("ListPermissions", &SessionService::ListPermissions);
-  held("CancelPermissions", &SessionService::CancelPermissions);
-  held("PutImage", &SessionService::PutImage);
-  held("GetImage", &SessionService::GetImage);
-  stream("WatchSession", &SessionService::Watch);
-  stream("WatchSessions", &SessionService::WatchAll);
-  stream("Play", &SessionService::Play);
+  server.ServeUnary("ListSessions", this, &SessionService::List, Outputs::kFree);
+  server.ServeUnary("OpenPlayer", this, &SessionService::OpenPlayer, Outputs::kFree);
+  server.ServeUnary("ClosePlayer", this, &SessionService::ClosePlayer, Outputs::kFree);
+  server.ServeHeld("GetSession", this, &SessionService::Get, Outputs::kFree);
+  server.ServeHeld("CreateSession", this, &SessionService::Create, Outputs::kFree);
+  server.ServeHeld("UpdateSession", this, &SessionService::Update, Outputs::kFree);
+  server.ServeHeld("EndSession", this, &SessionService::EndSession, Outputs::kFree);
+  server.ServeHeld("ResumeSession", this, &SessionService::Resume, Outputs::kFree);
+  server.ServeHeld("DeleteSession", this, &SessionService::Delete, Outputs::kFree);
+  server.ServeHeld("AppendEvents", this, &SessionService::Append, Outputs::kFree);
+  server.ServeHeld("ReadEvents", this, &SessionService::Read, Outputs::kFree);
+  server.ServeHeld("MovePlayer", this, &SessionService::Move, Outputs::kFree);
+  server.ServeHeld("AddAgentText", this, &SessionService::AddText, Outputs::kFree);
+  server.ServeHeld("AskPermission", this, &SessionService::Ask, Outputs::kFree);
+  server.ServeHeld("AnswerPermission", this, &SessionService::AnswerPermission, Outputs::kFree);
+  server.ServeHeld("ListPermissions", this, &SessionService::ListPermissions, Outputs::kFree);
+  server.ServeHeld("CancelPermissions", this, &SessionService::CancelPermissions, Outputs::kFree);
+  server.ServeHeld("PutImage", this, &SessionService::PutImage, Outputs::kFree);
+  server.ServeHeld("GetImage", this, &SessionService::GetImage, Outputs::kFree);
+  server.ServeStream("WatchSession", this, &SessionService::Watch, Outputs::kFree);
+  server.ServeStream("WatchSessions", this, &SessionService::WatchAll, Outputs::kFree);
+  server.ServeStream("Play", this, &SessionService::Play, Outputs::kFree);
 }
 
 void SessionService::Get(const CallContext& caller, const v1::GetSessionRequest& request,
@@ -228,16 +196,12 @@ void SessionService::Create(const CallContext& caller, const v1::CreateSessionRe
 void SessionService::Change(const ClientScope& clients, const std::string& session_id,
                             const Reply<v1::Session>& reply,
                             std::function<absl::Status(Session&, absl::Time now)> change) {
-  AnswerFrom<SessionMetadata, v1::Session>(
-      *sessions_, clients, session_id, reply,
-      [change = std::move(change)](Session& session,
-                                   absl::Time now) -> absl::StatusOr<SessionMetadata> {
-        RETURN_IF_ERROR(change(session, now));
-        return session.Snapshot().metadata;
-      },
-      [](const SessionMetadata& session, v1::Session& response) {
-        tracker::Fill(session, response);
-      });
+  AnswerFrom(*sessions_, clients, session_id, reply,
+             [change = std::move(change)](Session& session,
+                                          absl::Time now) -> absl::StatusOr<SessionMetadata> {
+               RETURN_IF_ERROR(change(session, now));
+               return session.Snapshot().metadata;
+             });
 }
 
 void SessionService::Update(const CallContext& caller, const v1::UpdateSessionRequest& request,
@@ -293,27 +257,24 @@ void SessionService::Append(const CallContext& caller, const v1::AppendEventsReq
   if (!events.ok()) return reply->Fail(events.status());
   const absl::Status room = sessions_->CheckRoom(caller.scope, request.session_id());
   if (!room.ok()) return reply->Fail(room);
-  AnswerFrom<Appended, v1::AppendEventsResponse>(
-      *sessions_, caller.scope, request.session_id(), reply,
-      [this, events = *std::move(events), lease = request.lease()](
-          Session& session, absl::Time now) -> absl::StatusOr<Appended> {
-        RETURN_IF_ERROR(CheckLease(session, lease));
-        return Record(events, session, now);
-      },
-      [](const Appended& appended, v1::AppendEventsResponse& response) {
-        response.set_first_seq(appended.first_seq);
-        response.set_last_seq(appended.last_seq);
-      });
+  AnswerFrom(*sessions_, caller, request, reply,
+             [this, events = *std::move(events), lease = request.lease()](
+                 Session& session, absl::Time now) -> absl::StatusOr<v1::AppendEventsResponse> {
+               RETURN_IF_ERROR(CheckLease(session, lease));
+               ASSIGN_OR_RETURN(const std::vector<EventPtr> recorded,
+                                session.RecordAll(events, now));
+               v1::AppendEventsResponse response;
+               response.set_first_seq(recorded.front()->seq);
+               response.set_last_seq(recorded.back()->seq);
+               return response;
+             });
 }
 
 void SessionService::Read(const CallContext& caller, const v1::ReadEventsRequest& request,
                           const Reply<v1::ReadEventsResponse>& reply) {
-  AnswerFrom<EventPage, v1::ReadEventsResponse>(
-      *sessions_, caller.scope, request.session_id(), reply,
-      [query = QueryFrom(request)](Session& session, absl::Time) { return session.Read(query); },
-      [](const EventPage& page, v1::ReadEventsResponse& response) {
-        tracker::Fill(page, response);
-      });
+  AnswerFrom(
+      *sessions_, caller, request, reply,
+      [query = QueryFrom(request)](Session& session, absl::Time) { return session.Read(query); });
 }
 
 absl::Status SessionService::OpenPlayer(const CallContext& caller,
@@ -341,48 +302,34 @@ void SessionService::Move(const CallContext& caller, const v1::MovePlayerRequest
   const absl::StatusOr<PlayerPlace> known =
       players_.Get(client_id, request.player_id(), clock_->Now());
   if (!known.ok()) return reply->Fail(known.status());
-  struct Moved {
-    PlayerPlace place;
-    std::vector<EventPtr> events;
-  };
-  AnswerFrom<Moved, v1::MovePlayerResponse>(
-      *sessions_, caller.scope, known->session_id, reply,
-      [this, client_id, player_id = request.player_id(), move = *move](
-          Session& session, absl::Time now) -> absl::StatusOr<Moved> {
-        // Read its position again: the steps of one player run one after another here.
-        Moved moved;
-        ASSIGN_OR_RETURN(moved.place, players_.Get(client_id, player_id, now));
-        ASSIGN_OR_RETURN(moved.events, MovePlayer(session, move, moved.place));
-        players_.SetPosition(player_id, moved.place.position, now);
-        return moved;
-      },
-      [](const Moved& moved, v1::MovePlayerResponse& response) {
-        Fill(moved.place, *response.mutable_player());
-        for (const EventPtr& event : moved.events) tracker::Fill(*event, *response.add_events());
-      });
+  AnswerFrom(*sessions_, caller.scope, known->session_id, reply,
+             [this, client_id, player_id = request.player_id(), move = *move](
+                 Session& session, absl::Time now) -> absl::StatusOr<Moved> {
+               // Read its position again: the steps of one player run one after another here.
+               Moved moved;
+               ASSIGN_OR_RETURN(moved.place, players_.Get(client_id, player_id, now));
+               ASSIGN_OR_RETURN(moved.events, MovePlayer(session, move, moved.place));
+               players_.SetPosition(player_id, moved.place.position, now);
+               return moved;
+             });
 }
 
 void SessionService::PutImage(const CallContext& caller, const v1::PutImageRequest& request,
                               const Reply<v1::ImageRef>& reply) {
   const absl::Status room = sessions_->CheckRoom(caller.scope, request.session_id());
   if (!room.ok()) return reply->Fail(room);
-  AnswerFrom<ImageRef, v1::ImageRef>(
-      *sessions_, caller.scope, request.session_id(), reply,
+  AnswerFrom(
+      *sessions_, caller, request, reply,
       [image = std::make_shared<const v1::PutImageRequest>(request)](Session& session, absl::Time) {
         return session.PutImage(image->data(), image->name());
-      },
-      [](const ImageRef& image, v1::ImageRef& response) { tracker::Fill(image, response); });
+      });
 }
 
 void SessionService::GetImage(const CallContext& caller, const v1::GetImageRequest& request,
                               const Reply<v1::GetImageResponse>& reply) {
-  AnswerFrom<Image, v1::GetImageResponse>(
-      *sessions_, caller.scope, request.session_id(), reply,
-      [id = request.image_id()](Session& session, absl::Time) { return session.GetImage(id); },
-      [](const Image& image, v1::GetImageResponse& response) {
-        tracker::Fill(image.ref, *response.mutable_image());
-        response.set_data(image.data);
-      });
+  AnswerFrom(
+      *sessions_, caller, request, reply,
+      [id = request.image_id()](Session& session, absl::Time) { return session.GetImage(id); });
 }
 
 void SessionService::Watch(const CallContext& caller, const v1::WatchSessionRequest& request,
@@ -547,51 +494,51 @@ void SessionService::AnswerPermission(const CallContext& caller,
                           .option_id = request.option_id(),
                           .answered_by = caller.client_id,
                           .decided_by = by->has_value() ? kByAgent : request.decided_by()};
-  AnswerFrom<v1::Permission, v1::Permission>(
-      *sessions_, caller.scope, request.session_id(), reply,
-      [answer = std::move(answer), by = *by](Session& session,
-                                             absl::Time now) -> absl::StatusOr<v1::Permission> {
-        if (by.has_value()) RETURN_IF_ERROR(CheckControls(*by, session.metadata()));
-        const std::vector<PermissionRequest> open = session.Snapshot().permissions;
-        RETURN_IF_ERROR(session.AnswerPermission(answer, now));
-        v1::Permission permission;
-        if (const auto* asked = Find(open, answer.request_id)) tracker::Fill(*asked, permission);
-        tracker::Fill(answer, permission);
-        return permission;
-      },
-      [](const v1::Permission& permission, v1::Permission& response) { response = permission; });
+  AnswerFrom(*sessions_, caller, request, reply,
+             [answer = std::move(answer), by = *by](
+                 Session& session, absl::Time now) -> absl::StatusOr<v1::Permission> {
+               if (by.has_value()) RETURN_IF_ERROR(CheckControls(*by, session.metadata()));
+               const std::vector<PermissionRequest> open = session.Snapshot().permissions;
+               RETURN_IF_ERROR(session.AnswerPermission(answer, now));
+               v1::Permission permission;
+               const PermissionRequest* asked = Find(open, answer.request_id);
+               if (asked != nullptr) tracker::Fill(*asked, permission);
+               tracker::Fill(answer, permission);
+               return permission;
+             });
 }
 
 void SessionService::ListPermissions(const CallContext& caller,
                                      const v1::ListPermissionsRequest& request,
                                      const Reply<v1::ListPermissionsResponse>& reply) {
-  AnswerFrom<std::vector<v1::Permission>, v1::ListPermissionsResponse>(
-      *sessions_, caller.scope, request.session_id(), reply,
-      [](Session& session, absl::Time) -> absl::StatusOr<std::vector<v1::Permission>> {
-        return OpenPermissions(session);
-      },
-      [](const auto& permissions, auto& response) { Fill(permissions, response); });
+  AnswerFrom(*sessions_, caller, request, reply,
+             [](Session& session, absl::Time) -> absl::StatusOr<v1::ListPermissionsResponse> {
+               v1::ListPermissionsResponse response;
+               for (const PermissionRequest& open : session.Snapshot().permissions) {
+                 tracker::Fill(open, *response.add_permissions());
+               }
+               return response;
+             });
 }
 
 void SessionService::CancelPermissions(const CallContext& caller,
                                        const v1::CancelPermissionsRequest& request,
                                        const Reply<v1::ListPermissionsResponse>& reply) {
-  AnswerFrom<std::vector<v1::Permission>, v1::ListPermissionsResponse>(
-      *sessions_, caller.scope, request.session_id(), reply,
-      [this, id = request.permission_id(), lease = request.lease()](
-          Session& session, absl::Time now) -> absl::StatusOr<std::vector<v1::Permission>> {
-        RETURN_IF_ERROR(CheckLease(session, lease));
-        std::vector<v1::Permission> open = OpenPermissions(session);
-        if (id.empty()) {
-          RETURN_IF_ERROR(session.CancelPermissions(now).status());
-        } else {
-          std::erase_if(open, [&](const auto& each) { return each.permission_id() != id; });
-          RETURN_IF_ERROR(session.CancelPermission(id, now));
-        }
-        for (v1::Permission& permission : open) permission.set_cancelled(true);
-        return open;
-      },
-      [](const auto& permissions, auto& response) { Fill(permissions, response); });
+  AnswerFrom(*sessions_, caller, request, reply,
+             [this, id = request.permission_id(), lease = request.lease()](
+                 Session& session, absl::Time now) -> absl::StatusOr<v1::ListPermissionsResponse> {
+               RETURN_IF_ERROR(CheckLease(session, lease));
+               v1::ListPermissionsResponse response;
+               for (const PermissionRequest& open : session.Snapshot().permissions) {
+                 if (!id.empty() && open.id != id) continue;
+                 v1::Permission& permission = *response.add_permissions();
+                 tracker::Fill(open, permission);
+                 permission.set_cancelled(true);
+               }
+               RETURN_IF_ERROR(id.empty() ? session.CancelPermissions(now).status()
+                                          : session.CancelPermission(id, now));
+               return response;
+             });
 }
 
 }  // namespace callslip::tracker

@@ -46,61 +46,37 @@ class SessionService {
 
  private:
   template <typename Response>
-  using Reply = std::shared_ptr<DeferredReply<Response>>;
-  template <typename Response>
   using Stream = std::shared_ptr<ServerStream<Response>>;
 
-  absl::Status List(const CallContext& caller, const v1::ListSessionsRequest& request,
-                    v1::ListSessionsResponse& response);
-  absl::Status OpenPlayer(const CallContext& caller, const v1::OpenPlayerRequest& request,
-                          v1::Player& response);
-  absl::Status ClosePlayer(const CallContext& caller, const v1::ClosePlayerRequest& request,
-                           v1::ClosePlayerResponse& response);
+  UnaryMethod<v1::ListSessionsRequest, v1::ListSessionsResponse> List;
+  UnaryMethod<v1::OpenPlayerRequest, v1::Player> OpenPlayer;
+  UnaryMethod<v1::ClosePlayerRequest, v1::ClosePlayerResponse> ClosePlayer;
 
-  void Get(const CallContext& caller, const v1::GetSessionRequest& request,
-           const Reply<v1::Session>& reply);
-  void Create(const CallContext& caller, const v1::CreateSessionRequest& request,
-              const Reply<v1::Session>& reply);
-  void Update(const CallContext& caller, const v1::UpdateSessionRequest& request,
-              const Reply<v1::Session>& reply);
-  void EndSession(const CallContext& caller, const v1::EndSessionRequest& request,
-                  const Reply<v1::Session>& reply);
-  void Resume(const CallContext& caller, const v1::ResumeSessionRequest& request,
-              const Reply<v1::Session>& reply);
-  void Delete(const CallContext& caller, const v1::DeleteSessionRequest& request,
-              const Reply<v1::DeleteSessionResponse>& reply);
+  HeldMethod<v1::GetSessionRequest, v1::Session> Get;
+  HeldMethod<v1::CreateSessionRequest, v1::Session> Create;
+  HeldMethod<v1::UpdateSessionRequest, v1::Session> Update;
+  HeldMethod<v1::EndSessionRequest, v1::Session> EndSession;
+  HeldMethod<v1::ResumeSessionRequest, v1::Session> Resume;
+  HeldMethod<v1::DeleteSessionRequest, v1::DeleteSessionResponse> Delete;
   // For calls that callers other than runners can also make.
   absl::Status CheckLease(Session& session, int64_t lease);
-  void Append(const CallContext& caller, const v1::AppendEventsRequest& request,
-              const Reply<v1::AppendEventsResponse>& reply);
-  void Read(const CallContext& caller, const v1::ReadEventsRequest& request,
-            const Reply<v1::ReadEventsResponse>& reply);
-  void Move(const CallContext& caller, const v1::MovePlayerRequest& request,
-            const Reply<v1::MovePlayerResponse>& reply);
-  void AddText(const CallContext& caller, const v1::AddAgentTextRequest& request,
-               const Reply<v1::AddAgentTextResponse>& reply);
+  HeldMethod<v1::AppendEventsRequest, v1::AppendEventsResponse> Append;
+  HeldMethod<v1::ReadEventsRequest, v1::ReadEventsResponse> Read;
+  HeldMethod<v1::MovePlayerRequest, v1::MovePlayerResponse> Move;
+  HeldMethod<v1::AddAgentTextRequest, v1::AddAgentTextResponse> AddText;
   void AnswerText(const std::string& client_id, const SessionMetadata& session,
                   const AddedAgentText& text, const Reply<v1::AddAgentTextResponse>& reply);
-  void Ask(const CallContext& caller, const v1::AskPermissionRequest& request,
-           const Reply<v1::Permission>& reply);
-  void AnswerPermission(const CallContext& caller, const v1::AnswerPermissionRequest& request,
-                        const Reply<v1::Permission>& reply);
-  void ListPermissions(const CallContext& caller, const v1::ListPermissionsRequest& request,
-                       const Reply<v1::ListPermissionsResponse>& reply);
-  void CancelPermissions(const CallContext& caller, const v1::CancelPermissionsRequest& request,
-                         const Reply<v1::ListPermissionsResponse>& reply);
+  HeldMethod<v1::AskPermissionRequest, v1::Permission> Ask;
+  HeldMethod<v1::AnswerPermissionRequest, v1::Permission> AnswerPermission;
+  HeldMethod<v1::ListPermissionsRequest, v1::ListPermissionsResponse> ListPermissions;
+  HeldMethod<v1::CancelPermissionsRequest, v1::ListPermissionsResponse> CancelPermissions;
 
-  void PutImage(const CallContext& caller, const v1::PutImageRequest& request,
-                const Reply<v1::ImageRef>& reply);
-  void GetImage(const CallContext& caller, const v1::GetImageRequest& request,
-                const Reply<v1::GetImageResponse>& reply);
+  HeldMethod<v1::PutImageRequest, v1::ImageRef> PutImage;
+  HeldMethod<v1::GetImageRequest, v1::GetImageResponse> GetImage;
 
-  void Watch(const CallContext& caller, const v1::WatchSessionRequest& request,
-             const Stream<v1::SessionUpdate>& stream);
-  void WatchAll(const CallContext& caller, const v1::WatchSessionsRequest& request,
-                const Stream<v1::SessionNotice>& stream);
-  void Play(const CallContext& caller, const v1::PlayRequest& request,
-            const Stream<v1::SessionEvent>& stream);
+  StreamMethod<v1::WatchSessionRequest, v1::SessionUpdate> Watch;
+  StreamMethod<v1::WatchSessionsRequest, v1::SessionNotice> WatchAll;
+  StreamMethod<v1::PlayRequest, v1::SessionEvent> Play;
 
   // Changes a session's metadata and answers with the stored result.
   void Change(const ClientScope& clients, const std::string& session_id,

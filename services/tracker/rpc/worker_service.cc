@@ -1,7 +1,6 @@
 #include "tracker/rpc/worker_service.h"
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -77,16 +76,11 @@ void Fill(const WorkerStatus& worker, const ClientScope& clients, v1::Worker& me
 }  // namespace
 
 void WorkerService::ServeOn(AsyncServer& server) {
-  const auto unary = [&]<typename Request, typename Response>(
-                         const char* method, absl::Status (WorkerService::*handler)(
-                                                 const CallContext&, const Request&, Response&)) {
-    server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this));
-  };
-  unary("ReportWorker", &WorkerService::Report);
-  unary("ListWorkers", &WorkerService::List);
-  unary("ListTargets", &WorkerService::ListTargets);
-  unary("AppendWorkerLog", &WorkerService::AppendLog);
-  unary("ListWorkerLog", &WorkerService::ListLog);
+  server.ServeUnary("ReportWorker", this, &WorkerService::Report);
+  server.ServeUnary("ListWorkers", this, &WorkerService::List);
+  server.ServeUnary("ListTargets", this, &WorkerService::ListTargets);
+  server.ServeUnary("AppendWorkerLog", this, &WorkerService::AppendLog);
+  server.ServeUnary("ListWorkerLog", this, &WorkerService::ListLog);
 }
 
 absl::Status WorkerService::Report(const CallContext& caller,

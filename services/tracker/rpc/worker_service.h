@@ -26,16 +26,11 @@ class WorkerService {
   void ServeOn(AsyncServer& server);
 
  private:
-  absl::Status Report(const CallContext& caller, const v1::ReportWorkerRequest& request,
-                      v1::ReportWorkerResponse& response);
-  absl::Status List(const CallContext& caller, const v1::ListWorkersRequest& request,
-                    v1::ListWorkersResponse& response);
-  absl::Status ListTargets(const CallContext& caller, const v1::ListTargetsRequest& request,
-                           v1::ListTargetsResponse& response);
-  absl::Status AppendLog(const CallContext& caller, const v1::AppendWorkerLogRequest& request,
-                         v1::AppendWorkerLogResponse& response);
-  absl::Status ListLog(const CallContext& caller, const v1::ListWorkerLogRequest& request,
-                       v1::ListWorkerLogResponse& response);
+  UnaryMethod<v1::ReportWorkerRequest, v1::ReportWorkerResponse> Report;
+  UnaryMethod<v1::ListWorkersRequest, v1::ListWorkersResponse> List;
+  UnaryMethod<v1::ListTargetsRequest, v1::ListTargetsResponse> ListTargets;
+  UnaryMethod<v1::AppendWorkerLogRequest, v1::AppendWorkerLogResponse> AppendLog;
+  UnaryMethod<v1::ListWorkerLogRequest, v1::ListWorkerLogResponse> ListLog;
 
   Clock* const clock_;
   CommandTable* const table_;

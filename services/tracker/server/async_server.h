@@ -58,6 +58,18 @@ struct RpcName {
   absl::string_view method;
 };
 
+// The handlers of methods, by kind. A unary method is answered at once, a held one may be answered
+// later.
+template <typename Request, typename Response>
+using UnaryMethod = absl::Status(const CallContext& caller, const Request& request,
+                                 Response& response);
+template <typename Request, typename Response>
+using HeldMethod = void(const CallContext& caller, const Request& request,
+                        const Reply<Response>& reply);
+template <typename Request, typename Response>
+using StreamMethod = void(const CallContext& caller, const Request& request,
+                          const std::shared_ptr<ServerStream<Response>>& stream);
+
 // Runs a gRPC server with completion queues and the threads that poll them.
 //
 // Handlers run on a polling thread; the request is valid until they return. A name that the protos
@@ -100,12 +112,10 @@ class AsyncServer {
   // they see CANCELLED. Call it from any thread.
   void CancelRevokedCalls();
 
-  // Serves one method from now on. `handler` answers at once.
+  // Serves one method from now on.
   template <typename Request, typename Response>
-  void ServeUnary(
-      const RpcName& rpc,
-      std::function<absl::Status(const CallContext&, const Request&, Response&)> handler,
-      Outputs outputs = Outputs::kGated) {
+  void ServeUnary(const RpcName& rpc, std::function<UnaryMethod<Request, Response>> handler,
+                  Outputs outputs = Outputs::kGated) {
     Serve(rpc, TypesOf<Request, Response>(),
           internal::UnaryHandler([handler = std::move(handler)](const CallContext& caller,
                                                                 const internal::Message& request,
@@ -116,12 +126,8 @@ class AsyncServer {
           outputs);
   }
 
-  // As above, for a method that may answer later.
   template <typename Request, typename Response>
-  void ServeHeld(const RpcName& rpc,
-                 std::function<void(const CallContext&, const Request&,
-                                    std::shared_ptr<DeferredReply<Response>>)>
-                     handler,
+  void ServeHeld(const RpcName& rpc, std::function<HeldMethod<Request, Response>> handler,
                  Outputs outputs = Outputs::kGated) {
     Serve(rpc, TypesOf<Request, Response>(),
           internal::HeldHandler([handler = std::move(handler)](const CallContext& caller,
@@ -133,12 +139,8 @@ class AsyncServer {
           outputs);
   }
 
-  // As above, for a server-streaming method.
   template <typename Request, typename Response>
-  void ServeStream(const RpcName& rpc,
-                   std::function<void(const CallContext&, const Request&,
-                                      std::shared_ptr<ServerStream<Response>>)>
-                       handler,
+  void ServeStream(const RpcName& rpc, std::function<StreamMethod<Request, Response>> handler,
                    Outputs outputs = Outputs::kGated) {
     Serve(rpc, TypesOf<Request, Response>(),
           internal::StreamHandler([handler = std::move(handler)](const CallContext& caller,
@@ -163,6 +165,29 @@ class AsyncServer {
                 handler(caller, internal::TypedOf<internal::TypedDuplex<Request, Response>>(call));
               }),
           outputs);
+  }
+
+  // As above, for a method of Service::kName that is a member function of `service`.
+  template <typename Service, typename Request, typename Response>
+  void ServeUnary(const char* method, Service* service,
+                  UnaryMethod<Request, Response> Service::*handler,
+                  Outputs outputs = Outputs::kGated) {
+    ServeUnary<Request, Response>({Service::kName, method}, std::bind_front(handler, service),
+                                  outputs);
+  }
+  template <typename Service, typename Request, typename Response>
+  void ServeHeld(const char* method, Service* service,
+                 HeldMethod<Request, Response> Service::*handler,
+                 Outputs outputs = Outputs::kGated) {
+    ServeHeld<Request, Response>({Service::kName, method}, std::bind_front(handler, service),
+                                 outputs);
+  }
+  template <typename Service, typename Request, typename Response>
+  void ServeStream(const char* method, Service* service,
+                   StreamMethod<Request, Response> Service::*handler,
+                   Outputs outputs = Outputs::kGated) {
+    ServeStream<Request, Response>({Service::kName, method}, std::bind_front(handler, service),
+                                   outputs);
   }
 
   // Accepts no further calls, waits up to `grace` for those in progress, cancels the rest, and ends

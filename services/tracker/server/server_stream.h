@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "absl/status/status.h"
@@ -24,6 +25,8 @@ class DeferredReply {
   // left. Set it once.
   virtual void OnCallerLeft(std::function<void()> action) = 0;
 };
+template <typename Response>
+using Reply = std::shared_ptr<DeferredReply<Response>>;
 
 // A message to send, and two actions of which one is called: once it has been sent, or if it is
 // known not to reach the caller. This knowledge is limited: gRPC considers a message sent once the
