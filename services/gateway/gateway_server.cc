@@ -1,6 +1,7 @@
 #include "gateway/gateway_server.h"
 
 #include <algorithm>
+#include <functional>
 #include <future>
 #include <optional>
 #include <string>
@@ -125,14 +126,6 @@ struct GatewayServer::Parts {
         operations_api(tracker.get(), &clock, &mcp_clients),
         mcp_server(MakeCatalog(extend_catalog), tracker.get(), &clock, &sessions),
         mcp(&mcp_server, &sessions, &mcp_clients, updates),
-        pending_queries(tracker.get()),
-        query_result(tracker.get()),
-        draw_mode(tracker.get()),
-        worker_status(tracker.get()),
-        file_handler(&files),
-        sync(tracker.get(), &clock),
-        sync_health(tracker.get()),
-        screenshots(tracker.get()),
         resource_server(MakeResourceServer(std::move(issuer_source))),
         session_tokens(
             std::make_shared<SessionTokens>(loop.executor(), session_client.get(), &clock)),
@@ -274,23 +267,7 @@ struct GatewayServer::Parts {
     router->Add("DELETE", "/mcp", kReaders, [this](std::shared_ptr<const HttpRequest> request) {
       return mcp.HandleDelete(std::move(request));
     });
-    router->Add("GET", "/pending-queries", kWorkers, HandlerOf(pending_queries));
-    router->Add("POST", "/query-result", kWorkers, HandlerOf(query_result), kLargestBodyBytes);
-    router->Add("POST", "/draw-mode/complete", kWorkers, HandlerOf(draw_mode), kLargestBodyBytes);
-    router->Add("POST", "/worker-status", kWorkers, HandlerOf(worker_status));
-    router->Add("GET", "/files/{id}", kWorkers, HandlerOf(file_handler));
-    router->Add("POST", "/sync", kWorkers, HandlerOf(sync), kLargestBodyBytes);
-    router->Add("GET", "/health", kWorkers, HandlerOf(sync_health));
-    router->Add("POST", "/screenshots", kWorkers, HandlerOf(screenshots), kLargestBodyBytes);
-    for (const BrowserLogPath& path : BrowserLogPaths()) {
-      const auto handler = std::make_shared<const BrowserLogHandler>(tracker.get(), path);
-      router->Add(
-          "POST", path.path, kWorkers,
-          [handler](std::shared_ptr<const HttpRequest> request) {
-            return handler->Handle(std::move(request));
-          },
-          kLargestBodyBytes);
-    }
+    AddWorkerRoutes();
     AddWhoAmI(*router, page_login != nullptr);
     session_api.AddRoutes(*router);
     command_api.AddRoutes(*router);
@@ -306,6 +283,26 @@ struct GatewayServer::Parts {
     });
   }
 
+  // The routes of browser extensions.
+  void AddWorkerRoutes() {
+    const auto add = [this](const char* method, const char* path, HttpHandler handler,
+                            uint64_t body_bytes = 0) {
+      router->Add(method, path, kWorkers, std::move(handler), body_bytes);
+    };
+    TrackerClient* const client = tracker.get();
+    add("GET", "/pending-queries", std::bind_front(HandlePendingQueries, client));
+    add("POST", "/query-result", std::bind_front(HandleQueryResult, client), kLargestBodyBytes);
+    add("POST", "/draw-mode/complete", std::bind_front(HandleDrawMode, client), kLargestBodyBytes);
+    add("POST", "/worker-status", std::bind_front(HandleWorkerStatus, client));
+    add("GET", "/files/{id}", std::bind_front(HandleFile, &files));
+    add("POST", "/sync", std::bind_front(HandleSync, client, &clock), kLargestBodyBytes);
+    add("GET", "/health", std::bind_front(HandleSyncHealth, client));
+    add("POST", "/screenshots", std::bind_front(HandleScreenshots, client), kLargestBodyBytes);
+    for (const BrowserLogPath& path : BrowserLogPaths()) {
+      add("POST", path.path, std::bind_front(HandleBrowserLog, client, path), kLargestBodyBytes);
+    }
+  }
+
   MetricsSource Metrics() {
     return {.requests = &requests,
             .server = &server,
@@ -316,13 +313,6 @@ struct GatewayServer::Parts {
   }
 
   bool HasPage() const { return !config.web_root.empty() || !EmbeddedWebFiles().empty(); }
-
-  template <typename Handler>
-  static HttpHandler HandlerOf(const Handler& handler) {
-    return [&handler](std::shared_ptr<const HttpRequest> request) {
-      return handler.Handle(std::move(request));
-    };
-  }
 
   const GatewayConfig config;
   std::shared_ptr<Credentials> credentials;  // Null: every client may call.
@@ -350,14 +340,6 @@ struct GatewayServer::Parts {
   HttpMetrics requests{&clock};
   McpServer mcp_server;
   const StreamableHttp mcp;
-  const PendingQueriesHandler pending_queries;
-  const QueryResultHandler query_result;
-  const DrawModeHandler draw_mode;
-  const WorkerStatusHandler worker_status;
-  const FileHandler file_handler;
-  const SyncHandler sync;
-  const SyncHealthHandler sync_health;
-  const ScreenshotsHandler screenshots;
   // Null: no access tokens are accepted.
   const std::shared_ptr<ResourceServer> resource_server;
   std::unique_ptr<ProviderLogin> provider_login;  // Null: no login through the provider.

@@ -3,6 +3,7 @@
 
 #include "absl/strings/match.h"
 #include "gateway/extension/sync_handlers.h"
+#include "gateway/extension/sync_request.h"
 #include "gateway/http/error_response.h"
 #include "gateway/json/command_json.h"
 #include "gateway/json/json_members.h"
@@ -10,10 +11,10 @@
 
 namespace callslip::gateway {
 
-boost::asio::awaitable<HttpResponse> SyncHealthHandler::Handle(
-    std::shared_ptr<const HttpRequest>) const {
+boost::asio::awaitable<HttpResponse> HandleSyncHealth(TrackerClient* tracker,
+                                                      std::shared_ptr<const HttpRequest>) {
   v1::ListWorkersRequest all;
-  const auto listed = co_await tracker_->Call(std::move(all), {.deadline = kReadinessDeadline});
+  const auto listed = co_await tracker->Call(std::move(all), {.deadline = kReadinessDeadline});
   if (!listed.ok()) co_return ErrorResponse(listed.status());
   bool connected = false;
   for (const v1::Worker& worker : listed->workers()) {
@@ -23,16 +24,16 @@ boost::asio::awaitable<HttpResponse> SyncHealthHandler::Handle(
   co_return HttpResponse{.body = Dump({{"status", "ok"}, {"capture", capture}})};
 }
 
-boost::asio::awaitable<HttpResponse> BrowserLogHandler::Handle(
-    std::shared_ptr<const HttpRequest> request) const {
+boost::asio::awaitable<HttpResponse> HandleBrowserLog(TrackerClient* tracker, BrowserLogPath path,
+                                                      std::shared_ptr<const HttpRequest> request) {
   const absl::StatusOr<Json> body = ParseObject(request->body);
   if (!body.ok()) co_return ErrorResponse(body.status());
-  const bool whole = std::string(path_.member).empty();
+  const bool whole = std::string(path.member).empty();
   const Json one = whole ? Json::array({*body}) : Json();
-  const Json& entries = whole ? one : MemberOf(*body, path_.member);
+  const Json& entries = whole ? one : MemberOf(*body, path.member);
   if (!entries.is_array()) {
     co_return ErrorResponse(400, "invalid_body",
-                            std::string("The body must have an array ") + path_.member + ".", "");
+                            std::string("The body must have an array ") + path.member + ".", "");
   }
   v1::AppendWorkerLogRequest append;
   append.set_client_id(OnBehalfOf(request->principal));
@@ -45,16 +46,16 @@ boost::asio::awaitable<HttpResponse> BrowserLogHandler::Handle(
       !held.ok()) {
     co_return ErrorResponse(held);
   }
-  append.set_kind(path_.kind);
+  append.set_kind(path.kind);
   AddEntries(LogEntries(entries), append);
   const int kept = append.entries_size();
-  const auto appended = co_await tracker_->Call(std::move(append));
+  const auto appended = co_await tracker->Call(std::move(append));
   if (!appended.ok()) co_return ErrorResponse(appended.status());
   co_return HttpResponse{.body = Dump({{"status", "ok"}, {"entries", kept}})};
 }
 
-boost::asio::awaitable<HttpResponse> ScreenshotsHandler::Handle(
-    std::shared_ptr<const HttpRequest> request) const {
+boost::asio::awaitable<HttpResponse> HandleScreenshots(TrackerClient* tracker,
+                                                       std::shared_ptr<const HttpRequest> request) {
   const absl::StatusOr<Json> body = ParseObject(request->body);
   if (!body.ok()) co_return ErrorResponse(body.status());
   std::optional<v1::CompleteCommandRequest> result = ScreenshotResult(*body);
@@ -62,7 +63,7 @@ boost::asio::awaitable<HttpResponse> ScreenshotsHandler::Handle(
   if (!result.has_value()) co_return HttpResponse{.body = R"({"status":"ok","stored":false})"};
   // A screenshot may name its command alone, without its lease.
   if (request->principal.scope.holds()) co_return LeaseMissing();
-  const auto completed = co_await tracker_->Call(*std::move(result));
+  const auto completed = co_await tracker->Call(*std::move(result));
   if (!completed.ok()) co_return ErrorResponse(completed.status());
   co_return HttpResponse{.body = R"({"status":"ok","stored":true})"};
 }

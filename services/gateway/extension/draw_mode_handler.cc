@@ -8,8 +8,8 @@
 
 namespace callslip::gateway {
 
-boost::asio::awaitable<HttpResponse> DrawModeHandler::Handle(
-    std::shared_ptr<const HttpRequest> request) const {
+boost::asio::awaitable<HttpResponse> HandleDrawMode(TrackerClient* tracker,
+                                                    std::shared_ptr<const HttpRequest> request) {
   absl::StatusOr<v1::AppendAnnotationsRequest> drawing = ParseDrawing(request->body);
   if (!drawing.ok()) co_return ErrorResponse(drawing.status());
   std::string any_name;
@@ -18,7 +18,7 @@ boost::asio::awaitable<HttpResponse> DrawModeHandler::Handle(
       !held.ok()) {
     co_return ErrorResponse(held);
   }
-  const auto appended = co_await tracker_->Call(*std::move(drawing));
+  const auto appended = co_await tracker->Call(*std::move(drawing));
   if (!appended.ok()) co_return ErrorResponse(appended.status());
   Json answer = {{"status", "ok"}, {"completed", Json::array()}, {"stored", appended->stored()}};
   for (const std::string& id : appended->completed_command_ids()) answer["completed"].push_back(id);

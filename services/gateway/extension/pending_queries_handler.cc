@@ -43,8 +43,8 @@ std::optional<HttpResponse> TakeSeconds(const HttpRequest& request, const std::s
 
 }  // namespace
 
-boost::asio::awaitable<HttpResponse> PendingQueriesHandler::Handle(
-    std::shared_ptr<const HttpRequest> request) const {
+boost::asio::awaitable<HttpResponse> HandlePendingQueries(
+    TrackerClient* tracker, std::shared_ptr<const HttpRequest> request) {
   if (auto refusal = ExcludePages(*request); refusal.has_value()) co_return *std::move(refusal);
   v1::LeaseCommandsRequest lease;
   if (auto refusal = TakeSeconds(*request, "wait", kMaxPollHold,
@@ -80,7 +80,7 @@ boost::asio::awaitable<HttpResponse> PendingQueriesHandler::Handle(
       known.add_lease_tokens(std::string(id));
     }
   }
-  const auto leased = co_await tracker_->Call(std::move(lease));
+  const auto leased = co_await tracker->Call(std::move(lease));
   if (!leased.ok()) co_return ErrorResponse(leased.status());
 
   Json queries = Json::array();

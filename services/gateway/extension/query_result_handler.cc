@@ -22,8 +22,8 @@ WorkerTrace TraceOf(const HttpRequest& request) {
 
 }  // namespace
 
-boost::asio::awaitable<HttpResponse> QueryResultHandler::Handle(
-    std::shared_ptr<const HttpRequest> request) const {
+boost::asio::awaitable<HttpResponse> HandleQueryResult(TrackerClient* tracker,
+                                                       std::shared_ptr<const HttpRequest> request) {
   absl::StatusOr<QueryResult> report = ParseQueryResult(request->body);
   if (!report.ok()) co_return ErrorResponse(report.status());
   const bool proves =
@@ -38,14 +38,14 @@ boost::asio::awaitable<HttpResponse> QueryResultHandler::Handle(
   Json answer;
   if (auto* acknowledge = std::get_if<v1::AcknowledgeCommandRequest>(&*report);
       acknowledge != nullptr) {
-    const auto acknowledged = co_await Report(tracker_, std::move(*acknowledge), std::move(trace));
+    const auto acknowledged = co_await Report(tracker, std::move(*acknowledge), std::move(trace));
     if (!acknowledged.ok()) co_return ErrorResponse(acknowledged.status());
     answer["accepted"] = !IsFinal(acknowledged->state());
     answer["command_status"] = std::string(WireStatus(acknowledged->state()));
     answer["cancel_requested"] = acknowledged->cancel_requested();
   } else {
     const auto completed = co_await Report(
-        tracker_, std::move(std::get<v1::CompleteCommandRequest>(*report)), std::move(trace));
+        tracker, std::move(std::get<v1::CompleteCommandRequest>(*report)), std::move(trace));
     if (!completed.ok()) co_return ErrorResponse(completed.status());
     answer["accepted"] = completed->accepted();
     answer["command_status"] = std::string(WireStatus(completed->state()));

@@ -6,8 +6,8 @@
 
 namespace callslip::gateway {
 
-boost::asio::awaitable<HttpResponse> WorkerStatusHandler::Handle(
-    std::shared_ptr<const HttpRequest> request) const {
+boost::asio::awaitable<HttpResponse> HandleWorkerStatus(
+    TrackerClient* tracker, std::shared_ptr<const HttpRequest> request) {
   absl::StatusOr<v1::ReportWorkerRequest> report = ParseWorkerStatus(request->body);
   if (!report.ok()) co_return ErrorResponse(report.status());
   if (const absl::Status held =
@@ -15,7 +15,7 @@ boost::asio::awaitable<HttpResponse> WorkerStatusHandler::Handle(
       !held.ok()) {
     co_return ErrorResponse(held);
   }
-  const auto reported = co_await tracker_->Call(*std::move(report));
+  const auto reported = co_await tracker->Call(*std::move(report));
   if (!reported.ok()) co_return ErrorResponse(reported.status());
   co_return HttpResponse{.body = R"({"status":"ok"})"};
 }
