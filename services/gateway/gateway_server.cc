@@ -264,9 +264,7 @@ struct GatewayServer::Parts {
           mcp.HandlePost(*request, std::move(responder));
         },
         kMcpBodyBytes);
-    router->Add("DELETE", "/mcp", kReaders, [this](std::shared_ptr<const HttpRequest> request) {
-      return mcp.HandleDelete(std::move(request));
-    });
+    router->Add("DELETE", "/mcp", kReaders, std::bind_front(&StreamableHttp::HandleDelete, &mcp));
     AddWorkerRoutes();
     AddWhoAmI(*router, page_login != nullptr);
     session_api.AddRoutes(*router);

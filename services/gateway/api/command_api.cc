@@ -1,6 +1,7 @@
 #include "gateway/api/command_api.h"
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -105,21 +106,14 @@ boost::asio::awaitable<void> SendChanges(ObserverPtr observer, SocketPtr socket)
 
 void CommandApi::AddRoutes(Router& router) const {
   const std::string one = "/api/commands/{id}";
-  router.Add("GET", "/api/commands", kReaders,
-             [this](Request request) { return List(std::move(request)); });
-  router.Add("GET", one, kReaders, [this](Request request) { return Get(std::move(request)); });
-  router.Add("GET", one + "/result", kReaders,
-             [this](Request request) { return GetResult(std::move(request)); });
+  router.Add("GET", "/api/commands", kReaders, std::bind_front(&CommandApi::List, this));
+  router.Add("GET", one, kReaders, std::bind_front(&CommandApi::Get, this));
+  router.Add("GET", one + "/result", kReaders, std::bind_front(&CommandApi::GetResult, this));
   router.AddWebSocket("/api/commands/ws", kReaders,
-                      [this](Request request, std::shared_ptr<WebSocket> socket) {
-                        return ServeChanges(std::move(request), std::move(socket));
-                      });
-  router.Add("POST", "/api/commands", kWriters,
-             [this](Request request) { return Register(std::move(request)); });
-  router.Add("POST", one + "/cancel", kWriters,
-             [this](Request request) { return Cancel(std::move(request)); });
-  router.Add("POST", one + "/replay", kWriters,
-             [this](Request request) { return Replay(std::move(request)); });
+                      std::bind_front(&CommandApi::ServeChanges, this));
+  router.Add("POST", "/api/commands", kWriters, std::bind_front(&CommandApi::Register, this));
+  router.Add("POST", one + "/cancel", kWriters, std::bind_front(&CommandApi::Cancel, this));
+  router.Add("POST", one + "/replay", kWriters, std::bind_front(&CommandApi::Replay, this));
 }
 
 CommandApi::Answer CommandApi::List(Request request) const {

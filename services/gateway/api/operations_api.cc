@@ -1,6 +1,7 @@
 #include "gateway/api/operations_api.h"
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,12 +68,10 @@ asio::awaitable<void> SendStatistics(std::shared_ptr<RecentStatistics> recent,
 }  // namespace
 
 void OperationsApi::AddRoutes(Router& router) const {
-  router.Add("GET", "/api/targets", kReaders,
-             [this](Request request) { return ListTargets(std::move(request)); });
-  router.Add("GET", "/api/workers", kReaders,
-             [this](Request request) { return ListWorkers(std::move(request)); });
+  router.Add("GET", "/api/targets", kReaders, std::bind_front(&OperationsApi::ListTargets, this));
+  router.Add("GET", "/api/workers", kReaders, std::bind_front(&OperationsApi::ListWorkers, this));
   router.Add("GET", "/api/worker-log", kReaders,
-             [this](Request request) { return ListWorkerLog(std::move(request)); });
+             std::bind_front(&OperationsApi::ListWorkerLog, this));
   router.Add("GET", "/api/mcp-clients", kReaders,
              [this](Request request) -> Answer { co_return ListMcpClients(*request); });
   router.Add("GET", "/api/health", kOperators, [this](const Request&) { return GetHealth(); });

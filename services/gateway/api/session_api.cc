@@ -1,5 +1,6 @@
 #include "gateway/api/session_api.h"
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,19 +53,13 @@ void SessionApi::AddRoutes(Router& router) const {
   AddAgents(router);
   AddImages(router);
   router.AddWebSocket("/api/sessions/{id}/ws", kReaders,
-                      [this](Request request, std::shared_ptr<WebSocket> socket) {
-                        return ServeSession(std::move(request), std::move(socket));
-                      });
-  router.AddWebSocket("/api/events/ws", kReaders,
-                      [this](Request request, std::shared_ptr<WebSocket> socket) {
-                        return ServeAll(std::move(request), std::move(socket));
-                      });
+                      std::bind_front(&SessionApi::ServeSession, this));
+  router.AddWebSocket("/api/events/ws", kReaders, std::bind_front(&SessionApi::ServeAll, this));
 }
 
 void SessionApi::AddSessions(Router& router) const {
   const std::string one = "/api/sessions/{id}";
-  router.Add("POST", "/api/sessions", kWriters,
-             [this](Request request) { return CreateSession(std::move(request)); });
+  router.Add("POST", "/api/sessions", kWriters, std::bind_front(&SessionApi::CreateSession, this));
   Add<v1::ListSessionsRequest>(router, "GET", "/api/sessions", sessions_);
   Add<v1::GetSessionRequest>(router, "GET", one, sessions_);
   Add<v1::UpdateSessionRequest>(router, "PATCH", one, sessions_);
@@ -75,7 +70,7 @@ void SessionApi::AddSessions(Router& router) const {
                                kLargestBodyBytes);
   Add<v1::AddAgentTextRequest>(router, "POST", one + "/agent-text", sessions_);
   router.Add("GET", one + "/events", kReaders,
-             [this](Request request) { return ReadOrWatchEvents(std::move(request)); });
+             std::bind_front(&SessionApi::ReadOrWatchEvents, this));
 }
 
 void SessionApi::AddQueue(Router& router) const {
@@ -93,16 +88,16 @@ void SessionApi::AddQueue(Router& router) const {
   Add<v1::GetQueueStatusRequest>(router, "GET", session + "/queue-settings", sessions_);
   Add<v1::ConfigureQueueRequest>(router, "PUT", session + "/queue-settings", sessions_);
   router.Add("POST", session + "/queue-control", kWriters,
-             [this](Request request) { return ControlQueue(std::move(request)); });
+             std::bind_front(&SessionApi::ControlQueue, this));
   Add<v1::StopTurnRequest>(router, "POST", session + "/stop", sessions_);
   // Its images become part of an event.
   Add<v1::StartTurnRequest>(router, "POST", session + "/turns", sessions_, 201, WriteJson, kWriters,
                             kLargestBodyBytes);
   router.Add("POST", session + "/turns/{turn_id}", kWriters,
-             [this](Request request) { return ChangeTurn(std::move(request)); });
+             std::bind_front(&SessionApi::ChangeTurn, this));
   // Writers only, because the receiver is responsible for sending the messages.
   router.Add("GET", session + "/messages", kWriters,
-             [this](Request request) { return ReceiveMessages(std::move(request)); });
+             std::bind_front(&SessionApi::ReceiveMessages, this));
 }
 
 void SessionApi::AddPlayers(Router& router) const {
@@ -116,8 +111,7 @@ void SessionApi::AddPlayers(Router& router) const {
     request->parameters["move"] = "peek";
     return Forward<v1::MovePlayerRequest>(sessions, std::move(request), 200, WritePlayer);
   });
-  router.Add("GET", player + "/play", kReaders,
-             [this](Request request) { return Play(std::move(request)); });
+  router.Add("GET", player + "/play", kReaders, std::bind_front(&SessionApi::Play, this));
   Add<v1::MovePlayerRequest>(router, "POST", player + "/{move}", sessions_, 200, WriteJson,
                              kReaders);
 }
@@ -132,11 +126,9 @@ void SessionApi::AddPermissions(Router& router) const {
 
 void SessionApi::AddImages(Router& router) const {
   const std::string images = "/api/sessions/{id}/images";
-  router.Add(
-      "POST", images, kWriters, [this](Request request) { return PutImage(std::move(request)); },
-      kImageBodyBytes);
-  router.Add("GET", images + "/{image_id}", kReaders,
-             [this](Request request) { return GetImage(std::move(request)); });
+  router.Add("POST", images, kWriters, std::bind_front(&SessionApi::PutImage, this),
+             kImageBodyBytes);
+  router.Add("GET", images + "/{image_id}", kReaders, std::bind_front(&SessionApi::GetImage, this));
 }
 
 SessionApi::Answer SessionApi::ControlQueue(Request request) const {
