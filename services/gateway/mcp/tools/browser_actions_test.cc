@@ -160,7 +160,9 @@ TEST(BrowserActionsTest, AnArgumentHasOneSchemaInATool) {
     for (const BrowserAction& action : BrowserActions()) {
       const char* name = acts ? action.name : action.subject;
       const bool is_listed = action.listed && acts == (action.subject == nullptr);
-      if (name != nullptr) EXPECT_EQ(absl::c_linear_search(names, name), is_listed) << name;
+      if (name != nullptr) {
+        EXPECT_EQ(absl::c_linear_search(names, name), is_listed) << name;
+      }
       for (const BrowserAction::Field& field : action.fields) {
         if (!is_listed || !field.listed) continue;
         Json schema = properties.at(field.name);
