@@ -1,5 +1,5 @@
 import { BODY_BYTES, BODY_READ_BYTES, DETAILS_CHARS, HEADER_CHARS } from './limits.js';
-import { isSecretName, OMITTED, shownAddress, shownText, shownValue } from './secrets.js';
+import { isSecretName, OMITTED, shownAddress, shownValue } from './secrets.js';
 import { cutText } from './text.js';
 
 /** A form as text; a name without a value could be anything. */

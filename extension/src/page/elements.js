@@ -10,11 +10,6 @@ globalThis.callslipElements = (() => {
   const { isSecret } = callslipSecretFields;
   const UNSEEN = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD']);
 
-  /** The answer of a page function that failed without changing anything. */
-  function failed(code, message, hint) {
-    return { url: location.href, error: { code, message, hint, mayHaveExecuted: false } };
-  }
-
   function isSelector(selector) {
     try {
       document.createDocumentFragment().querySelector(selector);
@@ -24,17 +19,10 @@ globalThis.callslipElements = (() => {
     }
   }
 
+  /** The answer of a page function to a selector that is none. */
   function wrongSelector() {
-    return failed('invalid_params', 'selector: must be a valid CSS selector');
-  }
-
-  /** `{element}`, the first that matches, or `{refusal}`. */
-  function find(selector) {
-    if (!isSelector(selector)) return { refusal: wrongSelector() };
-    const element = document.querySelector(selector);
-    if (element) return { element };
-    const hint = 'query finds elements by text, and tells their selectors.';
-    return { refusal: failed('element_not_found', `No element matches ${selector}.`, hint) };
+    const message = 'selector: must be a valid CSS selector';
+    return { url: location.href, error: { code: 'invalid_params', message, mayHaveExecuted: false } };
   }
 
   function normal(text) {
@@ -126,22 +114,5 @@ globalThis.callslipElements = (() => {
     element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
   }
 
-  /** The common members of mouse events at the middle of the element. */
-  function mouseAt(element) {
-    const box = element.getBoundingClientRect();
-    return {
-      bubbles: true,
-      cancelable: true,
-      composed: true,
-      view: window,
-      clientX: box.left + box.width / 2,
-      clientY: box.top + box.height / 2,
-      button: 0,
-    };
-  }
-
-  return {
-    failed, isSelector, wrongSelector, find, matching, isVisible, boundsOf, textOf, describe,
-    intoView, mouseAt,
-  };
+  return { isSelector, wrongSelector, matching, boundsOf, describe, intoView };
 })();

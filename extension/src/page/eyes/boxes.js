@@ -12,12 +12,7 @@ callslip.boxes = (() => {
   function isOnTop(element, { x, y, width, height }) {
     const [middleX, middleY] = [x + width / 2, y + height / 2];
     if (middleX < 0 || middleY < 0 || middleX >= innerWidth || middleY >= innerHeight) return true;
-    let at = document.elementFromPoint(middleX, middleY);
-    while (at && callslip.shadow.rootOf(at)) {
-      const inner = callslip.shadow.rootOf(at).elementFromPoint(middleX, middleY);
-      if (!inner || inner === at) break;
-      at = inner;
-    }
+    const at = callslip.hitTest.at(middleX, middleY);
     if (!at) return false;
     const { contains } = callslip.shadow;
     if (contains(element, at) || contains(at, element)) return true;

@@ -106,7 +106,7 @@ callslip.walk = (() => {
       const { roles } = callslip;
       if (context.unseen) return this.children(element, context);
       if (element.localName === 'label') return this.label(element, context, outer);
-      if (element.localName === 'svg') return this.graphic(element, role, context);
+      if (element.localName === 'svg') return this.graphic(element, context);
       const acted = roles.ACTED.has(role) ? role
         : role !== 'row' && this.handled(element, role, context, outer);
       if (acted === 'listbox' && element.localName !== 'select') {
@@ -231,7 +231,7 @@ callslip.walk = (() => {
       this.put({ act: `img ${callslip.guard.inner(name)}`, refs: [], element, inline: true });
     }
 
-    graphic(element, role, context) {
+    graphic(element, context) {
       const name = this.name(element, 'img');
       const { width, height } = element.getBoundingClientRect();
       const large = width >= GRAPHIC_LEAST && height >= GRAPHIC_LEAST;

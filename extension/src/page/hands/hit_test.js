@@ -1,7 +1,7 @@
 /* global callslip */
 /** Runs in each frame of a page. Determines where a mouse can reach an element, and what covers it. */
 callslip.hitTest = (() => {
-  const { names, roles, refs, scrolling, shadow } = callslip;
+  const { scrolling, shadow } = callslip;
 
   /** Relative positions within a box that are tried if its middle is not on the element. */
   const PARTS = [0.5, 0.25, 0.75, 0.1, 0.9];
