@@ -1,4 +1,3 @@
-import { BACKOFF_FIRST_MS, BACKOFF_LONGEST_MS } from './limits.js';
 import { createBackoff, pause } from './waiting.js';
 
 /**
@@ -6,11 +5,7 @@ import { createBackoff, pause } from './waiting.js';
  * it began, and after a pause it is called again.
  */
 export async function keepServing(serve, { signal, log, random }) {
-  const backoff = createBackoff({
-    firstMs: BACKOFF_FIRST_MS,
-    maxMs: BACKOFF_LONGEST_MS,
-    random,
-  });
+  const backoff = createBackoff(random);
   while (!signal.aborted) {
     const attempt = new AbortController();
     try {

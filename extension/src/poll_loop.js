@@ -1,5 +1,5 @@
 import { createBackoff, pause } from './waiting.js';
-import { BACKOFF_FIRST_MS, BACKOFF_LONGEST_MS, POLL_INTERVAL_MS } from './limits.js';
+import { POLL_INTERVAL_MS } from './limits.js';
 
 /**
  * Keeps one poll open at the gateway until the signal is aborted, even if polls fail. Commands and cancels
@@ -23,11 +23,7 @@ export async function runPollLoop({
   log,
   signal,
 }) {
-  const backoff = createBackoff({
-    firstMs: BACKOFF_FIRST_MS,
-    maxMs: BACKOFF_LONGEST_MS,
-    random,
-  });
+  const backoff = createBackoff(random);
   let heard = false;
   let failed = false;
   while (!signal.aborted) {

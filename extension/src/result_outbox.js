@@ -1,6 +1,6 @@
 import { GatewayRefused } from './gateway_client.js';
 import { createBackoff, pause } from './waiting.js';
-import { BACKOFF_FIRST_MS, BACKOFF_LONGEST_MS, RESULT_RETRY_MS } from './limits.js';
+import { RESULT_RETRY_MS } from './limits.js';
 
 /** Rejections of the sender or of the command: the content of the report does not matter. */
 const NOT_OF_THE_RESULT = [401, 403, 404];
@@ -27,11 +27,7 @@ export function createResultOutbox({ gateway, now, random, log }) {
      * if there is one, is aborted.
      */
     async deliver(report, signal) {
-      const backoff = createBackoff({
-        firstMs: BACKOFF_FIRST_MS,
-        maxMs: BACKOFF_LONGEST_MS,
-        random,
-      });
+      const backoff = createBackoff(random);
       const giveUpAt = now() + RESULT_RETRY_MS;
       let offered = report;
       for (;;) {

@@ -1,3 +1,5 @@
+import { BACKOFF_FIRST_MS, BACKOFF_LONGEST_MS } from './limits.js';
+
 /** Resolves after `ms` milliseconds, or at once when the signal is aborted. Never rejects. */
 export function pause(ms, signal) {
   return new Promise((resolve) => {
@@ -24,16 +26,16 @@ export function aborted(signal) {
  * Returns growing waits between attempts. Half of each wait is random, so that many browsers do not
  * reconnect to a restarted gateway at the same moment.
  */
-export function createBackoff({ firstMs, maxMs, random = Math.random }) {
-  let ceilingMs = firstMs;
+export function createBackoff(random = Math.random) {
+  let ceilingMs = BACKOFF_FIRST_MS;
   return {
     nextMs() {
       const waitMs = ceilingMs * (0.5 + random() / 2);
-      ceilingMs = Math.min(ceilingMs * 2, maxMs);
+      ceilingMs = Math.min(ceilingMs * 2, BACKOFF_LONGEST_MS);
       return waitMs;
     },
     reset() {
-      ceilingMs = firstMs;
+      ceilingMs = BACKOFF_FIRST_MS;
     },
   };
 }

@@ -1,5 +1,4 @@
 import { GatewayRefused } from '../gateway_client.js';
-import { BACKOFF_FIRST_MS, BACKOFF_LONGEST_MS } from '../limits.js';
 import { createBackoff, pause } from '../waiting.js';
 import { drawingBody } from './drawing_body.js';
 
@@ -12,11 +11,7 @@ export function createDrawingPost({ gateway, settings, drawings, random, log, si
 
   async function offer(drawing) {
     const { id } = drawing;
-    const backoff = createBackoff({
-      firstMs: BACKOFF_FIRST_MS,
-      maxMs: BACKOFF_LONGEST_MS,
-      random,
-    });
+    const backoff = createBackoff(random);
     const body = drawingBody(drawing, settings);
     // The person may discard it meanwhile.
     while (!signal.aborted && drawings.get(id)) {
