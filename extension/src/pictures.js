@@ -1,4 +1,4 @@
-import { resultTooLarge } from './errors.js';
+import { executionFailed, resultTooLarge } from './errors.js';
 import { JPEG_QUALITIES, PICTURE_WIDTH, PNG_BYTES, RESULT_BYTES } from './limits.js';
 
 /** Base64 takes four characters for three bytes; some are reserved for the rest of the result. */
@@ -7,6 +7,18 @@ const PICTURE_BYTES = Math.floor(((RESULT_BYTES - 1024) * 3) / 4);
 /** Offsets of the width and the end of the header of a PNG, in bytes. */
 const PNG_WIDTH_AT = 16;
 const PNG_HEADER_BYTES = 24;
+
+/**
+ * Captures the visible part of a tab, as a PNG in a data: URL. The browser captures whichever tab is in front
+ * of the window, so the tab is checked afterwards.
+ */
+export async function captureInFront(browser, tabId) {
+  const { windowId } = await browser.tabs.get(tabId);
+  const picture = await browser.tabs.captureVisibleTab(windowId, { format: 'png' });
+  const { active } = await browser.tabs.get(tabId);
+  if (!active) throw executionFailed('Another tab came to the front during the capture.');
+  return picture;
+}
 
 /** Decodes a capture of the browser, a PNG as a data: URL, into a picture that can be drawn. */
 export async function decodePicture(dataUrl) {
@@ -66,7 +78,8 @@ function sizeOfPng(base64) {
   return { width: header.getUint32(PNG_WIDTH_AT), height: header.getUint32(PNG_WIDTH_AT + 4) };
 }
 
-async function base64Of(blob) {
+/** In pieces, because the number of arguments of a call is limited. */
+export async function base64Of(blob) {
   const bytes = new Uint8Array(await blob.arrayBuffer());
   const chunk = 32_768;
   let text = '';

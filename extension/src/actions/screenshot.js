@@ -1,9 +1,9 @@
-import { executionFailed, invalidParams } from '../errors.js';
+import { invalidParams } from '../errors.js';
 import { PAINT_PATIENCE_MS } from '../limits.js';
 import { drawMarks, findMarks, inWindow, placeOfFrame } from '../marks.js';
 import { pagePainted } from '../page/page_painted.js';
 import { isGiven, optionalBoolean, optionalNonEmptyText } from '../params.js';
-import { decodePicture, packCanvas, packCapture, scaleFor } from '../pictures.js';
+import { captureInFront, decodePicture, packCanvas, packCapture, scaleFor } from '../pictures.js';
 import { captureRegion } from '../region_capture.js';
 
 /**
@@ -28,7 +28,7 @@ export const screenshot = {
       if (signal.aborted) return undefined;
       const [before] = await browser.tabs.query({ active: true, windowId: tab.windowId });
       if (before?.id !== tab.id) await browser.tabs.update(tab.id, { active: true });
-      const captureTab = () => inTime(() => capture(browser, tab.id), signal);
+      const captureTab = () => inTime(() => captureInFront(browser, tab.id), signal);
       try {
         if (target && target.frameId !== 0) return await inFrame(command, target, captureTab);
         if (target || params.full_page) return await region(command, target, captureTab);
@@ -99,14 +99,6 @@ async function inFrame(command, target, captureTab) {
   if (scale < 1) data.scale = scale;
   if (truncated) data.truncated = true;
   return { url, data };
-}
-
-async function capture(browser, tabId) {
-  const { windowId } = await browser.tabs.get(tabId);
-  const picture = await browser.tabs.captureVisibleTab(windowId, { format: 'png' });
-  const { active } = await browser.tabs.get(tabId);
-  if (!active) throw executionFailed('Another tab came to the front during the capture.');
-  return picture;
 }
 
 /** If the tab that was in front has been closed meanwhile, there is nothing to restore. */

@@ -1,5 +1,5 @@
-import { executionFailed } from '../errors.js';
 import { PICTURE_STOPS } from '../limits.js';
+import { base64Of, captureInFront, decodePicture } from '../pictures.js';
 import { cropRegion } from './crop_region.js';
 import { holdBoardHere } from './page/calls.js';
 
@@ -15,7 +15,7 @@ export async function takePictures(drawing, { browser, pageScripts, captures, lo
     const { tabId, id } = drawing;
     const { data } = await pageScripts.run(tabId, holdBoardHere, [id, markId]);
     const image = await captures.next(() => captureInFront(browser, tabId));
-    const bitmap = await createImageBitmap(await (await fetch(image)).blob());
+    const bitmap = await decodePicture(image);
     for (const place of data.places) {
       const region = crops[place.id] ? null : cropRegion(place, data.seen, bitmap);
       if (region) crops[place.id] = await cut(bitmap, region);
@@ -37,35 +37,11 @@ export async function takePictures(drawing, { browser, pageScripts, captures, lo
   } catch (error) {
     log(`Marks that are out of sight go without pictures: ${error.message}`);
   }
-  return { screenshot: base64Of(screenshot), crops };
-}
-
-/** The browser captures whichever tab is in front of the window, so the tab is checked afterwards. */
-async function captureInFront(browser, tabId) {
-  const { windowId } = await browser.tabs.get(tabId);
-  const image = await browser.tabs.captureVisibleTab(windowId, { format: 'png' });
-  const { active } = await browser.tabs.get(tabId);
-  if (!active) throw executionFailed('Another tab came to the front.');
-  return image;
+  return { screenshot: screenshot.slice(screenshot.indexOf(',') + 1), crops };
 }
 
 async function cut(bitmap, { x, y, width, height }) {
   const canvas = new OffscreenCanvas(width, height);
   canvas.getContext('2d').drawImage(bitmap, x, y, width, height, 0, 0, width, height);
-  const blob = await canvas.convertToBlob({ type: 'image/png' });
-  return base64OfBytes(new Uint8Array(await blob.arrayBuffer()));
-}
-
-function base64Of(dataUrl) {
-  return dataUrl.slice(dataUrl.indexOf(',') + 1);
-}
-
-/** In pieces, because the number of arguments of a call is limited. */
-function base64OfBytes(bytes) {
-  const PIECE = 32_768;
-  let text = '';
-  for (let at = 0; at < bytes.length; at += PIECE) {
-    text += String.fromCharCode(...bytes.subarray(at, at + PIECE));
-  }
-  return btoa(text);
+  return base64Of(await canvas.convertToBlob({ type: 'image/png' }));
 }
