@@ -3,7 +3,6 @@
  * Draw mode in one page: combines the parts of this folder, keeps the state of the tools, and reports every
  * change to the service worker.
  */
-if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const {
     createDrawingView, createInput, createMarks, createNoteField, createPose, createToolBar,

@@ -1,6 +1,5 @@
 'use strict';
 /** Shows the marks above the page, at their places in it. */
-if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const { arrowHead, distance, html, svg } = callslipDraw;
 

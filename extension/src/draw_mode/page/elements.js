@@ -1,6 +1,5 @@
 'use strict';
 /** Finds and describes the elements of the page that are beneath the drawing. */
-if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   /** The properties that a mark on an element may refer to: its colors, its font, its spacing. */
   const STYLES = ['color', 'background-color', 'font-family', 'font-size', 'font-weight',

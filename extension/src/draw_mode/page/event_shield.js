@@ -1,6 +1,5 @@
 'use strict';
 /** Hides the person's actions in draw mode from the page. */
-if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   /** These events belong to the drawing wherever they happen. */
   const INPUT = ['pointerdown', 'pointermove', 'pointerup', 'pointercancel', 'pointerover',

@@ -2,7 +2,7 @@
 /**
  * Calculations with points `{x, y}` and boxes `{x, y, width, height}`, all in CSS pixels. Like every file
  * of this folder it is a plain script that adds its functions to `callslipDraw`: the browser isolates
- * content scripts from the page's own, but does not support modules there.
+ * content scripts from the page's own, but does not support modules there. This one is the first.
  */
 if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {

@@ -1,6 +1,5 @@
 'use strict';
 /** The effects of mouse, wheel and keys in draw mode. */
-if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const { boxBetween, distance, elementBeneath, scrollerAround } = callslipDraw;
 

@@ -1,6 +1,5 @@
 'use strict';
 /** The marks of a drawing, in the order in which they were made. */
-if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const { pageBounds, shifted } = callslipDraw;
 

@@ -3,7 +3,6 @@
  * Creates nodes without parsing HTML text, so that page policies do not apply and texts cannot inject
  * markup.
  */
-if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const SVG = 'http://www.w3.org/2000/svg';
 

@@ -1,6 +1,5 @@
 'use strict';
 /** The field for the note on one mark, next to it. Only one is open at a time. */
-if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const { html, placeBeside, shifted } = callslipDraw;
 

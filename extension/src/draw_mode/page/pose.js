@@ -1,6 +1,5 @@
 'use strict';
 /** Holds the page still for its pictures: without the overlay, and with a mark in view. */
-if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   /** Resolves after the next frame, or after `patienceMs`, because a hidden window paints none. */
   function painted(patienceMs) {

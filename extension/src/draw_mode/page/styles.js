@@ -1,6 +1,5 @@
 'use strict';
 /** The styles of the overlay. The first rule keeps all styles of the page out. */
-if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const CSS_TEXT = `
 :host {

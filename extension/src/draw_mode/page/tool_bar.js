@@ -1,6 +1,5 @@
 'use strict';
 /** The tool bar: the agent's message, the tools, and the buttons to finish or cancel. */
-if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const { html, svg } = callslipDraw;
 
