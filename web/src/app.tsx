@@ -16,8 +16,9 @@ import {announced} from './ui/announce.ts';
 import {duration, now} from './ui/clock.ts';
 import {Dialog} from './ui/dialog.tsx';
 import {Boundary, Refusal} from './ui/failure.tsx';
+import {useSingleKeys} from './ui/keys.ts';
 import {Notifications} from './session_list/notifications.tsx';
-import {isTyping, setSingleKeys, shortcuts, singleKeys} from './ui/shortcuts.ts';
+import {setSingleKeys, shortcuts, singleKeys} from './ui/shortcuts.ts';
 import {keep, stored} from './ui/storage.ts';
 
 // A page, selected by the first segment of the path.
@@ -105,13 +106,7 @@ effect(() => {
 
 function Top({current}: {current: string}) {
   const [isHelping, setHelping] = useState(false);
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (event.key === '?' && !isTyping(event) && singleKeys.value) setHelping(true);
-    };
-    addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
-  }, []);
+  useSingleKeys(({key}) => { if (key === '?') setHelping(true); });
   return (
     <header class="top">
       <a class="skip" href="#main">Skip to content</a>
@@ -195,22 +190,13 @@ function Away({error, again}: {error: unknown; again: () => void}) {
 
 // / focuses the filter, g and a letter open a page.
 function useKeys(): void {
-  useEffect(() => {
-    let before = '';
-    const press = (event: KeyboardEvent) => {
-      if (isTyping(event) || !singleKeys.value) return;
-      const key = event.key;
-      if (key === '/') {
-        event.preventDefault();
-        document.querySelector<HTMLInputElement>('[data-shortcut="/"]')?.focus();
-      }
-      if (before === 'g') {
-        const to = pages.find(({path}) => path.startsWith(key));
-        if (to) go(`${base}${to.path}`);
-      }
-      before = key;
-    };
-    addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
-  }, []);
+  useSingleKeys(event => {
+    if (event.key !== '/') return;
+    event.preventDefault();
+    document.querySelector<HTMLInputElement>('[data-shortcut="/"]')?.focus();
+  });
+  useSingleKeys(({key}) => {
+    const to = pages.find(({path}) => path.startsWith(key));
+    if (to) go(`${base}${to.path}`);
+  }, 'g');
 }
