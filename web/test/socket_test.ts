@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {ReconnectingSocket} from '../src/api/socket.ts';
+import {ReconnectingSocket, whileVisible} from '../src/api/socket.ts';
 
 // A gateway that closes whatever comes, and a clock that the test moves.
 function closes(times: number, code: number, {isConnected = true, standsMs = 0} = {}): number[] {
@@ -57,4 +57,32 @@ test('one that was too slow comes back at once, but not again and again', () => 
   assert.deepEqual(closes(3, 1006, {standsMs: 10_000}), [250, 250, 250]);
   // One that opens and is lost is no better than one that does not open.
   assert.deepEqual(closes(4, 1006), [250, 500, 1_000, 2_000]);
+});
+
+test('what is open while the page is visible stays open for a while when it is hidden', () => {
+  let look = () => {};
+  let late: (() => void) | undefined;
+  const page = {visibilityState: 'visible', addEventListener: (_: string, heard: () => void) => { look = heard; },
+    removeEventListener: () => {}};
+  Object.assign(globalThis, {document: page, clearTimeout: () => { late = undefined; },
+    window: {setTimeout: (work: () => void) => { late = work; }}});
+  const done: string[] = [];
+  const show = (state: string) => {
+    page.visibilityState = state;
+    look();
+  };
+  const end = whileVisible(() => {
+    done.push('open');
+    return () => done.push('close');
+  }, 300_000);
+  show('hidden');
+  show('visible');
+  assert.equal(late, undefined);
+  assert.deepEqual(done, ['open']);
+  show('hidden');
+  late!();
+  assert.deepEqual(done, ['open', 'close']);
+  show('visible');
+  end();
+  assert.deepEqual(done, ['open', 'close', 'open', 'close']);
 });

@@ -128,3 +128,26 @@ export class ReconnectingSocket {
     this.timer = window.setTimeout(() => this.connect(), wait);
   }
 }
+
+// Calls `open` while the page is visible, and what it returned once the page has been hidden for `hiddenMs`. Returns a
+// function that ends both.
+export function whileVisible(open: () => () => void, hiddenMs: number): () => void {
+  let close = hiddenMs > 0 ? open() : null;
+  let timer = 0;
+  const end = () => {
+    close?.();
+    close = null;
+  };
+  const look = () => {
+    clearTimeout(timer);
+    if (document.visibilityState === 'hidden') timer = window.setTimeout(end, hiddenMs);
+    else close ??= open();
+  };
+  look();
+  document.addEventListener('visibilitychange', look);
+  return () => {
+    clearTimeout(timer);
+    document.removeEventListener('visibilitychange', look);
+    end();
+  };
+}

@@ -2,7 +2,7 @@ import {signal} from '@preact/signals';
 import {useEffect} from 'preact/hooks';
 import {get, whose} from '../api/http.ts';
 import {Reread} from '../api/reread.ts';
-import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
+import {ReconnectingSocket, type SocketState, whileVisible} from '../api/socket.ts';
 import type {Json} from '../api/types.ts';
 import type {Command} from './model.ts';
 import {CommandStore} from './store.ts';
@@ -28,10 +28,9 @@ interface CommandPage {
   next_page_token?: string;
 }
 
-let socket: ReconnectingSocket | null = null;
+let close: (() => void) | null = null;
 let users = 0;
 let linger = 0;
-let hidden = 0;
 let drawing = 0;
 
 const query = () => (whose() ? `client=${encodeURIComponent(whose())}` : '');
@@ -65,11 +64,10 @@ async function list(abort: AbortSignal): Promise<void> {
   draw();
 }
 
-function open(): void {
-  if (socket) return;
+function open(): () => void {
   // Lists the commands before the feed is connected, and again once it is.
   lists.ask();
-  socket = new ReconnectingSocket(() => `/commands/ws?${query()}`, {
+  const socket = new ReconnectingSocket(() => `/commands/ws?${query()}`, {
     onState: state => { feed.value = state; },
     onMessage: ({type, data}) => {
       if (type === 'connected') lists.anew();
@@ -80,33 +78,24 @@ function open(): void {
       }
     },
   });
-}
-
-function close(): void {
-  lists.stop();
-  socket?.close();
-  socket = null;
-}
-
-function watchVisibility(): void {
-  clearTimeout(hidden);
-  if (document.visibilityState === 'hidden') hidden = window.setTimeout(close, hiddenMs);
-  else if (users > 0) open();
+  return () => {
+    lists.stop();
+    socket.close();
+  };
 }
 
 // Keeps the feed open while the component is mounted.
 export function useCommandFeed(): void {
   useEffect(() => {
-    if (users++ === 0) {
-      clearTimeout(linger);
-      open();
-      document.addEventListener('visibilitychange', watchVisibility);
-    }
+    users++;
+    clearTimeout(linger);
+    close ??= whileVisible(open, hiddenMs);
     return () => {
       if (--users > 0) return;
-      document.removeEventListener('visibilitychange', watchVisibility);
-      clearTimeout(hidden);
-      linger = window.setTimeout(() => { if (users === 0) close(); }, lingerMs);
+      linger = window.setTimeout(() => {
+        close?.();
+        close = null;
+      }, lingerMs);
     };
   }, []);
 }

@@ -2,7 +2,7 @@
 import type {ComponentChildren} from 'preact';
 import {useEffect, useState} from 'preact/hooks';
 import {me} from '../api/http.ts';
-import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
+import {ReconnectingSocket, type SocketState, whileVisible} from '../api/socket.ts';
 import {lasted} from '../commands/timeline.ts';
 import {Boundary, Failure} from '../ui/failure.tsx';
 import {usePolled} from '../ui/poll.ts';
@@ -70,28 +70,15 @@ function Everything() {
 function useStats(): [readonly Sample[], SocketState] {
   const [samples, setSamples] = useState<readonly Sample[]>([]);
   const [state, setState] = useState<SocketState>('connecting');
-  useEffect(() => {
-    let socket: ReconnectingSocket | null = null;
-    const look = () => {
-      if (document.visibilityState === 'hidden') {
-        socket?.close();
-        socket = null;
-        return;
-      }
-      socket ??= new ReconnectingSocket(() => '/stats/ws', {
-        onState: setState,
-        onMessage: ({type, data}) => {
-          if (type === 'stats') setSamples(before => withSample(before, data as unknown as Stats, Date.now()));
-        },
-      });
-    };
-    look();
-    document.addEventListener('visibilitychange', look);
-    return () => {
-      document.removeEventListener('visibilitychange', look);
-      socket?.close();
-    };
-  }, []);
+  useEffect(() => whileVisible(() => {
+    const socket = new ReconnectingSocket(() => '/stats/ws', {
+      onState: setState,
+      onMessage: ({type, data}) => {
+        if (type === 'stats') setSamples(before => withSample(before, data as unknown as Stats, Date.now()));
+      },
+    });
+    return () => socket.close();
+  }, 0), []);
   return [samples, state];
 }
 
