@@ -142,6 +142,10 @@ export async function findMe(): Promise<void> {
   me.value = await get<Me>('/me');
 }
 
+// An id for what is created only once, however often it is requested.
+export const newId = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(12))].map(byte => byte.toString(16).padStart(2, '0')).join('');
+
 // The message and hint to show for any error.
 export function wordsOf(error: unknown): {message: string; hint: string} {
   if (error instanceof ApiError) {

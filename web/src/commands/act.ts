@@ -1,13 +1,8 @@
-import {post} from '../api/http.ts';
+import {newId, post} from '../api/http.ts';
 import type {Command} from './model.ts';
 
 // Request ids by command: a repeated request returns the same replay.
 const replays = new Map<string, string>();
-
-function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return `page-${[...bytes].map(each => each.toString(16).padStart(2, '0')).join('')}`;
-}
 
 const path = (id: string) => `/commands/${encodeURIComponent(id)}`;
 
@@ -16,7 +11,7 @@ export const cancel = (id: string): Promise<unknown> => post(`${path(id)}/cancel
 // Returns the command that repeats this one.
 export function replay(id: string): Promise<Command> {
   let request = replays.get(id);
-  if (!request) replays.set(id, request = randomId());
+  if (!request) replays.set(id, request = newId());
   return post<Command>(`${path(id)}/replay`, {request_id: request});
 }
 

@@ -1,5 +1,5 @@
 import {signal} from '@preact/signals';
-import {ApiError, me} from '../api/http.ts';
+import {ApiError, me, newId} from '../api/http.ts';
 import {keep, stored} from '../ui/storage.ts';
 
 // The unsent text of a user for a session. There is one draft per user and session: it outlives the input box and the
@@ -24,9 +24,6 @@ export interface Written {
 
 const nothing: Written = {text: '', images: [], edits: {}, nonce: ''};
 const isNothing = ({text, images, edits}: Written) => !text && images.length === 0 && Object.keys(edits).length === 0;
-
-export const newId = (): string =>
-  [...crypto.getRandomValues(new Uint8Array(12))].map(byte => byte.toString(16).padStart(2, '0')).join('');
 
 // A 53-bit hash (cyrb53): the gateway rejects two texts of one draft with the same hash.
 function hash(text: string): string {

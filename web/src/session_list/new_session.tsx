@@ -1,9 +1,9 @@
 import {signal} from '@preact/signals';
 import {useEffect, useState} from 'preact/hooks';
-import {ApiError, get, isAway, post} from '../api/http.ts';
+import {ApiError, get, isAway, newId, post} from '../api/http.ts';
 import type {AgentOffer, Session, Workspace} from '../api/types.ts';
 import {go, sessionPath} from '../router.ts';
-import {draftOf, newId} from '../conversation/draft.ts';
+import {draftOf} from '../conversation/draft.ts';
 import {Dialog} from '../ui/dialog.tsx';
 import {Failure} from '../ui/failure.tsx';
 
