@@ -103,6 +103,15 @@ describe('select_text', () => {
     await hands.refused({ action: 'select_text' }, 'invalid_params');
   });
 
+  test('scrolls to a text in a pane, and presses on nothing else', async () => {
+    await hands.show(`<div style="height: 80px; overflow: auto"><p style="height: 150px">Top</p><p>Far below</p></div>
+      <button style="display: block; width: 100%; height: 300px">Delete</button>
+      <script>window.pressed = []; onmousedown = ({ target }) => pressed.push(target.localName);</script>`);
+    await select({ text: 'Far below' });
+    assert.equal(await selected(), 'Far below');
+    assert.deepEqual(await page.evaluate(() => window.pressed), ['p']);
+  });
+
   test('ends once an editor may have noticed what is selected', async () => {
     await hands.show(`<div id="editor" contenteditable>Make it bold</div><button id="bold">B</button><output></output><script>
       let noticed = '';

@@ -38,12 +38,21 @@ callslip.scrolling = (() => {
     element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
   }
 
-  /** Scrolls only if the middle of the element is not in the window. */
+  /** True if a point of the element is in the window, and not scrolled out of a scroll container. */
+  function isInView(element, x, y) {
+    if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return false;
+    for (let at = parentOf(element); at && at !== document.body; at = parentOf(at)) {
+      const { left, top, right, bottom } = at.getBoundingClientRect();
+      const isWithin = x >= left && y >= top && x < right && y < bottom;
+      if (!isWithin && (scrolls(at, 'x') || scrolls(at, 'y'))) return false;
+    }
+    return true;
+  }
+
+  /** Scrolls only if the middle of the element is not in view. */
   function intoViewIfNeeded(element) {
     const box = callslip.hitTest.boxOf(element);
-    if (!box) return;
-    const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
-    if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) intoView(element);
+    if (box && !isInView(element, box.left + box.width / 2, box.top + box.height / 2)) intoView(element);
   }
 
   /** Scrolls the page. */
