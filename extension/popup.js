@@ -145,7 +145,9 @@ chrome.storage.onChanged.addListener((changes, area) => {
 });
 
 setInterval(show, REFRESH_MS);
+// Before this script runs, the popup offers nothing: the click would be lost.
 part('paused').checked = (await chrome.storage.local.get('paused')).paused === true;
+part('paused').disabled = false;
 ({ [STATUS]: status } = await chrome.storage.session.get(STATUS));
 show();
 await offerGatewayHere();

@@ -132,6 +132,21 @@ describe('the popup', () => {
     await overlay.gone();
   });
 
+  test('offers nothing before its script can answer a click', async () => {
+    popup = await browser.context.newPage();
+    const asked = new Promise((resolve) => { popup.route('**/popup_view.js', resolve); });
+    await popup.goto(new URL('/popup.html', browser.worker.url()).href, { waitUntil: 'commit' });
+    const script = await asked;
+    await says('#state', 'Starting');
+    const draw = popup.getByRole('button', { name: 'Draw on this page' });
+    assert.equal(await draw.isVisible(), false);
+    assert.equal(await popup.getByRole('switch', { name: 'Pause' }).isEnabled(), false);
+    await script.continue();
+    await draw.click();
+    await says('[role=alert]', 'extensions cannot act on this page');
+    assert.equal(await popup.getByRole('switch', { name: 'Pause' }).isEnabled(), true);
+  });
+
   test('says why it cannot draw', async () => {
     const own = await browser.open('chrome://version/');
     await openPopup();
