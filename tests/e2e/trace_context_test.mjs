@@ -226,7 +226,7 @@ const ENDS = {
   'services/gateway/json/command_detail.cc': 'shown to people, who are not told the rest',
   'services/gateway/json/command_spans_json.cc': 'the same',
   'services/gateway/mcp/mcp_server.cc': 'the link of a span to a command',
-  'services/tracker/server/rpc_span.cc': 'the span of a call, which goes to a collector',
+  'services/tracker/server/async_server_calls.cc': 'the span of a call, which goes to a collector',
   'services/runner/acp/messages_v1.cc': 'of a session\'s own trace, beside which nothing goes',
   'services/runner/agent/agent_session.cc': 'the same',
   'services/runner/session/session_agent.cc': 'the same',

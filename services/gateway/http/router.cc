@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/clock.h"
-#include "gateway/http/cors.h"
 #include "gateway/http/error_response.h"
 #include "gateway/http/request_span.h"
 #include "gateway/http/web_socket_upgrade.h"
@@ -57,6 +56,35 @@ template <typename Methods>
 const typename Methods::mapped_type* RouteOf(const Methods& methods, const std::string& method) {
   const auto route = methods.find(method);
   return route == methods.end() ? nullptr : &route->second;
+}
+
+// Lets the page at `origin`, and no other, read the response and its MCP headers.
+void ShareWith(const std::string& origin, HttpResponse& response) {
+  response.headers.emplace_back("Access-Control-Allow-Origin", origin);
+  response.headers.emplace_back("Access-Control-Expose-Headers",
+                                "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, "
+                                "Callslip-Proof");
+  response.headers.emplace_back("Vary", "Origin");
+}
+
+// The response to an OPTIONS request of an allowed origin: `methods` ("GET, POST") are served, with
+// the headers that clients send.
+HttpResponse PreflightResponse(const HttpRequest& request, const std::string& methods) {
+  HttpResponse response{.status = 204};
+  response.headers = {{"Access-Control-Allow-Methods", methods},
+                      {"Access-Control-Allow-Headers",
+                       "content-type, authorization, mcp-protocol-version, mcp-session-id, "
+                       "mcp-method, mcp-name, last-event-id, traceparent, tracestate, baggage, "
+                       "x-gasoline-client, "
+                       "x-gasoline-extension-version, x-kaboom-client, "
+                       "x-kaboom-extension-version"},
+                      // The longest time that Chromium caches it.
+                      {"Access-Control-Max-Age", "7200"}};
+  // A page from a public network sends this before it calls a private address.
+  if (request.Header("access-control-request-private-network") == "true") {
+    response.headers.emplace_back("Access-Control-Allow-Private-Network", "true");
+  }
+  return response;
 }
 
 }  // namespace

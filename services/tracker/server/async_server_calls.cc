@@ -1,9 +1,63 @@
 #include "tracker/server/async_server_calls.h"
 
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "common/error_details.h"
 #include "common/rpc_status.h"
-#include "tracker/server/rpc_span.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/message.h"
+#include "telemetry/active_span.h"
+#include "tracker/server/call_context.h"
 
 namespace callslip::tracker::internal {
+namespace {
+
+// The codes that count as failures of the server; all others are the caller's.
+bool IsFailure(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kUnknown:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kUnimplemented:
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDataLoss: return true;
+    default: return false;
+  }
+}
+
+// Begins the span of a call, by OpenTelemetry's conventions for gRPC, in the trace named by its
+// request's `traceparent`, else by its metadata. A request type with a `traceparent` field begins a
+// trace if it names none; other calls are recorded only if they belong to a trace. Sets
+// `call.span`.
+ActiveSpan BeginRpcSpan(const google::protobuf::MethodDescriptor& method,
+                        const google::protobuf::Message& request, CallContext& call) {
+  if (Spans() == nullptr) return {};
+  const auto* field = request.GetDescriptor()->FindFieldByName("traceparent");
+  std::string trace;
+  if (field != nullptr) trace = request.GetReflection()->GetString(request, field);
+  if (trace.empty()) trace = call.trace;
+  call.span = TraceContext::Parse(trace).value_or(TraceContext());
+  const std::string name = absl::StrCat(method.service()->full_name(), "/", method.name());
+  ActiveSpan span =
+      ActiveSpan::Start(SpanKind::kServer, name, call.span,
+                        field == nullptr ? ActiveSpan::Roots::kIgnore : ActiveSpan::Roots::kBegin);
+  span.Set("rpc.system.name", std::string("grpc"));
+  span.Set("rpc.method", name);
+  return span;
+}
+
+void EndRpcSpan(const absl::Status& status, ActiveSpan& span) {
+  if (!span) return;
+  const std::string code = absl::StatusCodeToString(status.code());
+  span.Set("rpc.response.status_code", code);
+  const std::string reason = DetailsOf(status).reason;
+  if (!reason.empty()) span.Set("callslip.error.reason", reason);
+  if (IsFailure(status.code())) span.Fail(code);
+  span.End();
+}
+
+}  // namespace
 
 absl::Status NoRequest() {
   return absl::InvalidArgumentError(
@@ -63,7 +117,7 @@ void UnaryCall::OnRequest(bool has_come) {
   if (caller_.ok()) {
     response_ = method_->types.response->New(&arena_);
     caller_->when_answered = &when_answered_;
-    span_ = TraceRpc(*method_->descriptor, *request_.message, *caller_);
+    span_ = BeginRpcSpan(*method_->descriptor, *request_.message, *caller_);
     status_ = method_->handler(*caller_, *request_.message, *response_);
   } else {
     status_ = caller_.status();
