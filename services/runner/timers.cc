@@ -45,34 +45,4 @@ std::unique_ptr<Timers> TimersOf(boost::asio::io_context& context) {
   return std::make_unique<AsioTimers>(context);
 }
 
-class FakeTimers::FakeTimer final : public Timers::Timer {
- public:
-  FakeTimer(std::shared_ptr<Due> due, absl::Time at, std::function<void()> call)
-      : due_(std::move(due)) {
-    const auto lives = std::weak_ptr<bool>(lives_);
-    due_->emplace(at, [lives, call = std::move(call)] {
-      if (!lives.expired()) call();
-    });
-  }
-
- private:
-  const std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);
-  const std::shared_ptr<Due> due_;
-};
-
-std::unique_ptr<Timers::Timer> FakeTimers::After(absl::Duration wait, std::function<void()> call) {
-  return std::make_unique<FakeTimer>(due_, now_ + wait, std::move(call));
-}
-
-void FakeTimers::Advance(absl::Duration by) {
-  const absl::Time until = now_ + by;
-  while (!due_->empty() && due_->begin()->first <= until) {
-    now_ = std::max(now_, due_->begin()->first);
-    const std::function<void()> call = std::move(due_->begin()->second);
-    due_->erase(due_->begin());
-    call();
-  }
-  now_ = until;
-}
-
 }  // namespace callslip::runner

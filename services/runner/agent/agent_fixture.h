@@ -13,6 +13,7 @@
 #include "boost/asio/io_context.hpp"
 #include "gtest/gtest.h"
 #include "runner/agent/agent.h"
+#include "runner/fake_timers.h"
 
 namespace callslip::runner {
 

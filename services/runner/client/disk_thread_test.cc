@@ -14,6 +14,7 @@
 #include "common/mutex.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runner/fake_timers.h"
 
 namespace callslip::runner {
 namespace {

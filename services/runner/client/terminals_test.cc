@@ -18,6 +18,7 @@
 #include "common/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runner/fake_timers.h"
 
 namespace callslip::runner {
 namespace {

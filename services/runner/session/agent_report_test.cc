@@ -8,6 +8,7 @@
 #include "boost/asio/io_context.hpp"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runner/fake_timers.h"
 #include "runner/session/fake_tracker.h"
 
 namespace callslip::runner {

@@ -9,6 +9,7 @@
 #include "boost/asio/io_context.hpp"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runner/fake_timers.h"
 #include "runner/session/fake_tracker.h"
 #include "runner/tracker/call_with_retry.h"
 #include "support/session_events.h"

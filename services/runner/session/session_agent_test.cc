@@ -19,6 +19,7 @@
 #include "common/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runner/fake_timers.h"
 #include "runner/session/fake_tracker.h"
 #include "support/temporary_folder.h"
 

@@ -13,6 +13,7 @@
 #include "boost/asio/io_context.hpp"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runner/fake_timers.h"
 #include "runner/session/fake_tracker.h"
 #include "support/session_events.h"
 #include "support/temporary_folder.h"

@@ -20,6 +20,7 @@
 #include "common/text_scan.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runner/fake_timers.h"
 #include "runner/session/fake_tracker.h"
 #include "support/session_events.h"
 #include "support/temporary_folder.h"
