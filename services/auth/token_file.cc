@@ -24,6 +24,7 @@
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "auth/sha256.h"
+#include "common/file.h"
 #include "common/random.h"
 #include "common/status_macros.h"
 
@@ -181,21 +182,9 @@ std::string NewFileText() {
 }
 
 // 0, or the errno of the step that failed.
-int WriteAndSync(int fd, absl::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(fd, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return errno;
-    if (written > 0) text.remove_prefix(static_cast<size_t>(written));
-  }
-  return fsync(fd) == 0 ? 0 : errno;
-}
-
 int SyncFolder(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return errno;
-  const int error = fsync(fd) == 0 ? 0 : errno;
-  close(fd);
-  return error;
+  const File folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return folder.is_open() && fsync(folder.descriptor()) == 0 ? 0 : errno;
 }
 
 std::string FolderOf(const std::string& path) {
@@ -208,16 +197,16 @@ std::string FolderOf(const std::string& path) {
 int WriteBeside(const std::string& path, absl::string_view text, const struct stat* owner,
                 const std::function<int(const std::string& draft)>& put) {
   const std::string draft = absl::StrCat(path, ".", RandomHex128());
-  const int fd = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0) return errno;
+  File file(open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.is_open()) return errno;
   const absl::Cleanup remove_draft = [&] { unlink(draft.c_str()); };
   int error = 0;
   if (owner != nullptr && (owner->st_uid != geteuid() || owner->st_gid != getegid()) &&
-      fchown(fd, owner->st_uid, owner->st_gid) != 0) {
+      fchown(file.descriptor(), owner->st_uid, owner->st_gid) != 0) {
     error = errno;
   }
-  if (error == 0) error = WriteAndSync(fd, text);
-  close(fd);
+  if (error == 0 && (!WriteAll(file, text) || fsync(file.descriptor()) != 0)) error = errno;
+  file.Close();
   if (error == 0 && put(draft) != 0) error = errno;
   return error == 0 ? SyncFolder(FolderOf(path)) : error;
 }
@@ -233,11 +222,10 @@ absl::Status CreateFile(const std::string& path) {
 
 absl::StatusOr<std::string> ReadPrivateFile(const std::string& path) {
   // O_NONBLOCK: opening a pipe would wait for a writer.
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return FileError("read", path, errno);
-  const absl::Cleanup close_file = [fd] { close(fd); };
+  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) return FileError("read", path, errno);
   struct stat info = {};
-  if (fstat(fd, &info) != 0) return FileError("read", path, errno);
+  if (fstat(file.descriptor(), &info) != 0) return FileError("read", path, errno);
   if (!S_ISREG(info.st_mode)) {
     return absl::FailedPreconditionError(absl::StrCat("the token file ", path, " is not a file"));
   }
@@ -246,20 +234,11 @@ absl::StatusOr<std::string> ReadPrivateFile(const std::string& path) {
         "others than its owner have access to the token file ", path,
         "; run chmod 600 on it, and replace the tokens if another user may have read them"));
   }
-  std::string text(kMaxFileBytes + 1, '\0');
-  size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = read(fd, text.data() + size, text.size() - size);
-    if (got < 0 && errno != EINTR) return FileError("read", path, errno);
-    if (got == 0) break;
-    if (got > 0) size += static_cast<size_t>(got);
-  }
-  if (size > kMaxFileBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the token file ", path, " is larger than ", kMaxFileBytes, " bytes"));
-  }
-  text.resize(size);
-  return text;
+  std::string text;
+  if (ReadAll(file, kMaxFileBytes, text)) return text;
+  if (errno != EFBIG) return FileError("read", path, errno);
+  return absl::InvalidArgumentError(
+      absl::StrCat("the token file ", path, " is larger than ", kMaxFileBytes, " bytes"));
 }
 
 }  // namespace
@@ -301,10 +280,9 @@ absl::Status SessionKeyMissing(const std::string& path) {
 absl::Status EditTokenFile(
     const std::string& path,
     const std::function<absl::StatusOr<std::string>(const std::string& text)>& edit) {
-  const int folder = open(FolderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return FileError("change", path, errno);
-  const absl::Cleanup close_folder = [folder] { close(folder); };
-  if (flock(folder, LOCK_EX) != 0) return FileError("change", path, errno);
+  const File folder(open(FolderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open()) return FileError("change", path, errno);
+  if (flock(folder.descriptor(), LOCK_EX) != 0) return FileError("change", path, errno);
   RETURN_IF_ERROR(LoadTokenFile(path).status());
   ASSIGN_OR_RETURN(const std::string before, ReadPrivateFile(path));
   ASSIGN_OR_RETURN(const std::string after, edit(before));

@@ -63,41 +63,33 @@ std::pair<std::string, std::string> Split(absl::string_view path) {
   return {std::string(path.substr(0, slash)), std::string(path.substr(slash + 1))};
 }
 
-absl::StatusOr<OpenFile> MakeFolder(int root, const std::string& path) {
-  absl::StatusOr<OpenFile> folder = OpenFolderBeneath(root, path);
+absl::StatusOr<File> MakeFolder(int root, const std::string& path) {
+  absl::StatusOr<File> folder = OpenFolderBeneath(root, path);
   if (!absl::IsNotFound(folder.status()) || path == ".") return folder;
   const auto [above, name] = Split(path);
-  ASSIGN_OR_RETURN(const OpenFile parent, MakeFolder(root, above));
-  if (mkdirat(parent.get(), name.c_str(), 0777) != 0 && errno != EEXIST) return Error(errno, path);
+  ASSIGN_OR_RETURN(const File parent, MakeFolder(root, above));
+  if (mkdirat(parent.descriptor(), name.c_str(), 0777) != 0 && errno != EEXIST) {
+    return Error(errno, path);
+  }
   return OpenFolderBeneath(root, path);
 }
 
-absl::Status WriteAll(int file, absl::string_view content, absl::string_view path) {
-  while (!content.empty()) {
-    const ssize_t written = write(file, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return Error(errno, path);
-    content.remove_prefix(static_cast<size_t>(written));
-  }
-  return absl::OkStatus();
-}
-
 // Writes the complete content under a temporary name, then renames it.
-absl::Status Replace(const OpenFile& folder, const std::string& name, const struct stat* before,
+absl::Status Replace(const File& folder, const std::string& name, const struct stat* before,
                      absl::string_view path, absl::string_view content,
                      const std::atomic<bool>& is_wanted) {
   const std::string unfinished = absl::StrCat(".", RandomHex128(), ".callslip");
-  const OpenFile file(openat(folder.get(), unfinished.c_str(),
-                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-  if (file.get() < 0) return Error(errno, path);
-  absl::Cleanup remove = [&] { unlinkat(folder.get(), unfinished.c_str(), 0); };
-  RETURN_IF_ERROR(WriteAll(file.get(), content, path));
+  const File file(openat(folder.descriptor(), unfinished.c_str(),
+                         O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (!file.is_open()) return Error(errno, path);
+  absl::Cleanup remove = [&] { unlinkat(folder.descriptor(), unfinished.c_str(), 0); };
+  if (!WriteAll(file, content)) return Error(errno, path);
   // Keeps the mode except for the set-id bits, which a write also clears.
-  if (before != nullptr && fchmod(file.get(), before->st_mode & 0777) != 0) {
+  if (before != nullptr && fchmod(file.descriptor(), before->st_mode & 0777) != 0) {
     return Error(errno, path);
   }
   if (!is_wanted) return absl::CancelledError(absl::StrCat(path, " is not to be written any more"));
-  if (renameat(folder.get(), unfinished.c_str(), folder.get(), name.c_str()) != 0) {
+  if (renameat(folder.descriptor(), unfinished.c_str(), folder.descriptor(), name.c_str()) != 0) {
     return Error(errno, path);
   }
   std::move(remove).Cancel();
@@ -105,10 +97,10 @@ absl::Status Replace(const OpenFile& folder, const std::string& name, const stru
 }
 
 // The target of the symbolic link `name` in `folder`; an error if the target is absolute.
-absl::StatusOr<std::string> ReadLink(const OpenFile& folder, const std::string& above,
+absl::StatusOr<std::string> ReadLink(const File& folder, const std::string& above,
                                      const std::string& name, absl::string_view path) {
   std::array<char, PATH_MAX> target;
-  const ssize_t size = readlinkat(folder.get(), name.c_str(), target.data(), target.size());
+  const ssize_t size = readlinkat(folder.descriptor(), name.c_str(), target.data(), target.size());
   if (size < 0) return Error(errno, path);
   const absl::string_view text(target.data(), static_cast<size_t>(size));
   if (text.empty() || text.front() == '/') return Error(EXDEV, path);
@@ -117,49 +109,26 @@ absl::StatusOr<std::string> ReadLink(const OpenFile& folder, const std::string& 
 
 }  // namespace
 
-OpenFile::OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-OpenFile::~OpenFile() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
-std::string OpenFile::PathForOthers() const {
-  return absl::StrCat("/proc/", getpid(), "/fd/", descriptor_);
-}
-
-absl::StatusOr<OpenFile> OpenFolderBeneath(int root, absl::string_view path) {
-  OpenFile folder(Locate(root, path, O_DIRECTORY));
-  if (folder.get() < 0) return Error(errno, path);
+absl::StatusOr<File> OpenFolderBeneath(int root, absl::string_view path) {
+  File folder(Locate(root, path, O_DIRECTORY));
+  if (!folder.is_open()) return Error(errno, path);
   return folder;
 }
 
 absl::StatusOr<std::string> ReadBeneath(int root, absl::string_view path, size_t most) {
-  const OpenFile place(Locate(root, path, 0));
-  if (place.get() < 0) return Error(errno, path);
+  const File place(Locate(root, path, 0));
+  if (!place.is_open()) return Error(errno, path);
   struct stat about = {};
-  if (fstat(place.get(), &about) != 0) return Error(errno, path);
+  if (fstat(place.descriptor(), &about) != 0) return Error(errno, path);
   if (!S_ISREG(about.st_mode)) return NoFile(path, about.st_mode);
   // The same file, even if another one has its name by now.
-  const std::string same = absl::StrCat("/proc/self/fd/", place.get());
-  const OpenFile file(open(same.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (file.get() < 0) return Error(errno, path);
+  const std::string same = absl::StrCat("/proc/self/fd/", place.descriptor());
+  const File file(open(same.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!file.is_open()) return Error(errno, path);
   std::string content;
-  std::array<char, 64 << 10> buffer;
-  for (;;) {
-    const ssize_t got = read(file.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Error(errno, path);
-    if (got == 0) return content;
-    content.append(buffer.data(), static_cast<size_t>(got));
-    if (content.size() > most) {
-      return absl::OutOfRangeError(absl::StrCat(path, " has more than ", most, " bytes"));
-    }
-  }
+  if (ReadAll(file, most, content)) return content;
+  if (errno != EFBIG) return Error(errno, path);
+  return absl::OutOfRangeError(absl::StrCat(path, " has more than ", most, " bytes"));
 }
 
 absl::Status WriteBeneath(int root, absl::string_view path, absl::string_view content,
@@ -168,10 +137,10 @@ absl::Status WriteBeneath(int root, absl::string_view path, absl::string_view co
   for (int links = 0; links <= kMaxLinks; ++links) {
     const auto [above, name] = Split(at);
     if (name.empty() || name == "." || name == "..") return NoFile(path, S_IFDIR);
-    ASSIGN_OR_RETURN(const OpenFile folder,
+    ASSIGN_OR_RETURN(const File folder,
                      links == 0 ? MakeFolder(root, above) : OpenFolderBeneath(root, above));
     struct stat before = {};
-    if (fstatat(folder.get(), name.c_str(), &before, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (fstatat(folder.descriptor(), name.c_str(), &before, AT_SYMLINK_NOFOLLOW) != 0) {
       if (errno != ENOENT) return Error(errno, path);
       if (links > 0) {
         return absl::FailedPreconditionError(

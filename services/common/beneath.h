@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/file.h"
 
 // Access to files beneath an open folder. Paths cannot escape the folder, even if something is
 // swapped during the call. Errors name `path` and the cause: NOT_FOUND; PERMISSION_DENIED if it
@@ -13,25 +14,8 @@
 // system's error.
 namespace callslip {
 
-// Owns a file descriptor and closes it.
-class OpenFile {
- public:
-  explicit OpenFile(int descriptor = -1) : descriptor_(descriptor) {}
-  OpenFile(OpenFile&& other) noexcept;
-  OpenFile& operator=(OpenFile&& other) noexcept;
-  ~OpenFile();
-
-  int get() const { return descriptor_; }
-  // A path to this file for processes that this one starts while the file is open. It stays valid
-  // even if another file has taken the name.
-  std::string PathForOthers() const;
-
- private:
-  int descriptor_;
-};
-
 // Opens a folder to use as the root of other paths.
-absl::StatusOr<OpenFile> OpenFolderBeneath(int root, absl::string_view path);
+absl::StatusOr<File> OpenFolderBeneath(int root, absl::string_view path);
 
 // Reads a whole regular file. OUT_OF_RANGE if it has more than `most` bytes.
 absl::StatusOr<std::string> ReadBeneath(int root, absl::string_view path, size_t most);

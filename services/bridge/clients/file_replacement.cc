@@ -11,8 +11,8 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "common/file.h"
 #include "common/status_macros.h"
 
 namespace callslip::bridge {
@@ -30,29 +30,22 @@ absl::Status SystemError(absl::string_view what, const std::string& path) {
   return absl::ErrnoToStatus(errno, absl::StrCat(what, " ", path));
 }
 
-absl::Status WriteAll(int fd, absl::string_view content, const std::string& path) {
-  while (!content.empty()) {
-    const ssize_t written = write(fd, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return SystemError("cannot write", path);
-    content.remove_prefix(written);
-  }
-  return fsync(fd) == 0 ? absl::OkStatus() : SystemError("cannot write", path);
-}
-
 // Writes the new file, and gives it the owner and mode of `like`.
-absl::Status Fill(int fd, const std::string& path, absl::string_view content,
+absl::Status Fill(const File& file, const std::string& path, absl::string_view content,
                   const struct stat* like) {
   if (like != nullptr) {
     struct stat made = {};
-    if (fstat(fd, &made) != 0) return SystemError("cannot look at", path);
+    if (fstat(file.descriptor(), &made) != 0) return SystemError("cannot look at", path);
     const bool is_same_owner = made.st_uid == like->st_uid && made.st_gid == like->st_gid;
-    if (!is_same_owner && fchown(fd, like->st_uid, like->st_gid) != 0) {
+    if (!is_same_owner && fchown(file.descriptor(), like->st_uid, like->st_gid) != 0) {
       return SystemError("cannot keep the owner of", path);
     }
-    if (fchmod(fd, like->st_mode & 07777) != 0) return SystemError("cannot keep the mode of", path);
+    if (fchmod(file.descriptor(), like->st_mode & 07777) != 0) {
+      return SystemError("cannot keep the mode of", path);
+    }
   }
-  return WriteAll(fd, content, path);
+  const bool is_stored = WriteAll(file, content) && fsync(file.descriptor()) == 0;
+  return is_stored ? absl::OkStatus() : SystemError("cannot write", path);
 }
 
 // Creates a copy next to the file, at an unused path.
@@ -62,32 +55,15 @@ absl::StatusOr<std::string> MakeCopy(const ReadFile& file, const struct stat& li
   const std::string first = absl::StrCat(file.path, ".callslip-backup-", date);
   for (int i = 1; i <= kMaxCopies; ++i) {
     std::string path = i == 1 ? first : absl::StrCat(first, "-", i);
-    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kNewFile);
-    if (fd < 0 && errno == EEXIST) continue;
-    if (fd < 0) return SystemError("cannot make", path);
-    const absl::Cleanup closer = [fd] { close(fd); };
-    const absl::Status status = Fill(fd, path, file.content, &like);
+    const File copy(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kNewFile));
+    if (!copy.is_open() && errno == EEXIST) continue;
+    if (!copy.is_open()) return SystemError("cannot make", path);
+    const absl::Status status = Fill(copy, path, file.content, &like);
     if (status.ok()) return path;
     unlink(path.c_str());
     return status;
   }
   return absl::ResourceExhaustedError(absl::StrCat("there are too many copies like ", first));
-}
-
-absl::StatusOr<std::string> ReadAll(int fd, const std::string& path) {
-  std::string content;
-  char part[1 << 16];
-  for (;;) {
-    const ssize_t size = read(fd, part, sizeof(part));
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return SystemError("cannot read", path);
-    if (size == 0) return content;
-    content.append(part, size);
-    if (content.size() > kMaxConfigurationBytes) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("it has more than ", kMaxConfigurationBytes >> 20, " MiB"));
-    }
-  }
 }
 
 // The reason why an existing file must not be replaced; OK for a normal file.
@@ -105,10 +81,8 @@ absl::Status CheckKind(const struct stat& found) {
 
 // Syncs the file's folder to disk, including changed names.
 void SyncFolder(const std::string& path) {
-  const int fd = open(fs::path(path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  fsync(fd);
-  close(fd);
+  const File folder(open(fs::path(path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.is_open()) fsync(folder.descriptor());
 }
 
 absl::Status MakeFolders(const fs::path& folder) {
@@ -151,14 +125,16 @@ absl::StatusOr<ReadFile> ReadForReplacement(const std::string& path) {
   }
   if (error) return absl::UnavailableError(absl::StrCat("cannot find it: ", error.message()));
   // O_NONBLOCK, because opening a pipe would block.
-  const int fd = open(real.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return SystemError("cannot open", real);
-  const absl::Cleanup closer = [fd] { close(fd); };
+  const File file(open(real.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) return SystemError("cannot open", real);
   struct stat found = {};
-  if (fstat(fd, &found) != 0) return SystemError("cannot look at", real);
+  if (fstat(file.descriptor(), &found) != 0) return SystemError("cannot look at", real);
   RETURN_IF_ERROR(CheckKind(found));
-  ASSIGN_OR_RETURN(std::string content, ReadAll(fd, real));
-  return ReadFile{.path = real, .exists = true, .content = std::move(content)};
+  ReadFile read{.path = real, .exists = true};
+  if (ReadAll(file, kMaxConfigurationBytes, read.content)) return read;
+  if (errno != EFBIG) return SystemError("cannot read", real);
+  return absl::FailedPreconditionError(
+      absl::StrCat("it has more than ", kMaxConfigurationBytes >> 20, " MiB"));
 }
 
 absl::StatusOr<std::string> Replace(const ReadFile& file, absl::string_view content,
@@ -173,10 +149,10 @@ absl::StatusOr<std::string> Replace(const ReadFile& file, absl::string_view cont
     RETURN_IF_ERROR(MakeFolders(fs::path(file.path).parent_path()));
   }
   std::string temporary = file.path + ".callslip-XXXXXX";
-  const int fd = mkostemp(temporary.data(), O_CLOEXEC);
-  if (fd < 0) return SystemError("cannot make", temporary);
-  absl::Status status = Fill(fd, temporary, content, file.exists ? &like : nullptr);
-  close(fd);
+  File made(mkostemp(temporary.data(), O_CLOEXEC));
+  if (!made.is_open()) return SystemError("cannot make", temporary);
+  absl::Status status = Fill(made, temporary, content, file.exists ? &like : nullptr);
+  made.Close();
   if (status.ok()) status = PutInPlace(temporary, file);
   // Does nothing after a rename.
   unlink(temporary.c_str());

@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "bridge/relay/limits.h"
 #include "common/beneath.h"
+#include "common/file.h"
 
 namespace callslip::bridge {
 namespace {
@@ -73,9 +74,9 @@ absl::StatusOr<std::string> ReadIn(const std::string& folder, const fs::path& pa
   std::string way = Within(fs::path(folder + "/").lexically_normal(), path);
   if (way.empty() && !error) way = Within(real, path);
   if (way.empty()) return absl::UnknownError("");
-  const OpenFile root(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (root.get() < 0) return absl::UnknownError("");
-  return ReadBeneath(root.get(), way, most);
+  const File root(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root.is_open()) return absl::UnknownError("");
+  return ReadBeneath(root.descriptor(), way, most);
 }
 
 }  // namespace

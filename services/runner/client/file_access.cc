@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "common/beneath.h"
 #include "common/directories.h"
 #include "common/status_macros.h"
 #include "common/text_scan.h"
@@ -32,35 +33,36 @@ std::string RealPath(int folder, const std::string& otherwise) {
 }
 
 // Opens `path` beneath an open folder with the path `above`.
-absl::StatusOr<OpenFile> OpenBelow(const OpenFile& folder, const std::string& above,
-                                   const std::string& path) {
+absl::StatusOr<File> OpenBelow(const File& folder, const std::string& above,
+                               const std::string& path) {
   const std::optional<std::string> inside = RelativeTo(path, above);
   if (!inside.has_value()) {
     return absl::InvalidArgumentError(absl::StrCat(path, " is not inside of ", above));
   }
-  absl::StatusOr<OpenFile> opened = OpenFolderBeneath(folder.get(), *inside);
+  absl::StatusOr<File> opened = OpenFolderBeneath(folder.descriptor(), *inside);
   if (!absl::IsPermissionDenied(opened.status())) return opened;
   // A link with an absolute target can also lead to a place inside, which then has a path without
   // links.
   std::error_code error;
   const std::string real = std::filesystem::canonical(path, error);
-  const std::optional<std::string> by_itself = RelativeTo(real, RealPath(folder.get(), above));
+  const std::optional<std::string> by_itself =
+      RelativeTo(real, RealPath(folder.descriptor(), above));
   if (error) return opened;
   if (!by_itself.has_value()) {
     return absl::PermissionDeniedError(absl::StrCat(path, " leads out of ", above));
   }
-  return OpenFolderBeneath(folder.get(), *by_itself);
+  return OpenFolderBeneath(folder.descriptor(), *by_itself);
 }
 
-absl::StatusOr<OpenFile> Open(const FolderWay& way) {
+absl::StatusOr<File> Open(const FolderWay& way) {
   const std::string& first = way.front();
   if (!absl::StartsWith(first, "/")) {
     return absl::InvalidArgumentError(absl::StrCat(first, " is not an absolute path"));
   }
-  OpenFile folder(open(first.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (folder.get() < 0) return absl::ErrnoToStatus(errno, first);
+  File folder(open(first.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open()) return absl::ErrnoToStatus(errno, first);
   for (size_t i = 1; i < way.size(); ++i) {
-    absl::StatusOr<OpenFile> next = OpenBelow(folder, way[i - 1], way[i]);
+    absl::StatusOr<File> next = OpenBelow(folder, way[i - 1], way[i]);
     if (absl::IsNotFound(next.status())) {
       return absl::NotFoundError(absl::StrCat(way[i], " is not there"));
     }
@@ -98,13 +100,13 @@ absl::StatusOr<FileAccess> FileAccess::Of(const std::vector<FolderWay>& folders)
   if (folders.empty()) return absl::InvalidArgumentError("a session has a working directory");
   FileAccess access;
   for (const FolderWay& way : folders) {
-    absl::StatusOr<OpenFile> opened = Open(way);
+    absl::StatusOr<File> opened = Open(way);
     if (!opened.ok() && access.roots_.empty()) return opened.status();
     if (!opened.ok()) {
       access.left_out_.emplace_back(opened.status().message());
       continue;
     }
-    std::string real = RealPath(opened->get(), way.back());
+    std::string real = RealPath(opened->descriptor(), way.back());
     access.roots_.push_back({way.back(), std::move(real), *std::move(opened)});
   }
   return access;
@@ -125,7 +127,7 @@ absl::StatusOr<FileAccess::Inside> FileAccess::Find(absl::string_view path) cons
   for (const Root& root : roots_) {
     for (const std::string* folder : {&root.path, &root.real}) {
       if (std::optional<std::string> inside = RelativeTo(path, *folder); inside.has_value()) {
-        return Inside{root.folder.get(), *std::move(inside)};
+        return Inside{root.folder.descriptor(), *std::move(inside)};
       }
     }
   }
@@ -136,7 +138,7 @@ absl::StatusOr<FileAccess::Inside> FileAccess::Find(absl::string_view path) cons
       ")"));
 }
 
-absl::StatusOr<OpenFile> FileAccess::OpenFolder(absl::string_view path) const {
+absl::StatusOr<File> FileAccess::OpenFolder(absl::string_view path) const {
   ASSIGN_OR_RETURN(const Inside inside, Find(path));
   return OpenFolderBeneath(inside.folder, inside.path);
 }

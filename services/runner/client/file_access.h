@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "common/beneath.h"
+#include "common/file.h"
 #include "runner/acp/message.h"
 #include "runner/acp/peer.h"
 
@@ -55,7 +55,7 @@ class FileAccess {
   Done WriteTextFile(const Json& params, const std::atomic<bool>& is_wanted = kAlways) const;
 
   // Opens a folder as the working directory of a command. Errors are meant for agents.
-  absl::StatusOr<OpenFile> OpenFolder(absl::string_view path) const;
+  absl::StatusOr<File> OpenFolder(absl::string_view path) const;
 
   // Why additional folders were omitted.
   const std::vector<std::string>& left_out() const { return left_out_; }
@@ -69,7 +69,7 @@ class FileAccess {
   struct Root {
     std::string path;  // The configured path.
     std::string real;  // The kernel's path, which agents get from getcwd().
-    OpenFile folder;
+    File folder;
   };
   // A path inside one of the folders.
   struct Inside {

@@ -329,11 +329,11 @@ TEST_F(FileAccessTest, NothingLeadsOutWhateverIsSwappedMeanwhile) {
   std::atomic<bool> done = false;
   std::thread swapper([&] {
     // By descriptors, so that the swaps themselves lead nowhere.
-    const OpenFile dir(open(dir_.c_str(), O_PATH | O_DIRECTORY));
-    const OpenFile sub(openat(dir.get(), "sub", O_PATH | O_DIRECTORY));
+    const File dir(open(dir_.c_str(), O_PATH | O_DIRECTORY));
+    const File sub(openat(dir.descriptor(), "sub", O_PATH | O_DIRECTORY));
     while (!done) {
-      renameat2(dir.get(), "sub", dir.get(), "trap", RENAME_EXCHANGE);
-      renameat2(sub.get(), "secret", dir.get(), "trap-file", RENAME_EXCHANGE);
+      renameat2(dir.descriptor(), "sub", dir.descriptor(), "trap", RENAME_EXCHANGE);
+      renameat2(sub.descriptor(), "secret", dir.descriptor(), "trap-file", RENAME_EXCHANGE);
     }
   });
   int inside = 0;

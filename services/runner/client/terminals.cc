@@ -147,7 +147,7 @@ void Terminals::Create(const Json& params, Peer::Respond respond) {
   size_t bytes = 0;
   for (const std::string& word : command->words) bytes += word.size();
   for (const auto& [name, value] : command->environment) bytes += name.size() + value.size();
-  const auto folder = std::make_shared<absl::StatusOr<OpenFile>>(absl::UnknownError(""));
+  const auto folder = std::make_shared<absl::StatusOr<File>>(absl::UnknownError(""));
   disk_->Do(
       bytes,
       [files = files_, cwd, folder](const std::atomic<bool>&) { *folder = files->OpenFolder(cwd); },
@@ -160,8 +160,8 @@ void Terminals::Create(const Json& params, Peer::Respond respond) {
       });
 }
 
-absl::StatusOr<std::string> Terminals::Start(Command command, const OpenFile& folder) {
-  command.folder = folder.get();
+absl::StatusOr<std::string> Terminals::Start(Command command, const File& folder) {
+  command.folder = folder.descriptor();
   const std::string id = absl::StrCat("terminal-", last_id_ + 1);
   ASSIGN_OR_RETURN(std::shared_ptr<CommandProcess> process,
                    CommandProcess::Start(host_, command, [this, id] { OnEnd(id); }));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/file.h"
 #include "tracker/domain/session/session_errors.h"
 
 namespace callslip::tracker {
@@ -53,7 +54,7 @@ absl::Status CrashingDisk::Do(const DiskStep& step, absl::FunctionRef<absl::Stat
     synced_.try_emplace(path, SizeAt(path));
   }
   if (within == Within::kHalf && step.kind == DiskStep::Kind::kWrite) {
-    WriteAll(*step.file, step.bytes.substr(0, step.bytes.size() / 2)).IgnoreError();
+    WriteAll(*step.file, step.bytes.substr(0, step.bytes.size() / 2));
   }
   if (within == Within::kAfter) {
     absl::Status status = Note(step, whole);

@@ -28,24 +28,6 @@ absl::Status Open(const std::string& path, int flags, File& file) {
   return file.is_open() ? absl::OkStatus() : DiskError("open", path);
 }
 
-absl::Status ReadAll(const std::string& path, size_t max_bytes, std::string& contents) {
-  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) {
-    return errno == ENOENT ? absl::NotFoundError(path) : DiskError("open", path);
-  }
-  char buffer[size_t{16} << 10];
-  while (true) {
-    const ssize_t got = read(file.descriptor(), buffer, sizeof(buffer));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return DiskError("read", path);
-    if (got == 0) return absl::OkStatus();
-    contents.append(buffer, static_cast<size_t>(got));
-    if (contents.size() > max_bytes) {
-      return absl::OutOfRangeError(absl::StrCat(path, " has more than ", max_bytes, " bytes"));
-    }
-  }
-}
-
 }  // namespace
 
 absl::Status Disk::Do(const DiskStep&, absl::FunctionRef<absl::Status()> whole) { return whole(); }
@@ -79,7 +61,15 @@ absl::StatusOr<std::vector<std::string>> Disk::NamesIn(const std::string& folder
 
 absl::StatusOr<std::string> Disk::ReadFile(const std::string& path, size_t max_bytes) {
   std::string contents;
-  RETURN_IF_ERROR(Do({Kind::kRead, path}, [&] { return ReadAll(path, max_bytes, contents); }));
+  RETURN_IF_ERROR(Do({Kind::kRead, path}, [&] {
+    const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.is_open()) {
+      return errno == ENOENT ? absl::NotFoundError(path) : DiskError("open", path);
+    }
+    if (ReadAll(file, max_bytes, contents)) return absl::OkStatus();
+    if (errno != EFBIG) return DiskError("read", path);
+    return absl::OutOfRangeError(absl::StrCat(path, " has more than ", max_bytes, " bytes"));
+  }));
   return contents;
 }
 
@@ -117,18 +107,9 @@ absl::StatusOr<File> Disk::OpenEmpty(const std::string& path) {
 }
 
 absl::Status Disk::Write(const File& file, absl::string_view bytes) {
-  return Do({.kind = Kind::kWrite, .file = &file, .bytes = bytes},
-            [&] { return WriteAll(file, bytes); });
-}
-
-absl::Status Disk::WriteAll(const File& file, absl::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(file.descriptor(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return DiskError("write", "a file");
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return absl::OkStatus();
+  return Do({.kind = Kind::kWrite, .file = &file, .bytes = bytes}, [&] {
+    return WriteAll(file, bytes) ? absl::OkStatus() : DiskError("write", "a file");
+  });
 }
 
 absl::Status Disk::Sync(const File& file) {

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "tracker/storage/file.h"
+#include "common/file.h"
 
 namespace callslip::tracker {
 
@@ -77,8 +77,6 @@ class Disk {
  protected:
   // Executes a step by calling `whole`. Every step passes through here.
   virtual absl::Status Do(const DiskStep& step, absl::FunctionRef<absl::Status()> whole);
-  // Does not pass through Do().
-  static absl::Status WriteAll(const File& file, absl::string_view bytes);
 };
 
 // StorageFailed with the current errno.

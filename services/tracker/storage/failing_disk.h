@@ -4,6 +4,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
+#include "common/file.h"
 #include "common/mutex.h"
 #include "tracker/domain/session/session_errors.h"
 #include "tracker/storage/disk.h"
@@ -44,7 +45,7 @@ class FailingDisk final : public Disk {
     }
     if (number < 0) return whole();
     if (step.kind == DiskStep::Kind::kWrite) {
-      WriteAll(*step.file, step.bytes.substr(0, step.bytes.size() / 2)).IgnoreError();
+      WriteAll(*step.file, step.bytes.substr(0, step.bytes.size() / 2));
     }
     return StorageFailed(absl::StrCat("step ", number, " is one that fails"));
   }

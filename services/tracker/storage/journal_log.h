@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "tracker/storage/file.h"
+#include "common/file.h"
 
 // The newest appends of the journal, as bytes: two files used in turn, so that one can be written
 // while the contents of the other one are moved to the database.

@@ -2,9 +2,13 @@
 
 #include <unistd.h>
 
+#include <cstddef>
+#include <string>
 #include <utility>
 
-namespace callslip::tracker {
+#include "absl/strings/string_view.h"
+
+namespace callslip {
 
 // An open file, closed by the destructor.
 class File {
@@ -26,9 +30,19 @@ class File {
   }
   bool is_open() const { return descriptor_ >= 0; }
   int descriptor() const { return descriptor_; }
+  // A path to this file for processes that this one starts while the file is open. It stays valid
+  // even if another file has taken the name.
+  std::string PathForOthers() const;
 
  private:
   int descriptor_ = -1;
 };
 
-}  // namespace callslip::tracker
+// Writes all of `bytes`. False, with errno set, on failure.
+bool WriteAll(const File& file, absl::string_view bytes);
+
+// Appends the rest of the file to `contents`. False, with errno set, on failure: EFBIG if
+// `contents` would be longer than `most` bytes.
+bool ReadAll(const File& file, size_t most, std::string& contents);
+
+}  // namespace callslip
