@@ -10,6 +10,7 @@
 #include "gateway/http/page_check.h"
 #include "gateway/json/command_json.h"
 #include "gateway/timeouts.h"
+#include "google/protobuf/util/time_util.h"
 
 namespace callslip::gateway {
 namespace {
@@ -35,9 +36,8 @@ std::optional<HttpResponse> TakeSeconds(const HttpRequest& request, const std::s
                                       absl::ToInt64Seconds(longest), "."),
                          std::string(hint));
   }
-  const int64_t nanos = absl::ToInt64Nanoseconds(absl::Seconds(seconds));
-  duration.set_seconds(nanos / 1'000'000'000);
-  duration.set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
+  duration = google::protobuf::util::TimeUtil::NanosecondsToDuration(
+      absl::ToInt64Nanoseconds(absl::Seconds(seconds)));
   return std::nullopt;
 }
 

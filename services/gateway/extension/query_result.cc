@@ -8,6 +8,7 @@
 #include "common/status_macros.h"
 #include "gateway/extension/browser_log.h"
 #include "gateway/json/json_members.h"
+#include "google/protobuf/util/time_util.h"
 
 namespace callslip::gateway {
 namespace {
@@ -77,8 +78,7 @@ absl::Status TakeWork(const Json& report, v1::CompleteCommandRequest& request) {
     const Json& ms = MemberOf(member, name);
     if (!ms.is_number() || ms < 0) return false;
     const absl::Duration given = absl::Milliseconds(std::min(ms.get<double>(), kMaxWorkMs));
-    to.set_seconds(absl::ToInt64Seconds(given));
-    to.set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(given % absl::Seconds(1))));
+    to = google::protobuf::util::TimeUtil::NanosecondsToDuration(absl::ToInt64Nanoseconds(given));
     return true;
   };
   if (!member.is_object() || !take("duration_ms", *request.mutable_work_time()) ||

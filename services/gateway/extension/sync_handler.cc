@@ -30,10 +30,6 @@ bool IsUnreachable(const absl::Status& status) {
   return reason == "tracker_unreachable" || reason == "draining";
 }
 
-void Set(absl::Duration duration, google::protobuf::Duration& message) {
-  message.set_seconds(absl::ToInt64Seconds(duration));
-}
-
 // Sends a result or, if it is too large, that it is.
 boost::asio::awaitable<absl::Status> Complete(TrackerClient* tracker,
                                               v1::CompleteCommandRequest result) {
@@ -107,7 +103,7 @@ boost::asio::awaitable<absl::StatusOr<Json>> TakeCommands(TrackerClient* tracker
   if (!sync.reports_progress) lease.set_max_commands(1);
   // A result produced while the request is held would wait for the end of the hold.
   if (sync.may_be_held && sync.heartbeats.empty()) {
-    Set(kMaxPollHold, *lease.mutable_max_wait());
+    lease.mutable_max_wait()->set_seconds(absl::ToInt64Seconds(kMaxPollHold));
   }
   const auto leased = co_await tracker->Call(std::move(lease));
   if (!leased.ok()) co_return leased.status();

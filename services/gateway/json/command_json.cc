@@ -154,8 +154,7 @@ Json PendingQuery(const v1::CommandLease& lease) {
   query["type"] = "browser_action";
   query["params"] = std::move(params);
   query["attempt"] = command.attempt();
-  query["timeout_ms"] =
-      lease.start_to_close().seconds() * 1000 + lease.start_to_close().nanos() / 1'000'000;
+  query["timeout_ms"] = absl::ToInt64Milliseconds(DurationOf(lease.start_to_close()));
   query["caller"] = CallerOf(command);
   if (!command.traceparent().empty()) query["traceparent"] = command.traceparent();
   if (!command.tracestate().empty()) query["tracestate"] = command.tracestate();

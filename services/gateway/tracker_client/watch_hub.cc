@@ -8,6 +8,7 @@
 #include "boost/asio/post.hpp"
 #include "common/error_details.h"
 #include "gateway/timeouts.h"
+#include "google/protobuf/util/time_util.h"
 
 namespace callslip::gateway {
 namespace {
@@ -252,10 +253,9 @@ v1::CommandWatch WatchHub::MessageFor(int64_t watch_id, Watch& watch) {
     message.set_command_id(subject.command_id);
     message.set_after_revision(subject.after_revision);
     // The rest of the time; 0 would mean no limit.
-    const int64_t nanos =
-        std::max<int64_t>(absl::ToInt64Nanoseconds(subject.until - clock_->Now()), 1'000'000);
-    message.mutable_max_wait()->set_seconds(nanos / 1'000'000'000);
-    message.mutable_max_wait()->set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
+    const absl::Duration left = std::max(subject.until - clock_->Now(), absl::Milliseconds(1));
+    *message.mutable_max_wait() =
+        google::protobuf::util::TimeUtil::NanosecondsToDuration(absl::ToInt64Nanoseconds(left));
   }
   message.set_only_end(subject.only_end);
   watch.sent_ = true;

@@ -17,6 +17,7 @@
 #include "gateway/mcp/tools/tool_result.h"
 #include "gateway/timeouts.h"
 #include "gateway/tracker_client/traced_calls.h"
+#include "google/protobuf/util/time_util.h"
 
 namespace callslip::gateway {
 namespace {
@@ -84,10 +85,8 @@ absl::Duration BrowserTool::LongestWait(const Json& arguments) const {
 BrowserTool::BrowserCall BrowserTool::ReadCall(const BrowserAction& action, Arguments& arguments) {
   BrowserCall call;
   if (const auto timeout = arguments.Integer("timeout_ms", 100, 120'000)) {
-    google::protobuf::Duration& start_to_close =
-        *call.registration.mutable_deadlines()->mutable_start_to_close();
-    start_to_close.set_seconds(*timeout / 1000);
-    start_to_close.set_nanos(static_cast<int32_t>(*timeout % 1000) * 1'000'000);
+    *call.registration.mutable_deadlines()->mutable_start_to_close() =
+        google::protobuf::util::TimeUtil::MillisecondsToDuration(*timeout);
   }
   const int64_t max_wait = absl::ToInt64Milliseconds(kSlowWait);
   call.wait = absl::Milliseconds(arguments.Integer("wait_ms", 0, max_wait).value_or(0));
