@@ -34,7 +34,7 @@ std::string SessionTokenOf(int number) {
 constexpr char kMallory[] = "\x0a\x01\x01\x01";
 constexpr char kAlice[] = "\x0a\x01\x01\x02";
 
-const std::string& kMadeUp = *new std::string(SessionTokenOf(666));
+const std::string& kMadeUp = *new std::string(SessionTokenOf(999'999));
 
 class SessionTokensTest : public testing::Test {
  protected:
