@@ -32,8 +32,8 @@ AgentError EndOf(const AgentSettings& settings, const AgentExit& exit) {
       }
       return {"not_executable", absl::StrCat(command(), ": ", std::strerror(exit.code))};
     case AgentExit::Kind::kNoDirectory:
-      return {"directory_unusable",
-              absl::StrCat("the working directory cannot be entered: ", std::strerror(exit.code))};
+      return {"directory_unusable", absl::StrCat("cannot work in ", settings.command.directory,
+                                                 ": ", std::strerror(exit.code))};
     case AgentExit::Kind::kExited:
       return {"agent_crashed", absl::StrCat("the agent has ended with code ", exit.code, words)};
     case AgentExit::Kind::kSignalled:

@@ -103,15 +103,20 @@ absl::Status AgentProcess::Spawn(const std::string& keeper, const AgentCommand& 
       socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control.ends.data()) != 0) {
     return absl::ErrnoToStatus(errno, "cannot make the pipes of an agent");
   }
+  const bool has_folder = command.folder >= 0;
+  // A number that none of the copies below overwrites.
+  const int folder = has_folder ? fcntl(command.folder, F_DUPFD_CLOEXEC, kFolder + 1) : -1;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  const absl::Cleanup done = [&actions] { posix_spawn_file_actions_destroy(&actions); };
+  const absl::Cleanup done = [&actions, folder] {
+    posix_spawn_file_actions_destroy(&actions);
+    if (folder >= 0) close(folder);
+  };
   posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
   posix_spawn_file_actions_adddup2(&actions, control[1], kControl);
-  const bool has_folder = command.folder >= 0;
-  if (has_folder) posix_spawn_file_actions_adddup2(&actions, command.folder, kFolder);
+  if (has_folder) posix_spawn_file_actions_adddup2(&actions, folder, kFolder);
   posix_spawn_file_actions_addclosefrom_np(&actions, has_folder ? kFolder + 1 : kFolder);
   std::vector<std::string> arguments = {
       keeper, "--grace", absl::StrCat(absl::ToInt64Milliseconds(patience_.terminate)), "--in",
