@@ -1,49 +1,16 @@
-/** The tracker's API over the wire, with gRPC for Node: each call, its errors, its trailers. */
+/**
+ * The tracker's API over the wire, with gRPC for Node: that a client which shares no code with it
+ * reads each kind of call, stream, error and trailer as the contract has them.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import {
-  Messages, TrackerApi, proofOf, refusal, startTracker, stateOf, unique,
+  Messages, TrackerApi, refusal, startTracker, stateOf, unique,
 } from './support/tracker_api.js';
 import { stretched } from '../support/patience.js';
 
 const TIMEOUT = { timeout: stretched(30_000) };
 const UNKNOWN_ID = `corr-1-${'0'.repeat(32)}`;
-/**
- * What happens to a command, and how it ends. Where the test has something to do before a deadline,
- * it has two seconds for it.
- */
-const DEADLINE_TESTS = {
-  never_delivered: {
-    how: 'left alone',
-    deadlines: { ack_wait: { nanos: 100e6 }, schedule_to_start: { nanos: 200e6 } },
-    state: 'EXPIRED',
-  },
-  extension_no_response: {
-    how: 'delivered',
-    deadlines: { ack_wait: { nanos: 100e6 } },
-    state: 'EXPIRED',
-  },
-  worker_lost: {
-    how: 'acknowledged',
-    deadlines: { ack_wait: { seconds: 2 }, heartbeat_timeout: { seconds: 2, nanos: 100e6 } },
-    state: 'FAILED',
-  },
-  execution_timeout: {
-    how: 'acknowledged',
-    deadlines: { start_to_close: { nanos: 100e6 } },
-    state: 'TIMED_OUT',
-  },
-  schedule_to_close: {
-    how: 'acknowledged',
-    deadlines: {
-      ack_wait: { seconds: 2 },
-      schedule_to_start: { seconds: 2, nanos: 100e6 },
-      start_to_close: { seconds: 2 },
-      schedule_to_close: { seconds: 2, nanos: 200e6 },
-    },
-    state: 'EXPIRED',
-  },
-};
 
 let tracker;
 let api;
@@ -59,16 +26,26 @@ after(async () => {
   await tracker?.stop();
 });
 
+/** Registers a command of a target of its own. */
+async function registered(settings = {}) {
+  return api.register({ target: unique('target'), ...settings });
+}
+
 /** Has a command registered and leased, and answers the lease. */
 async function leased(settings = {}) {
-  const target = unique('target');
-  await api.register({ target, ...settings });
+  const { target } = await registered(settings);
   const [lease] = await api.lease(target);
   return lease;
 }
 
+function cancel(command_id, client_id = '') {
+  return api.call('CancelCommand', { command_id, client_id });
+}
+
 test('a command travels from its client to a worker and back', TIMEOUT, async () => {
   const target = unique('target');
+  const at = Date.now() + 700;
+  const seconds = (count) => ({ seconds: count, nanos: 0 });
   const request = {
     client_id: 'traveller',
     target,
@@ -79,25 +56,31 @@ test('a command travels from its client to a worker and back', TIMEOUT, async ()
     ordering_key: 'tab-1',
     priority: 7,
     idempotent: true,
-    deadlines: { start_to_close: { seconds: 20 } },
+    not_before: { seconds: Math.floor(at / 1000), nanos: (at % 1000) * 1e6 },
+    deadlines: {
+      schedule_to_start: seconds(40),
+      ack_wait: { seconds: 4, nanos: 500e6 },
+      heartbeat_timeout: seconds(11),
+      start_to_close: seconds(20),
+      schedule_to_close: seconds(90),
+      result_retention: seconds(61),
+    },
   };
   const { command, existed } = await api.call('RegisterCommand', request);
   assert.equal(existed, false);
   assert.match(command.command_id, /^corr-\d+-[0-9a-f]{32}$/);
   assert.equal(stateOf(command), 'QUEUED');
-  for (const name of ['client_id', 'target', 'type', 'request_id', 'label', 'ordering_key']) {
-    assert.equal(command[name], request[name]);
-  }
-  assert.equal(command.priority, 7);
-  assert.equal(command.idempotent, true);
-  assert.deepEqual(command.deadlines.start_to_close, { seconds: 20, nanos: 0 });
-  assert.equal(command.deadlines.ack_wait.seconds, 3);
   assert.equal(command.params.length, 0);
+  const { params, ...told } = request;
+  for (const name of Object.keys(told)) assert.deepEqual(command[name], request[name], name);
 
-  const [lease] = await api.lease(target, 'worker');
-  assert.equal(lease.command.params.toString(), '{"name":"Ada"}');
+  const [lease] = await api.lease(target, 'worker', { max_wait: { seconds: 10 } });
+  assert.equal(lease.command.params.toString(), params.toString());
   assert.equal(lease.command.attempt, 1);
   assert.equal(lease.start_to_close.seconds, 20);
+  const { deliver_time: delivered, not_before: promised } = lease.command;
+  const lateBy = (delivered.seconds - promised.seconds) * 1e9 + delivered.nanos - promised.nanos;
+  assert.ok(lateBy >= 0, `${-lateBy} ns too early`);
 
   const progress = { fraction: 0.5, message: 'half way' };
   const context = Buffer.from('{"tab_id":7}');
@@ -126,347 +109,364 @@ test('large results fit, larger ones are refused', TIMEOUT, async () => {
   assert.equal(result.length, 8 << 20);
 });
 
-describe('RegisterCommand', () => {
-  test('answers a repetition with the same command', TIMEOUT, async () => {
-    const request = { target: unique('target'), type: 'work', request_id: unique('request') };
-    const first = await api.call('RegisterCommand', request);
-    const again = await api.call('RegisterCommand', { ...request, label: 'other' });
-    assert.equal(again.existed, true);
-    assert.equal(again.command.command_id, first.command.command_id);
-
-    const others = [{ type: 'other' }, { target: unique('target') }, { priority: 1 }];
-    for (const other of others) {
-      await assert.rejects(
-        api.register({ ...request, ...other }), refusal('ALREADY_EXISTS', 'request_id_reused'));
-    }
-    const client_id = unique('client');
-    const elsewhere = await api.call('RegisterCommand', { ...request, client_id });
-    assert.equal(elsewhere.existed, false);
-  });
-
-  test('refuses what does not fit, and names the field', TIMEOUT, async () => {
-    const tomorrow = Math.floor(Date.now() / 1000) + 25 * 3600;
-    const wrong = {
-      type: { type: '' },
-      params: { params: Buffer.alloc((1 << 20) + 1) },
-      target: { target: 'x'.repeat(129) },
-      label: { label: 'line\nbreak' },
-      priority: { priority: 101 },
-      not_before: { not_before: { seconds: tomorrow } },
-      ack_wait: { deadlines: { ack_wait: { nanos: 1 } } },
-      schedule_to_close: { deadlines: { schedule_to_close: { seconds: 5 } } },
-    };
-    for (const [field, settings] of Object.entries(wrong)) {
-      const refused = refusal('INVALID_ARGUMENT', 'invalid_argument', { message: RegExp(field) });
-      await assert.rejects(api.register(settings), refused);
-    }
-  });
-
-  test('says how deep the queue is that is full', TIMEOUT, async () => {
-    const target = unique('target');
-    const fill = (client_id) =>
-      Promise.all(Array.from({ length: 100 }, () => api.register({ target, client_id })));
-    const full = (depth) =>
-      refusal('RESOURCE_EXHAUSTED', 'queue_full', { retryAfterMs: '1000', depth });
-    await fill('client-0');
-    await assert.rejects(api.register({ target, client_id: 'client-0' }), full('100'));
-    for (let i = 1; i < 10; ++i) await fill(`client-${i}`);
-    await assert.rejects(api.register({ target, client_id: 'client-10' }), full('1000'));
-
-    // Nothing was accepted, and a place that becomes free can be taken.
-    const { commands } = await api.call('ListCommands', { client_id: 'client-10', target });
-    assert.deepEqual(commands, []);
-    await api.lease(target);
-    await api.register({ target, client_id: 'client-10' });
-  });
+test('a worker reports an error, or that it took too long', TIMEOUT, async () => {
+  const failed = await leased();
+  await api.complete(failed, { error: { code: 'broken', message: 'No.' } });
+  const { error } = await api.get(failed.command.command_id);
+  assert.deepEqual([error.code, error.message, error.may_have_executed], ['broken', 'No.', true]);
+  const overdue = await api.complete(await leased(), { timeout: { message: 'Late.' } });
+  assert.equal(stateOf(overdue), 'TIMED_OUT');
 });
 
-describe('GetCommand', () => {
-  test('does not know ids of nobody and of others', TIMEOUT, async () => {
-    const unknown = refusal('NOT_FOUND', 'unknown_command');
-    const { command_id: id } = await api.register({ target: unique('target'), client_id: 'owner' });
-    await assert.rejects(api.get(UNKNOWN_ID), unknown);
-    await assert.rejects(api.get('no id at all'), unknown);
-    await assert.rejects(api.get(id, 'stranger'), unknown);
-    await assert.rejects(api.get(''), refusal('INVALID_ARGUMENT', 'invalid_argument'));
-    assert.equal((await api.get(id, 'owner')).command_id, id);
-  });
-
-  test('remembers how a removed command ended', TIMEOUT, async () => {
-    const lease = await leased({ deadlines: { result_retention: { seconds: 1 } } });
-    const { command_id } = lease.command;
-    await api.complete(lease);
-    await api.call('GetCommand', { command_id });
-    // Each look is a call to the tracker: this waits on the tracker's clock, not on ours.
-    const removed = (async () => {
-      for (;;) await api.get(command_id);
-    })();
-    const message = /completed/;
-    await assert.rejects(removed, refusal('NOT_FOUND', 'command_removed', { message }));
-  });
+test('what does not fit is refused, and named', TIMEOUT, async () => {
+  const { command_id } = await registered();
+  const { command, lease_token } = await leased();
+  const wrong = {
+    ListCommands: [{ dead_letters: true, states: ['COMMAND_STATE_FAILED'] }, /dead_letters/],
+    LeaseCommands: [{ max_wait: { seconds: 31 } }, /max_wait/],
+    CompleteCommand: [{ command_id: command.command_id, lease_token }, /outcome/],
+  };
+  const refused = (message) => refusal('INVALID_ARGUMENT', 'invalid_argument', { message });
+  for (const [method, [request, message]] of Object.entries(wrong)) {
+    await assert.rejects(api.call(method, request), refused(message));
+  }
+  const wait = api.wait({ command_id, max_wait: { seconds: 56 } });
+  await assert.rejects(wait.next(), refused(/max_wait/));
+  // On a stream of watches each has an error of its own, and the stream goes on.
+  const watch = api.watch();
+  for (const what of [{}, { filter: {}, max_wait: { seconds: 1 } }]) {
+    watch.write({ add: [{ watch_id: 1, ...what }] });
+    const { error, last } = await watch.nextUpdate();
+    assert.deepEqual([error?.code, error?.reason, last], [3, 'invalid_argument', true]);
+  }
+  watch.write({ add: [{ watch_id: 1, command_id }] });
+  assert.deepEqual(await watch.nextInShort(), [1, 'QUEUED', false]);
+  await watch.cancel();
 });
 
-describe('ListCommands', () => {
-  test('answers pages, newest first', TIMEOUT, async () => {
-    const target = unique('target');
-    const ids = [];
-    for (let i = 0; i < 5; ++i) ids.push((await api.register({ target, label: 'odd' })).command_id);
-    const seen = [];
-    let page_token = '';
-    do {
-      const request = { target, label: 'odd', page_size: 2, page_token };
-      const page = await api.call('ListCommands', request);
-      assert.ok(page.commands.length <= 2);
-      seen.push(...page.commands.map(({ command_id }) => command_id));
-      page_token = page.next_page_token;
-    } while (page_token !== '');
-    assert.deepEqual(seen, ids.reverse());
-  });
-
-  test('refuses a page token that is not its own', TIMEOUT, async () => {
-    await assert.rejects(
-      api.call('ListCommands', { page_token: 'nonsense' }),
-      refusal('INVALID_ARGUMENT', 'invalid_page_token'));
-  });
-
-  test('shows dead letters', TIMEOUT, async () => {
-    const client_id = unique('client');
-    const target = unique('target');
-    for (let i = 0; i < 3; ++i) await api.register({ client_id, target });
-    const [failing, fine, cancelled] = await api.lease(target);
-    await api.complete(failing, { error: { code: 'broken' } });
-    await api.complete(fine);
-    await api.call('CancelCommand', { client_id, command_id: cancelled.command.command_id });
-    const { commands } = await api.call('ListCommands', { client_id, dead_letters: true });
-    assert.deepEqual(commands.map(stateOf), ['FAILED']);
-    const both = { client_id, dead_letters: true, states: ['COMMAND_STATE_FAILED'] };
-    await assert.rejects(
-      api.call('ListCommands', both), refusal('INVALID_ARGUMENT', 'invalid_argument'));
-  });
-});
-
-describe('the end of a command', () => {
-  test('by a cancel, which may be repeated', TIMEOUT, async () => {
-    const { command } = await leased();
-    const { command_id } = command;
-    for (let i = 0; i < 2; ++i) {
-      const answer = await api.call('CancelCommand', { command_id });
-      assert.equal(stateOf(answer.command), 'CANCELLED');
-      assert.equal(answer.command.error.code, 'cancelled');
-      assert.equal(answer.command.error.may_have_executed, true);
-    }
-    await assert.rejects(
-      api.call('ExpireCommand', { command_id }), refusal('FAILED_PRECONDITION', 'already_ended'));
-  });
-
-  test('by ExpireCommand, which may be repeated', TIMEOUT, async () => {
-    const { command_id } = await api.register({ target: unique('target') });
-    const error = { code: 'tab_closed', message: 'The tab is gone.' };
-    for (let i = 0; i < 2; ++i) {
-      const { command } = await api.call('ExpireCommand', { command_id, error });
-      assert.equal(stateOf(command), 'EXPIRED');
-      assert.equal(command.error.code, 'tab_closed');
-      assert.equal(command.error.may_have_executed, false);
-    }
-    await assert.rejects(
-      api.call('CancelCommand', { command_id }), refusal('FAILED_PRECONDITION', 'already_ended'));
-
-    const other = await api.register({ target: unique('target') });
-    const { command } = await api.call('ExpireCommand', { command_id: other.command_id });
-    assert.equal(command.error.code, 'expired_on_request');
-  });
-
-  test('of a command that nobody knows', TIMEOUT, async () => {
-    for (const method of ['CancelCommand', 'ExpireCommand', 'ReplayCommand']) {
-      await assert.rejects(
-        api.call(method, { command_id: UNKNOWN_ID }), refusal('NOT_FOUND', 'unknown_command'));
-      await assert.rejects(
-        api.call(method, {}), refusal('INVALID_ARGUMENT', 'invalid_argument'));
-    }
-  });
-
-  test('by each deadline', TIMEOUT, async () => {
-    const ends = Object.entries(DEADLINE_TESTS).map(async ([code, { how, deadlines, state }]) => {
-      const target = unique('target');
-      const { command_id } = await api.register({ target, deadlines });
-      if (how !== 'left alone') {
-        const [lease] = await api.lease(target);
-        if (how === 'acknowledged') await api.acknowledge(lease);
-      }
-      const { error } = await api.reached(command_id, state);
-      assert.equal(error.code, code);
-      assert.equal(error.may_have_executed, how !== 'left alone');
-    });
-    await Promise.all(ends);
-  });
-
-  test('by what its worker reports', TIMEOUT, async () => {
-    const failed = await leased();
-    await api.complete(failed, { error: { code: '', message: 'x'.repeat(5000) } });
-    const { error } = await api.get(failed.command.command_id);
-    assert.equal(error.code, 'execution_failed');
-    assert.equal(error.message.length, 4096);
-
-    const overdue = await leased();
-    const { state } = await api.complete(overdue, { timeout: { code: 'slow', message: 'Late.' } });
-    assert.equal(stateOf({ state }), 'TIMED_OUT');
-    assert.equal((await api.get(overdue.command.command_id)).error.code, 'execution_timeout');
-  });
-});
-
-describe('ReplayCommand', () => {
-  test('registers a dead letter anew', TIMEOUT, async () => {
-    const lease = await leased({ params: Buffer.from('{"n":1}'), priority: 3, idempotent: true });
-    const { command_id, target } = lease.command;
-    await api.complete(lease, { error: { code: 'broken' } });
-    const request_id = unique('replay');
-    const { command, existed } = await api.call('ReplayCommand', { command_id, request_id });
-    assert.equal(existed, false);
-    assert.notEqual(command.command_id, command_id);
-    assert.equal(command.replay_of, command_id);
-    assert.equal(command.priority, 3);
-    assert.equal(command.idempotent, true);
-    const again = await api.call('ReplayCommand', { command_id, request_id });
-    assert.deepEqual([again.existed, again.command.command_id], [true, command.command_id]);
-    const [second] = await api.lease(target);
-    assert.equal(second.command.params.toString(), '{"n":1}');
-    assert.equal(second.command.command_id, command.command_id);
-  });
-
-  test('refuses what is no dead letter', TIMEOUT, async () => {
-    const refused = refusal('FAILED_PRECONDITION', 'not_a_dead_letter');
-    const replay = (command_id) => api.call('ReplayCommand', { command_id });
-    const { command_id: queued } = await api.register({ target: unique('target') });
-    await assert.rejects(replay(queued), refused);
-    await api.call('CancelCommand', { command_id: queued });
-    await assert.rejects(replay(queued), refused);
-    const lease = await leased();
-    await api.complete(lease);
-    await assert.rejects(replay(lease.command.command_id), refused);
-  });
-});
-
-describe('the reports of a worker', () => {
-  const wrongLease = refusal('PERMISSION_DENIED', 'wrong_lease');
-
-  test('have to quote the lease', TIMEOUT, async () => {
-    const lease = await leased();
-    const wrong = [
-      { ...lease, lease_token: 'made up' },
-      { ...lease, lease_token: (await leased()).lease_token },
-      { ...lease, command: { ...lease.command, attempt: 2 } },
-    ];
-    for (const report of wrong) {
-      await assert.rejects(api.acknowledge(report), wrongLease);
-      await assert.rejects(api.complete(report), wrongLease);
-    }
-    const unknown = { ...lease, command: { command_id: UNKNOWN_ID } };
-    await assert.rejects(api.acknowledge(unknown), refusal('NOT_FOUND', 'unknown_command'));
-    await assert.rejects(api.complete(unknown), refusal('NOT_FOUND', 'unknown_command'));
-    await assert.rejects(
-      api.call('CompleteCommand', proofOf(lease)),
-      refusal('INVALID_ARGUMENT', 'invalid_argument', { message: /outcome/ }));
-    const context = Buffer.alloc((8 << 10) + 1);
-    await assert.rejects(
-      api.acknowledge(lease, { context }),
-      refusal('INVALID_ARGUMENT', 'invalid_argument', { message: /context/ }));
-    assert.equal((await api.complete(lease)).accepted, true);
-  });
-
-  test('may come without a token where the delivery was asked for so', TIMEOUT, async () => {
-    const target = unique('target');
-    const { command_id } = await api.register({ target });
-    const report = { command: { command_id }, lease_token: '' };
-    await assert.rejects(api.complete(report), wrongLease);
-    await api.lease(target, '', { without_proof: true });
-    assert.equal((await api.complete(report)).accepted, true);
-    const other = await api.register({ target });
-    await api.lease(target);
-    const unproven = { command: { command_id: other.command_id }, lease_token: '' };
-    await assert.rejects(api.complete(unproven), wrongLease);
-  });
-
-  test('may be repeated', TIMEOUT, async () => {
-    const lease = await leased();
-    assert.equal((await api.complete(lease)).accepted, true);
-    const again = await api.complete(lease);
-    assert.deepEqual([again.accepted, stateOf(again)], [false, 'COMPLETED']);
-    assert.equal(stateOf(await api.acknowledge(lease)), 'COMPLETED');
-  });
-
-  test('are kept when they come late', TIMEOUT, async () => {
-    const lease = await leased();
-    const { command_id } = lease.command;
-    await api.call('CancelCommand', { command_id });
-    const heartbeat = await api.acknowledge(lease);
-    assert.deepEqual([heartbeat.cancel_requested, stateOf(heartbeat)], [true, 'CANCELLED']);
-    const late = await api.complete(lease, { result: Buffer.from('"late"') });
-    assert.deepEqual([late.accepted, stateOf(late)], [false, 'CANCELLED']);
-    const command = await api.get(command_id);
-    assert.equal(command.late_result.toString(), '"late"');
-    assert.equal(command.trace.at(-1).stage, 'late_result');
-  });
-
-  test('count also from a delivery before the last one', TIMEOUT, async () => {
-    const target = unique('target');
-    const deadlines = { ack_wait: { seconds: 1 } };
-    const { command_id } = await api.register({ target, deadlines, idempotent: true });
-    const [first] = await api.lease(target, 'first');
-    const [second] = await api.lease(target, 'second', { max_wait: { seconds: 10 } });
-    assert.equal(second.command.command_id, command_id);
-    assert.deepEqual([first.command.attempt, second.command.attempt], [1, 2]);
-    assert.notEqual(first.lease_token, second.lease_token);
-    const mixed = { ...first, command: second.command };
-    await assert.rejects(api.complete(mixed), wrongLease);
-    assert.equal((await api.complete(first)).accepted, true);
-    assert.equal((await api.complete(second)).accepted, false);
-    const stages = (await api.get(command_id)).trace.map(({ stage }) => stage);
-    assert.deepEqual(stages, ['queued', 'sent', 'returned', 'sent', 'resolved']);
-  });
-});
-
-test('a person finishes a command that no worker can lease', TIMEOUT, async () => {
+test('a full queue says how deep it is', TIMEOUT, async () => {
   const target = unique('target');
-  const { command_id } = await api.register({ target, command_class: 'COMMAND_CLASS_HUMAN' });
-  assert.match(command_id, /^ann_\d+_[0-9a-f]{32}$/);
-  assert.deepEqual(await api.lease(target), []);
-  const report = { command: { command_id }, lease_token: '' };
-  assert.equal(stateOf(await api.acknowledge(report)), 'RUNNING');
-  assert.equal((await api.complete(report)).accepted, true);
+  await Promise.all(Array.from({ length: 100 }, () => api.register({ target })));
+  await assert.rejects(api.register({ target }),
+    refusal('RESOURCE_EXHAUSTED', 'queue_full', { retryAfterMs: '1000', depth: '100' }));
 });
 
-describe('the standard services', () => {
-  const SERVICE = 'callslip.tracker.v1.CommandService';
+test('a drawing completes those who wait for it, and wakes them', TIMEOUT, async () => {
+  const ask = async (settings) =>
+    (await api.call('RequestAnnotations', settings, api.annotations)).command;
+  const draw = (drawing, content, command_ids = []) => {
+    const request = { drawing: { ...drawing, content: Buffer.from(content) }, command_ids };
+    return api.call('AppendAnnotations', request, api.annotations);
+  };
+  const target = unique('target');
+  const one = await ask({ target, tab_id: 7, client_id: 'one' });
+  const two = await ask({ target, client_id: 'two' });
+  const other = await ask({ target, tab_id: 8 });
+  assert.match(one.command_id, /^ann_\d+_[0-9a-f]{32}$/);
+  assert.equal(stateOf(one), 'QUEUED');
 
-  test('health', TIMEOUT, async () => {
-    const check = (service) => api.call('Check', { service }, api.health);
-    assert.deepEqual(await check(''), { status: 'SERVING' });
-    assert.deepEqual(await check(SERVICE), { status: 'SERVING' });
-    await assert.rejects(check('no.such.Service'), { details: /no\.such\.Service/, code: 5 });
-    const watch = new Messages(api.health.Watch({ service: 'no.such.Service' }));
-    assert.deepEqual(await watch.next(), { status: 'SERVICE_UNKNOWN' });
+  const waiting = api.reached(one.command_id, 'COMPLETED', 'one');
+  const appended = await draw({ target, tab_id: 7 }, '{"annotations":[]}');
+  assert.deepEqual(appended, {
+    completed_command_ids: [one.command_id, two.command_id], stored: true,
+  });
+  assert.equal((await waiting).result.toString(), '{"annotations":[]}');
+  assert.equal(stateOf(await api.get(other.command_id)), 'QUEUED');
+  const named = await draw({ target, tab_id: 9 }, '{"annotations":[],"n":1}', [other.command_id]);
+  assert.deepEqual(named.completed_command_ids, [other.command_id]);
+});
+
+test('WaitForCommand tells each change, and the end', TIMEOUT, async () => {
+  const { command_id, target, revision } = await registered();
+  const wait = api.wait({ command_id });
+  const states = [];
+  const nextState = async () => states.push(stateOf((await wait.next()).command));
+  await nextState();
+  const [lease] = await api.lease(target);
+  await nextState();
+  await api.acknowledge(lease);
+  await nextState();
+  await api.complete(lease);
+  await nextState();
+  await wait.end();
+  assert.deepEqual(states, ['QUEUED', 'DELIVERED', 'RUNNING', 'COMPLETED']);
+  assert.ok((await api.get(command_id)).revision >= revision + 3);
+});
+
+describe('WatchCommands', () => {
+  test('tells changes of several commands, and ends after the last one', TIMEOUT, async () => {
+    const [first, second] = [await registered(), await registered()];
+    const watch = api.watch({ add: [{ watch_id: 1, command_id: first.command_id }] });
+    assert.deepEqual(await watch.nextInShort(), [1, 'QUEUED', false]);
+    watch.write({ add: [{ watch_id: -2, command_id: second.command_id, only_end: true }] });
+    const [lease] = await api.lease(first.target);
+    assert.deepEqual(await watch.nextInShort(), [1, 'DELIVERED', false]);
+    await api.complete(lease);
+    assert.deepEqual(await watch.nextInShort(), [1, 'COMPLETED', true]);
+    watch.halfClose();
+    await cancel(second.command_id);
+    assert.deepEqual(await watch.nextInShort(), [-2, 'CANCELLED', true]);
+    await watch.end();
+  });
+
+  test('removes watches before it adds others', TIMEOUT, async () => {
+    const [first, second] = [await registered(), await registered()];
+    const watch = api.watch({ add: [{ watch_id: 1, command_id: first.command_id }] });
+    assert.deepEqual(await watch.nextInShort(), [1, 'QUEUED', false]);
+    watch.write({ remove: [1, 99], add: [{ watch_id: 1, command_id: second.command_id }] });
+    assert.deepEqual(await watch.nextInShort(), [1, 'QUEUED', false]);
+    await cancel(first.command_id);
+    await cancel(second.command_id);
+    const { command, last } = await watch.nextUpdate();
+    assert.deepEqual([command.command_id, last], [second.command_id, true]);
+    watch.halfClose();
+    await watch.end();
+  });
+
+  test('ends with OK once what is left was removed', TIMEOUT, async () => {
+    const { command_id } = await registered();
+    const add = [{ watch_id: 1, command_id, only_end: true }, { watch_id: 2, filter: {} }];
+    const watch = api.watch({ add });
+    watch.write({ remove: [1, 2], add: [{ watch_id: 3, command_id: UNKNOWN_ID }] });
+    watch.halfClose();
+    let update;
+    // What the filter has told before it was removed may still come.
+    do {
+      update = await watch.nextUpdate();
+    } while (update.watch_id === 2);
+    assert.equal(update.watch_id, 3);
+    await watch.end();
+  });
+
+  const broken = {
+    'a watch_id that is in use': { add: [{ watch_id: 0, command_id: UNKNOWN_ID }] },
+    'too many at once': { remove: Array.from({ length: 1001 }, (_, i) => 1000 + i) },
+  };
+  for (const [what, request] of Object.entries(broken)) {
+    test(`refuses ${what}, and lets go of all watches`, TIMEOUT, async () => {
+      const client_id = unique('client');
+      await registered({ client_id });
+      const invalid = refusal('INVALID_ARGUMENT', 'invalid_argument');
+      // As many as a client may have but one: if they stayed, the second stream would be refused.
+      const filters = Array.from({ length: 63 }, (_, watch_id) =>
+        ({ watch_id, client_id, filter: { label: 'none' } }));
+      const first = api.watch({ add: filters });
+      first.write(request);
+      await assert.rejects(first.next(), invalid);
+      const second = api.watch({ add: [...filters, { watch_id: 100, client_id, filter: {} }] });
+      assert.deepEqual(await second.nextInShort(), [100, 'QUEUED', false]);
+      second.write({ add: [{ watch_id: 101, client_id, filter: {} }] });
+      assert.deepEqual(await second.nextInShort(), [101, 'too_many_waits', true]);
+      await second.cancel();
+    });
+  }
+
+  test('tells by a filter of states when commands enter them', TIMEOUT, async () => {
+    const client_id = unique('client');
+    const { command_id, target } = await registered({ client_id });
+    const filter = { states: ['COMMAND_STATE_COMPLETED', 'COMMAND_STATE_FAILED'], target };
+    const watch = api.watch({ add: [{ watch_id: 1, client_id, filter }] });
+    watch.write({ add: [{ watch_id: 2, client_id, command_id }] });
+    assert.deepEqual(await watch.nextInShort(), [2, 'QUEUED', false]);
+    const [lease] = await api.lease(target);
+    assert.deepEqual(await watch.nextInShort(), [2, 'DELIVERED', false]);
+    await api.complete(lease);
+    const updates = [await watch.nextInShort(), await watch.nextInShort()];
+    assert.deepEqual(updates.sort(), [[1, 'COMPLETED', false], [2, 'COMPLETED', true]]);
     await watch.cancel();
   });
 
-  test('reflection', TIMEOUT, async () => {
-    const answers = new Messages(api.reflection.ServerReflectionInfo());
-    const ask = (request) => {
-      answers.stream.write(request);
-      return answers.next();
-    };
-    const { list_services_response: list } = await ask({ list_services: '' });
-    const names = list.service.map(({ name }) => name);
-    for (const name of [SERVICE, 'grpc.health.v1.Health']) assert.ok(names.includes(name), name);
+  const CHANGES = 100;
 
-    const symbol = `${SERVICE}.WatchCommands`;
-    const { file_descriptor_response: found } = await ask({ file_containing_symbol: symbol });
-    const files = found.file_descriptor_proto;
-    assert.ok(files[0].includes('callslip/tracker/v1/command_service.proto'));
-    assert.ok(files.some((file) => file.includes('callslip/tracker/v1/command.proto')));
+  /**
+   * A stream that is stuck: changes of a command, watched as 0, are more than fit on the way, and
+   * nobody reads them. All later updates wait in the tracker.
+   */
+  async function stuck() {
+    const { command_id, target } = await registered();
+    const [lease] = await api.lease(target);
+    const watch = api.watch({ add: [{ watch_id: 0, command_id }] });
+    assert.deepEqual(await watch.nextInShort(), [0, 'DELIVERED', false]);
+    for (let i = 0; i < CHANGES; ++i) {
+      const context = Buffer.from(JSON.stringify({ i, filler: 'x'.repeat(8_000) }));
+      await api.acknowledge(lease, { context });
+    }
+    return { watch, lease };
+  }
 
-    const { error_response: error } = await ask({ file_containing_symbol: 'no.such.Symbol' });
-    assert.equal(error.error_code, 5);
-    answers.stream.end();
-    await answers.end();
+  test('read slowly merges changes, and frees an id whose update waits', TIMEOUT, async () => {
+    const [first, second] = [await registered(), await registered()];
+    const { watch, lease } = await stuck();
+    const only_end = true;
+    watch.write({ add: [{ watch_id: 1, command_id: first.command_id, only_end }] });
+    await cancel(first.command_id);
+    watch.write({
+      remove: [1],
+      add: [{ watch_id: 1, command_id: second.command_id, only_end }],
+    });
+    watch.halfClose();
+    await cancel(second.command_id);
+    await api.complete(lease);
+    // An update of the first one may still come, by the contract. The second one must end once.
+    const ended = [];
+    const revisions = [];
+    while (ended.length < 2) {
+      const { watch_id, command, last } = await watch.nextUpdate();
+      if (watch_id === 0) revisions.push(command.revision);
+      const isStale = watch_id === 1 && command.command_id === first.command_id;
+      if (last && !isStale) ended.push(command.command_id);
+    }
+    assert.deepEqual(ended.sort(), [lease.command.command_id, second.command_id].sort());
+    assert.ok(revisions.length < CHANGES, `${revisions.length} changes were kept`);
+    assert.deepEqual(revisions, [...new Set(revisions)].sort((a, b) => a - b));
+    await watch.end();
+  });
+});
+
+describe('StreamCommands', () => {
+  /** Registers commands one after another, of these types. */
+  async function register(target, types, settings = {}) {
+    const commands = [];
+    for (const type of types) commands.push(await api.register({ target, type, ...settings }));
+    return commands;
+  }
+
+  /** The next `count` leases of a stream, which sends nothing else meanwhile. */
+  async function nextLeases(stream, count) {
+    const taken = [];
+    while (taken.length < count) {
+      const { leases, ended_command_ids } = await stream.next();
+      assert.deepEqual(ended_command_ids, []);
+      taken.push(...leases);
+    }
+    assert.equal(taken.length, count);
+    return taken;
+  }
+
+  test('pushes what is there and what comes', TIMEOUT, async () => {
+    const target = unique('target');
+    await register(target, ['a', 'b']);
+    const stream = api.stream(target, 'worker');
+    const leases = await nextLeases(stream, 2);
+    await register(target, ['c']);
+    leases.push(...(await nextLeases(stream, 1)));
+    assert.deepEqual(leases.map(({ command }) => command.type), ['a', 'b', 'c']);
+    assert.equal(leases[0].command.attempt, 1);
+    assert.equal(leases[0].start_to_close.seconds, 10);
+    for (const lease of leases) assert.equal((await api.complete(lease)).accepted, true);
+    await stream.cancel();
+  });
+
+  test('gives back what was not sent when the caller leaves', TIMEOUT, async () => {
+    const target = unique('target');
+    const stream = api.stream(target, 'worker');
+    await register(target, ['small']);
+    await nextLeases(stream, 1);
+    // More than gRPC has room for on the way: as nobody reads, the last one is stuck.
+    const params = Buffer.from(JSON.stringify('x'.repeat(1e6)));
+    const large = await register(target, ['large', 'large', 'large'], { params });
+    for (const { command_id } of large) await api.reached(command_id, 'DELIVERED');
+    await stream.cancel();
+    let again;
+    do {
+      [again] = await api.lease(target, 'another', { max_commands: 1, max_wait: { seconds: 20 } });
+      assert.equal(again.command.attempt, 1);
+      assert.equal((await api.complete(again)).accepted, true);
+    } while (again.command.command_id !== large.at(-1).command_id);
+  });
+});
+
+describe('the shutdown of the tracker', () => {
+  const draining = refusal('UNAVAILABLE', 'draining', { retryAfterMs: '5000' });
+
+  /** A tracker of its own for the test, that waits longer for reports than the test lasts. */
+  async function ownTracker(context) {
+    const own = await startTracker(['--drain-grace', '60s']);
+    context.after(() => own.kill());
+    const client = new TrackerApi(own.address);
+    context.after(() => client.close());
+    return { own, client };
+  }
+
+  /** Asks the tracker to end, and answers once it has begun to. */
+  async function drain({ own, client }) {
+    const service = 'callslip.tracker.v1.CommandService';
+    const health = new Messages(client.health.Watch({ service }));
+    assert.deepEqual(await health.next(), { status: 'SERVING' });
+    own.child.kill('SIGTERM');
+    assert.deepEqual(await health.next(), { status: 'NOT_SERVING' });
+    // New commands are refused a moment later; each look is a call.
+    for (;;) {
+      try {
+        await client.register({ target: 'elsewhere' });
+      } catch (error) {
+        return error;
+      }
+    }
+  }
+
+  test('ends streams, refuses work, and waits for reports', TIMEOUT, async (context) => {
+    const setting = await ownTracker(context);
+    const { own, client } = setting;
+    const [held, queued] = [
+      await client.register({ target: 't' }), await client.register({ target: 'other' }),
+    ];
+    const [lease] = await client.lease('t', 'holder');
+    await client.acknowledge(lease);
+    const stream = client.stream('idle', 'worker');
+    const poll = client.lease('idle', 'poller', { max_wait: { seconds: 30 } });
+    const wait = client.wait({ command_id: held.command_id, after_revision: 1000 });
+    const watch = client.watch({
+      add: [
+        { watch_id: 1, command_id: held.command_id, only_end: true },
+        { watch_id: 2, filter: { label: 'none' } },
+        { watch_id: 3, command_id: queued.command_id },
+      ],
+    });
+    assert.deepEqual(await watch.nextInShort(), [3, 'QUEUED', false]);
+
+    assert.ok(draining(await drain(setting)));
+    await stream.end();
+    await wait.end();
+    assert.deepEqual(await poll, []);
+    const last = [];
+    for (let i = 0; i < 3; ++i) last.push(await watch.nextInShort());
+    const over = (watch_id) => [watch_id, undefined, true];
+    assert.deepEqual(last.sort(([a], [b]) => a - b), [over(1), over(2), over(3)]);
+    await watch.end();
+
+    await assert.rejects(client.lease('other'), draining);
+    await assert.rejects(client.stream('other').next(), draining);
+    await assert.rejects(client.wait({ command_id: held.command_id }).next(), draining);
+    assert.equal(stateOf(await client.get(queued.command_id)), 'QUEUED');
+    assert.equal(stateOf(await client.acknowledge(lease)), 'RUNNING');
+    // A worker whose connection broke can still come back with its result.
+    const again = new TrackerApi(own.address);
+    context.after(() => again.close());
+    assert.equal((await again.complete(lease)).accepted, true);
+    await own.exited;
+    assert.equal(own.child.exitCode, 0);
+  });
+
+  test('ends also a worker stream that was busy with OK', TIMEOUT, async (context) => {
+    const setting = await ownTracker(context);
+    const { own, client } = setting;
+    const patient = { ack_wait: { seconds: 25 }, heartbeat_timeout: { seconds: 29 } };
+    const deadlines = { ...patient, start_to_close: { seconds: 29 } };
+    const stream = client.stream('t', 'worker');
+    await client.register({ target: 't', deadlines });
+    const leases = [...(await stream.next()).leases];
+    // As nobody reads, the stream is still sending when the tracker begins to shut down.
+    const params = Buffer.from(JSON.stringify('x'.repeat(1e6)));
+    for (let i = 0; i < 3; ++i) {
+      const { command_id } = await client.register({ target: 't', deadlines, params });
+      await client.reached(command_id, 'DELIVERED');
+    }
+    await drain(setting);
+    while (leases.length < 4) leases.push(...(await stream.next()).leases);
+    await stream.end();
+    for (const lease of leases) assert.equal((await client.complete(lease)).accepted, true);
+    await own.exited;
+    assert.equal(own.child.exitCode, 0);
   });
 });
