@@ -83,25 +83,6 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
       }
     }));
 
-  test('equal shell commands each end under their own id', () => step(async () => {
-    await setting.runner.stop();
-    await setting.runner.configure({ agents: { ...setting.runner.config.agents,
-      shell: { ...setting.runner.config.agents.scripted, shell_commands: true } } });
-    await setting.runner.start();
-    const id = await sessions.begin({ acp_server: 'shell', name: 'Commands' });
-    const page = await open(`sessions/${id}`);
-    await sessions.say(id, [{ say: 'I look: <shell>echo one</shell> ' },
-      { say: '<shell>echo one</shell> <shell>exit 7</shell>' }]);
-    await sessions.ended(id, 2);
-    const parts = page.locator('article[data-command-id]');
-    await until(async () => (await parts.count()) === 3);
-    await until(async () => {
-      const found = await parts.evaluateAll((all) => all.map(({ dataset }) => [dataset.commandId, dataset.status]));
-      return JSON.stringify(found) === JSON.stringify([['cmd-0-0', 'completed'], ['cmd-0-1', 'completed'],
-        ['cmd-0-2', 'completed']]);
-    });
-  }));
-
   test('the queue is paused, edited, cleared and taken up again', () => step(async () => {
     const id = await sessions.begin({ name: 'Queue' });
     const [page, other] = [await open(`sessions/${id}`), await open(`sessions/${id}`)];

@@ -192,14 +192,15 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     const id = await sessions.begin({ acp_server: 'shell' });
     // Equal ones are two commands; the agent repeats what it is told.
     await sessions.say(id, [{ say: 'I look: <shell>echo o' }, { say: 'ne; pwd</shell> and again ' },
-      { say: '<shell>echo one; pwd</shell> <shell>exit 7</shell>' }]);
+      { say: '<shell>echo one; pwd</shell> <shell>exit 7</shell>' },
+      { say: "<shell>head -c 16000 /dev/zero | tr '\\0' x</shell>".repeat(20) }]);
     const turns = await ended(id, 2);
     assert.deepEqual(turns.map(({ outcome }) => outcome), ['completed', 'completed']);
     const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=1000`);
     const calls = events.filter(({ type, data }) =>
       type === 'tool_call' && data.tool_call_id.startsWith('cmd-'));
     assert.deepEqual(calls.map(({ data }) => [data.tool_call_id, data.status]),
-      [['cmd-0-0', 'queued'], ['cmd-0-1', 'queued'], ['cmd-0-2', 'queued']]);
+      Array.from({ length: 23 }, (_, i) => [`cmd-0-${i}`, 'queued']));
     const changes = events.filter(({ type }) => type === 'tool_call_update');
     for (const { data: { tool_call_id: call } } of calls) {
       assert.deepEqual(changes.filter(({ data }) => data.tool_call_id === call)
@@ -208,93 +209,57 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     const prompt = events.filter(({ type }) => type === 'user_prompt')[1].data.message;
     assert.equal(prompt.split(`one\n${runner.dir}`).length, 3);
     assert.match(prompt, /exit_code="7">\n\$ exit 7/);
+    // More than fits into a message: as much as does.
+    assert.ok(prompt.length > 200_000 && prompt.length <= 262_144, `${prompt.length}`);
+    assert.match(prompt, /bytes more are in the session's events/);
     assert.match(await sessions.answer(id), /exit 7/);
-  }));
-
-  test('is told of more than fits into a message as much as does', () => services.step(async () => {
-    const id = await sessions.begin({ acp_server: 'shell' });
-    const commands = Array.from({ length: 20 }, (_, i) =>
-      `<shell>echo begin-${i}; head -c 16000 /dev/zero | tr '\\0' x</shell>`);
-    await sessions.say(id, [{ say: commands.join(' ') }]);
-    await ended(id, 2);
-    const { events } = await sessions.call('GET', `/sessions/${id}/events?type=user_prompt`);
-    const { message } = events[1].data;
-    assert.ok(message.length > 200_000 && message.length <= 262_144, `${message.length}`);
-    for (let i = 0; i < 20; ++i) assert.ok(message.includes(`begin-${i}\n`), `${i}`);
-    assert.match(message, /bytes more are in the session's events/);
-    // It would be stopped for no other one, since it would forget everything.
-    await sessions.call('DELETE', `/sessions/${id}`);
-  }));
-
-  test('with shell commands is recorded as it speaks', () => services.step(async () => {
-    const id = await sessions.begin({ acp_server: 'shell' });
-    const watcher = await sessions.watch(id);
-    await watcher.ofType('connected');
-    await sessions.say(id, [{ say: 'I think <b>h\u00e4rd</b> and look: <she' }, { sleep: 60_000 }]);
-    const { data } = await watcher.ofType('agent_message');
-    assert.deepEqual([data.text, data.iteration], ['I think <b>h\u00e4rd</b> and look: <she', 0]);
-    await sessions.call('POST', `/sessions/${id}/stop`);
-    await ended(id, 1);
-    await watcher.close();
-    // It would be stopped for no other one, since it would forget everything.
-    await sessions.call('DELETE', `/sessions/${id}`);
   }));
 
   test('with shell commands that is stopped runs nothing', () => services.step(async () => {
     const id = await sessions.begin({ acp_server: 'shell' });
     const watcher = await sessions.watch(id);
-    await sessions.say(id, [{ say: 'I look: <shell>touch stopped</shell> and' }, { sleep: 60_000 }]);
-    await watcher.ofType('agent_message');
+    const saying = 'I think <b>h\u00e4rd</b>: <shell>touch stopped</shell> and <she';
+    await sessions.say(id, [{ say: saying }, { sleep: 60_000 }]);
+    assert.equal((await watcher.ofType('agent_message')).data.iteration, 0);
     await sessions.call('POST', `/sessions/${id}/stop`);
     await ended(id, 1);
     const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=1000`);
     const said = events.filter(({ type }) => type === 'agent_message').map(({ data }) => data.text);
-    assert.equal(said.join(''), 'I look: <shell>touch stopped</shell> and');
+    assert.equal(said.join(''), saying);
     assert.deepEqual(events.filter(({ type }) => type === 'tool_call'), []);
     await assert.rejects(readFile(join(runner.dir, 'stopped')));
     await watcher.close();
+    // It would be stopped for no other one, since it would forget everything.
     await sessions.call('DELETE', `/sessions/${id}`);
   }));
 
-  test('has its shell commands stopped with its agent', () => services.step(async () => {
-    const id = await sessions.begin({ acp_server: 'shell' });
-    const watcher = await sessions.watch(id);
-    await sessions.say(id, [{ say: '<shell>sleep 1000</shell> <shell>touch stopped</shell>' }]);
-    await watcher.find(({ type, data }) => type === 'tool_call_update' && data.status === 'running');
-    await sessions.call('POST', `/sessions/${id}/agent`, { action: 'stop' });
-    const [turn] = await ended(id, 1);
-    assert.deepEqual([turn.outcome, turn.reason], ['failed', 'agent_stopped']);
-    const { events } = await sessions.call('GET', `/sessions/${id}/events?type=tool_call_update`);
-    assert.deepEqual(events.map(({ data }) => [data.tool_call_id, data.status]),
-      [['cmd-0-0', 'running'], ['cmd-0-0', 'completed'], ['cmd-0-1', 'failed']]);
-    await assert.rejects(readFile(join(runner.dir, 'stopped')));
-    await watcher.close();
-    await sessions.call('DELETE', `/sessions/${id}`);
-  }));
-
-  test('has its shell commands stopped with the turn', () => services.step(async () => {
-    const id = await sessions.begin({ acp_server: 'shell' });
-    const watcher = await sessions.watch(id);
-    await sessions.say(id, [{ say: '<shell>sleep 1000</shell> <shell>touch stopped</shell>' }]);
-    await watcher.find(({ type, data }) => type === 'tool_call_update' && data.status === 'running');
-    await sessions.call('POST', `/sessions/${id}/stop`);
-    const [turn] = await ended(id, 1);
-    assert.equal(turn.outcome, 'cancelled');
-    const { events } = await sessions.call('GET', `/sessions/${id}/events?type=tool_call_update`);
-    assert.deepEqual(events.map(({ data }) => [data.tool_call_id, data.status]),
-      [['cmd-0-0', 'running'], ['cmd-0-0', 'completed'], ['cmd-0-1', 'failed']]);
-    await assert.rejects(readFile(join(runner.dir, 'stopped')));
-    // The next answer has ids of its own, and the agent is told what became of the commands.
-    await sessions.call('POST', `/sessions/${id}/queue-control`, { action: 'resume' });
-    await sessions.say(id, [{ say: '<shell>exit 3</shell>' }]);
-    const more = await ended(id, 3);
-    assert.equal(more.at(-1).outcome, 'completed');
-    const { events: calls } = await sessions.call('GET', `/sessions/${id}/events?type=tool_call`);
-    assert.deepEqual(calls.map(({ data }) => data.tool_call_id).filter((call) => call.startsWith('cmd-')),
-      ['cmd-0-0', 'cmd-0-1', 'cmd-1-0']);
-    await watcher.close();
-    await sessions.call('DELETE', `/sessions/${id}`);
-  }));
+  for (const what of ['its agent', 'the turn']) {
+    test(`has its shell commands stopped with ${what}`, () => services.step(async () => {
+      const id = await sessions.begin({ acp_server: 'shell' });
+      const watcher = await sessions.watch(id);
+      await sessions.say(id, [{ say: '<shell>sleep 1000</shell> <shell>touch stopped</shell>' }]);
+      await watcher.find(({ type, data }) => type === 'tool_call_update' && data.status === 'running');
+      await (what === 'the turn' ? sessions.call('POST', `/sessions/${id}/stop`) : sessions.control(id, 'stop'));
+      const [turn] = await ended(id, 1);
+      if (what === 'the turn') assert.equal(turn.outcome, 'cancelled');
+      else assert.deepEqual([turn.outcome, turn.reason], ['failed', 'agent_stopped']);
+      const { events } = await sessions.call('GET', `/sessions/${id}/events?type=tool_call_update`);
+      assert.deepEqual(events.map(({ data }) => [data.tool_call_id, data.status]),
+        [['cmd-0-0', 'running'], ['cmd-0-0', 'completed'], ['cmd-0-1', 'failed']]);
+      await assert.rejects(readFile(join(runner.dir, 'stopped')));
+      if (what === 'the turn') {
+        // The next answer has ids of its own, and the agent is told what became of the commands.
+        await sessions.queue(id, 'resume');
+        await sessions.say(id, [{ say: '<shell>exit 3</shell>' }]);
+        assert.equal((await ended(id, 3)).at(-1).outcome, 'completed');
+        const { events: calls } = await sessions.call('GET', `/sessions/${id}/events?type=tool_call`);
+        assert.deepEqual(calls.map(({ data }) => data.tool_call_id).filter((call) => call.startsWith('cmd-')),
+          ['cmd-0-0', 'cmd-0-1', 'cmd-1-0']);
+      }
+      await watcher.close();
+      await sessions.call('DELETE', `/sessions/${id}`);
+    }));
+  }
 
   test('takes back what it has asked', () => services.step(async () => {
     const id = await sessions.begin();
