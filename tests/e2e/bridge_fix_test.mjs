@@ -1,10 +1,9 @@
-/** doctor --fix: ten homes as they are found, of which nothing is lost. */
+/** doctor --fix: homes as they are found, of which nothing is lost. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { realpathSync } from 'node:fs';
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from
-  'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
@@ -27,9 +26,9 @@ async function makeHome(context, files = {}) {
 }
 
 /** Runs it in that home; `answers` is what the person types. */
-async function fix(home, { answers = '', args = ['--yes'], env = {} } = {}) {
+async function fix(home, { answers = '', args = ['--yes'] } = {}) {
   const child = spawn(binary('callslip-bridge'), ['doctor', '--fix', ...args],
-    { env: { HOME: home, PATH: '/nowhere', ...env }, cwd: home });
+    { env: { HOME: home, PATH: '/nowhere' }, cwd: home });
   let output = '';
   child.stdout.on('data', (data) => { output += data; });
   child.stderr.on('data', (data) => { output += data; });
@@ -39,12 +38,11 @@ async function fix(home, { answers = '', args = ['--yes'], env = {} } = {}) {
   return { code, output };
 }
 
-/** All that is in a folder: each file's content, each link's target, by its path. */
+/** The content of each file of a folder, by its path. */
 async function contents(folder) {
   const found = {};
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath ?? entry.path, entry.name);
-    if (entry.isSymbolicLink()) found[relative(folder, path)] = `-> ${await readlink(path)}`;
     if (entry.isFile()) found[relative(folder, path)] = await readFile(path, 'utf8');
   }
   return found;
@@ -62,9 +60,6 @@ async function assertNothingIsLost(home, before) {
   for (const name of Object.keys(after)) assert.doesNotMatch(name, /\.callslip-.{6}$/);
   return after;
 }
-
-/** The lines of a text. */
-const lines = (text) => text.split('\n').filter((line) => line.trim());
 
 const command = () => realpathSync(binary('callslip-bridge'));
 const ARGS = ['--gateway', GATEWAY];
@@ -150,54 +145,6 @@ test('broken JSON is left as it is, with what to add where; the others are confi
     assert.ok(JSON.parse(after['.gemini/settings.json']).mcpServers.callslip);
   });
 
-test('comments and last commas stay where they are', TIMEOUT, async (context) => {
-  const mine = '// mine\n{\n\t"mcp": {\n\t\t"x": { "type": "local", "command": ["x"], }, // x\n' +
-    '\t\t/* "y": {}, */\n\t},\n\t// the end\n}\n';
-  const home = await makeHome(context, { '.config/opencode/opencode.jsonc': mine });
-  assert.equal((await fix(home)).code, 0);
-  const after = await assertNothingIsLost(home, { '.config/opencode/opencode.jsonc': mine });
-  const now = lines(after['.config/opencode/opencode.jsonc']);
-  for (const line of lines(mine)) assert.ok(now.includes(line), line);
-  assert.match(now.join('\n'), /\/\/ x\n\t\t"callslip": \{\n\t\t\t"type": "local",\n/);
-});
-
-test('what is write-protected is left as it is', TIMEOUT, async (context) => {
-  const before = { '.claude.json': '{}' };
-  const home = await makeHome(context, before);
-  await chmod(join(home, '.claude.json'), 0o444);
-  const { code, output } = await fix(home);
-  assert.equal(code, 1);
-  assert.match(output, /left as it is: it is write-protected\.\n.*by hand/);
-  assert.deepEqual(await contents(home), before);
-});
-
-test('of a link, the file behind it is changed, and the link stays', TIMEOUT, async (context) => {
-  const home = await makeHome(context, { 'dotfiles/claude.json': '{"a": 1}' });
-  await symlink('dotfiles/claude.json', join(home, '.claude.json'));
-  await mkdir(join(home, '.cursor'));
-  await symlink('nowhere', join(home, '.cursor/mcp.json'));
-  const before = await contents(home);
-  const { code, output } = await fix(home);
-  assert.equal(code, 1);
-  assert.match(output, /\.cursor\/mcp\.json is left as it is: it is a link to nothing/);
-  const after = await assertNothingIsLost(home, before);
-  assert.ok((await lstat(join(home, '.claude.json'))).isSymbolicLink());
-  assert.equal(after['.claude.json'], '-> dotfiles/claude.json');
-  assert.ok(JSON.parse(after['dotfiles/claude.json']).mcpServers.callslip);
-});
-
-test('what says the same in other words is left alone', TIMEOUT, async (context) => {
-  const before = {
-    '.gemini/settings.json': JSON.stringify({ mcpServers: { callslip: {
-      args: ARGS, timeout: 5000, command: command() } } }),
-    '.codex/config.toml': `[mcp_servers."callslip"]\nargs = [\n  '--gateway', # where\n  '${GATEWAY}',\n]\n` +
-      `command = '${command()}'\nstartup_timeout_sec = 20\n`,
-  };
-  const home = await makeHome(context, before);
-  assert.equal((await fix(home)).code, 0);
-  assert.deepEqual(await contents(home), before);
-});
-
 test('what is there differently is shown and asked about', TIMEOUT, async (context) => {
   const before = {
     '.gemini/settings.json': '{"mcpServers": {"callslip": {"command": "old", "env": {"A": "b"}}}}',
@@ -216,18 +163,6 @@ test('what is there differently is shown and asked about', TIMEOUT, async (conte
   assert.deepEqual(JSON.parse(after['.cursor/mcp.json']).mcpServers.callslip,
     { command: command(), args: ARGS });
   assert.equal(after['.codex/config.toml'], before['.codex/config.toml']);
-});
-
-test('an empty file is filled, and a file that is missing is made', TIMEOUT, async (context) => {
-  const home = await makeHome(context, { '.config/Code/User/mcp.json': '', 'bin/cursor': '' });
-  await chmod(join(home, 'bin/cursor'), 0o755);
-  const { code } = await fix(home, { env: { PATH: join(home, 'bin') } });
-  assert.equal(code, 0);
-  const after = await assertNothingIsLost(home,
-    { '.config/Code/User/mcp.json': '', 'bin/cursor': '' });
-  assert.equal(JSON.parse(after['.config/Code/User/mcp.json']).servers.callslip.command, command());
-  assert.equal(JSON.parse(after['.cursor/mcp.json']).mcpServers.callslip.command, command());
-  assert.equal((await stat(join(home, '.cursor/mcp.json'))).mode & 0o777, 0o600);
 });
 
 test('the options given are those that agents get; those that do not fit are refused', TIMEOUT,

@@ -82,8 +82,7 @@ confine nlohmann/json 'nlohmann/' 'services/bridge/*.cc' services/common/json_st
 confine httplib 'httplib' 'services/bridge/http/fake_gateway.*'
 confine GoogleTest 'gtest/|gmock/' services/common/status_matchers.h
 forbid "a test waits as long as the machine needs (stretched() of tests/support/patience.js)" \
-  '[{,] timeout: [0-9]' 'tests/*.mjs' 'tests/*.js' ':!tests/e2e/bridge_fix_test.mjs' ':!tests/bench/*' \
-  ':!tests/soak/*' ':!tests/miniwob/*'
+  '[{,] timeout: [0-9]' 'tests/*.mjs' 'tests/*.js' ':!tests/bench/*' ':!tests/soak/*' ':!tests/miniwob/*'
 forbid "tests bind port 0" 'callslip-(tracker|gateway).*--listen [^ ]*:[1-9]' 'tests/*.mjs' 'tests/*.cc'
 
 printf 'files that include%s\n' "${heavy_headers%,}"
