@@ -261,16 +261,6 @@ describe('deadlines', () => {
     assert.deepEqual(statuses, ['pending', 'complete']);
   });
 
-  test('a command that never ends is a timeout, and its tab is free again', async () => {
-    const never = { action: 'execute_js', script: 'new Promise(() => {})' };
-    const report = await gateway.run(never, { timeout_ms: 300 });
-    assert.equal(report.status, 'timeout');
-    assert.equal(report.error.code, 'execution_timeout');
-    assert.equal(report.error.may_have_executed, true);
-    assert.equal(report.tab_id, tabId);
-    assertComplete(await gateway.run({ action: 'get_page' }));
-  });
-
   test('a command whose turn never came says that nothing was executed', async () => {
     const first = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
     const script = 'window.touched = true';
@@ -281,18 +271,6 @@ describe('deadlines', () => {
     await gateway.finalOf(first);
     const touched = await gateway.run({ action: 'execute_js', script: 'window.touched === true' });
     assert.equal(assertComplete(touched), false);
-  });
-
-  test('a cancelled command is left alone and posts nothing more', async () => {
-    const command = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
-    const waiting = gateway.send({ action: 'get_page' });
-    gateway.answer(command, 'pending', { body: { accepted: true, cancel_requested: true } });
-    await gateway.post(command, 'pending');
-    // The next command in the tab gets its turn although the script still runs.
-    assertComplete((await gateway.finalOf(waiting)).body);
-    await release(page, 'too late');
-    assertComplete(await gateway.run({ action: 'get_page' }));
-    assert.equal(gateway.postsOf(command).length, 1);
   });
 });
 
@@ -307,21 +285,6 @@ describe('a gateway that goes away', () => {
     assert.equal(assertComplete((await gateway.finalOf(command)).body), 'kept');
     assertComplete(await gateway.run({ action: 'get_page' }));
     assert.equal(gateway.postsOf(command).length, 1);
-    await page.close();
-  });
-
-  test('gets the same result again after it has answered 503', async () => {
-    const { page } = await open('/');
-    const command = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
-    gateway.answer(command, 'complete', { code: 503, body: {} }, { code: 503, body: {} });
-    await release(page, 'kept');
-    const accepted = await gateway.acceptedPost(command);
-    const posts = gateway.postsOf(command);
-    assert.deepEqual(posts.map(({ code }) => code), [503, 503, 200]);
-    // Its end is longer ago by now.
-    const [told, again] = [posts[0], accepted].map(({ body: { work, ...body } }) =>
-      ({ ...body, duration_ms: work.duration_ms }));
-    assert.deepEqual(again, told);
     await page.close();
   });
 });
