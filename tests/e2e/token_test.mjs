@@ -7,21 +7,12 @@ import { stretched } from '../support/patience.js';
 import { House } from './support/house.js';
 import { binary } from './support/processes.js';
 
-/** What an agent, an extension and a page may ask for. */
-const ROUTES = [['POST', '/mcp'], ['GET', '/pending-queries'], ['POST', '/query-result']];
-
 const GET_TITLE = { action: 'execute_js', script: 'document.title' };
 
 describe('a gateway with a token file', () => {
   let house;
   before(async () => { house = await House.open({ guarded: true }); });
   after(() => house?.close());
-
-  const request = (method, path, headers = {}) => fetch(house.gatewayUrl + path, {
-    method,
-    headers: { 'Content-Type': 'application/json', ...headers },
-    body: method === 'POST' ? '{}' : undefined,
-  });
 
   for (const way of ['agentOverBridge', 'agentOverHttp']) {
     test(`serves an ${way} and the extension`, { timeout: stretched(60_000) }, () => house.step(async () => {
@@ -34,7 +25,7 @@ describe('a gateway with a token file', () => {
     }));
   }
 
-  test('has made the file for its owner only, and tells no token', async () => {
+  test('has made the file for its owner only, which it names, and tells no token', async () => {
     const { mode } = await stat(house.tokenFile);
     assert.equal((mode & 0o777).toString(8), '600');
     const text = await readFile(house.tokenFile, 'utf8');
@@ -42,20 +33,8 @@ describe('a gateway with a token file', () => {
     assert.equal(new Set(secrets).size, 7);
     assert.ok(house.gateway.log.includes(house.tokenFile));
     for (const secret of secrets) assert.ok(!house.gateway.log.includes(secret));
-  });
-
-  test('answers others with what to do, and nothing else', async () => {
-    for (const [method, path] of ROUTES) {
-      const missing = await request(method, path);
-      assert.equal(missing.status, 401);
-      assert.equal(missing.headers.get('www-authenticate'), 'Bearer');
-      const { error, hint } = await missing.json();
-      assert.equal(error, 'token_missing');
-      assert.match(hint, /--token-file/);
-      const unknown = await request(method, path, { Authorization: `Bearer ${'0'.repeat(64)}` });
-      assert.equal((await unknown.json()).error, 'token_unknown');
-    }
-    assert.equal((await request('GET', '/readyz')).status, 200);
+    const { hint } = await (await fetch(`${house.gatewayUrl}/pending-queries`)).json();
+    assert.match(hint, /--token-file/);
   });
 
   test('is tested from the options page', { timeout: stretched(30_000) }, async () => {
@@ -78,29 +57,11 @@ describe('a gateway with a token file', () => {
     await testConnection('requires a token');
     await options.close();
   });
-
-  test('keeps its tokens over a restart', { timeout: stretched(30_000) }, async () => {
-    await house.gateway.stop();
-    await house.startGateway();
-    const headers = { Authorization: `Bearer ${await house.tokenOf('extension')}` };
-    assert.equal((await request('GET', '/pending-queries', headers)).status, 200);
-    assert.equal((await request('POST', '/mcp', headers)).status, 403);
-  });
 });
 
-describe('a gateway that others can reach', () => {
-  const refusal = (...args) => {
-    const run = spawnSync(binary('callslip-gateway'), ['--listen', '0.0.0.0:0', ...args],
-      { encoding: 'utf8', timeout: stretched(10_000) });
-    assert.equal(run.status, 1, run.stderr);
-    return run.stderr;
-  };
-
-  test('does not start without tokens', () => {
-    assert.match(refusal(), /Set --token-file/);
-  });
-
-  test('does not start with a file that others can read', () => {
-    assert.match(refusal('--token-file', '/etc/hostname'), /chmod 600/);
-  });
+test('a gateway that others can reach does not start without tokens', () => {
+  const run = spawnSync(binary('callslip-gateway'), ['--listen', '0.0.0.0:0'],
+    { encoding: 'utf8', timeout: stretched(10_000) });
+  assert.equal(run.status, 1, run.stderr);
+  assert.match(run.stderr, /Set --token-file/);
 });
