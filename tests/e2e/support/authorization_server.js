@@ -10,47 +10,30 @@ const SCOPES = ['openid', 'offline_access', ...RESOURCE_SCOPES.split(' ')];
 /** Steps of one authorization, at most: each page and each redirect is one. */
 const MAX_STEPS = 20;
 
-const KEY_TYPES = {
-  RS256: ['rsa', { modulusLength: 2048 }],
-  ES256: ['ec', { namedCurve: 'P-256' }],
-  EdDSA: ['ed25519'],
-};
-
-/** A signing key of its own name, as a private JWK. */
-function makeKey(alg, kid) {
-  const { privateKey } = generateKeyPairSync(...KEY_TYPES[alg]);
-  return { ...privateKey.export({ format: 'jwk' }), alg, kid, use: 'sig' };
+/** A signing key, as a private JWK. */
+function makeKey() {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return { ...privateKey.export({ format: 'jwk' }), alg: 'ES256', kid: 'first', use: 'sig' };
 }
 
 /** A real authorization server on this machine, and the person in front of it. */
 export class AuthorizationServer {
-  /** How long access tokens last, in s; the algorithm that they are signed with. */
+  /** How long access tokens last, in s. */
   tokenTtl = 600;
-  alg = 'ES256';
-  /** How often it was asked for its keys, and for tokens by `grant_type`. */
-  keyRequests = 0;
+  /** How often it was asked for tokens, by `grant_type`. */
   grants = {};
-  #keys = [];
+  #key = makeKey();
   #clients = [];
 
   static async start() {
     const server = new AuthorizationServer();
-    server.http = createServer((request, response) => {
-      if (request.url === '/jwks') server.keyRequests += 1;
-      server.callback(request, response);
-    });
+    server.http = createServer((request, response) => server.callback(request, response));
     // A test that fails before it closes this one is to end all the same.
     server.http.listen(0, '127.0.0.1').unref();
     await once(server.http, 'listening');
     server.issuer = `http://127.0.0.1:${server.http.address().port}`;
-    server.rotateKeys('first');
+    server.#configure();
     return server;
-  }
-
-  /** From now on it has other keys, whose names begin with `name`, and none of those before. */
-  rotateKeys(name) {
-    this.#keys = Object.keys(KEY_TYPES).map((alg) => makeKey(alg, `${name}-${alg}`));
-    this.#configure();
   }
 
   /** One that did not register itself. */
@@ -60,7 +43,7 @@ export class AuthorizationServer {
   }
 
   #configure() {
-    const provider = new Provider(this.issuer, this.#configuration(this.#keys));
+    const provider = new Provider(this.issuer, this.#configuration());
     provider.on('grant.success', ({ oidc }) => {
       const type = oidc.params.grant_type;
       this.grants[type] = (this.grants[type] ?? 0) + 1;
@@ -68,9 +51,9 @@ export class AuthorizationServer {
     this.callback = provider.callback();
   }
 
-  #configuration(keys) {
+  #configuration() {
     return {
-      jwks: { keys },
+      jwks: { keys: [this.#key] },
       clients: this.#clients,
       cookies: { keys: ['of a test'] },
       scopes: SCOPES,
@@ -87,7 +70,7 @@ export class AuthorizationServer {
             audience: resource,
             accessTokenFormat: 'jwt',
             accessTokenTTL: this.tokenTtl,
-            jwt: { sign: { alg: this.alg } },
+            jwt: { sign: { alg: 'ES256' } },
           }),
         },
       },
