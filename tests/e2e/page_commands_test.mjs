@@ -1,19 +1,16 @@
 /** Commands, failures, workers and the overview at the page, with a real tracker and gateway. */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
-import { PageSetting, screen } from './support/page.js';
+import { checkAccess, PageSetting, screen } from './support/page.js';
 import { until } from './support/runner.js';
 import { TrackerApi } from './support/tracker_api.js';
 
-const axe = await readFile(new URL('../../web/node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const failing = (code) => ({ error: { code, message: 'The element is not there.', hint: 'Look at the page first.' } });
 
 describe('commands at the page', { timeout: stretched(300_000) }, () => {
   let setting;
   let tracker;
-  const people = [];
   before(async () => {
     setting = await PageSetting.open({ runner: false });
     tracker = new TrackerApi(setting.services.tracker.address);
@@ -22,15 +19,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
   after(() => setting?.close());
 
   const step = (work) => setting.services.step(work);
-  const open = async (path, options) => {
-    const person = await setting.person(options);
-    people.push(person);
-    return person.open(path);
-  };
-  const check = async (page, where) => {
-    const found = await page.evaluate(`${axe}; axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] })`);
-    assert.deepEqual(found.violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => String(target)).slice(0, 3)]), [], where);
-  };
+  const open = (path, options) => setting.visit(path, options);
   const command = (more) => tracker.register({ type: 'execute_js', target: 'browser',
     params: Buffer.from('{"script":"document.title"}'), ...more });
   const call = async (path) => {
@@ -45,13 +34,13 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
   test('says what to do where there is nothing yet', () => step(async () => {
     const page = await open('commands');
     await page.getByText('No commands yet. Connect an agent').waitFor();
-    await check(page, 'commands');
+    await checkAccess(page, 'commands');
     await screen(page, 'commands-empty');
     for (const [path, words] of [['failed', 'No failures in the last 10 minutes'],
       ['workers', 'No workers are connected and no commands are queued'], ['overview', 'No worker is connected']]) {
       await page.goto(setting.url(path));
       await page.getByText(words).first().waitFor();
-      await check(page, path);
+      await checkAccess(page, path);
       await screen(page, `${path}-empty`);
     }
   }));
@@ -90,7 +79,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
     const start = Date.parse(told.trace[0].time);
     assert.deepEqual(await detail.locator('.trace li .number').allTextContents(),
       told.trace.map(({ time }) => `+${Date.parse(time) - start} ms`));
-    await check(page, 'a command');
+    await checkAccess(page, 'a command');
     await screen(page, 'command');
     // Whoever looks collects nothing: it is still there for who has handed it in.
     assert.equal((await tracker.get(first.command_id)).state, 'COMMAND_STATE_COMPLETED');
@@ -131,7 +120,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
     const page = await open('failed');
     const group = page.getByRole('region', { name: 'session_expired' });
     await group.getByText('×3').waitFor();
-    await check(page, 'failed');
+    await checkAccess(page, 'failed');
     await screen(page, 'failed');
     await group.getByRole('button', { name: /session_expired/ }).click();
     assert.equal(await group.getByRole('link', { name: 'execute_js' }).count(), 3);
@@ -160,7 +149,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
     await target('ci-runner').getByRole('link').click();
     const worker = page.getByRole('article').filter({ hasText: 'builder' });
     await worker.getByRole('link', { name: 'execute_js' }).waitFor();
-    await check(page, 'workers');
+    await checkAccess(page, 'workers');
     await screen(page, 'workers');
   }));
 
@@ -194,7 +183,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
           if (path === 'failed') await page.getByRole('list', { name: 'Failures' }).waitFor();
           if (path === 'workers') await page.getByRole('region', { name: 'Targets' }).waitFor();
           const where = `${path}-${width}-${colours}`;
-          await check(page, where);
+          await checkAccess(page, where);
           await screen(page, where);
           const wide = await page.evaluate(() => document.documentElement.scrollWidth);
           assert.ok(wide <= width, `${where} is ${wide} px wide`);
@@ -215,8 +204,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
   }));
 
   test('nobody has anything to complain of', () => {
-    const lost = /net::ERR|WebSocket connection|Failed to load resource/;
-    assert.deepEqual(people.flatMap(({ complaints }) => complaints).filter((each) => !lost.test(each)), []);
+    assert.deepEqual(setting.complaints(), []);
   });
 });
 

@@ -1,12 +1,10 @@
 /** What the page looks like, to eyes and to screen readers; and that nothing in a text does anything. */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
-import { PageSetting, screen } from './support/page.js';
+import { checkAccess, PageSetting, screen } from './support/page.js';
 import { AgentSessions, until } from './support/runner.js';
 
-const axe = await readFile(new URL('../../web/node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 
 /** A morning's work, as an agent's runner records it. */
 const WORK = [
@@ -42,7 +40,6 @@ describe('the page', { timeout: stretched(300_000) }, () => {
   let setting;
   let sessions;
   let full;
-  const people = [];
   before(async () => {
     setting = await PageSetting.open({ workspace: { permissions: { default: 'ask' } } });
     sessions = new AgentSessions(setting.services, setting.runner);
@@ -50,30 +47,21 @@ describe('the page', { timeout: stretched(300_000) }, () => {
   after(() => setting?.close());
   const step = (work) => setting.services.step(work);
 
-  const person = async (options) => {
-    const one = await setting.person(options);
-    people.push(one);
-    return one;
-  };
-  const check = async (page, where) => {
-    const found = await page.evaluate(`${axe}; axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] })`);
-    assert.deepEqual(found.violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => String(target)).slice(0, 3)]), [], where);
-  };
 
   const views = [
     ['wide', { width: 1280, height: 800 }], ['narrow', { width: 320, height: 640 }],
   ].flatMap(([size, area]) => ['light', 'dark'].map((colours) => [`${size}-${colours}`, { ...area, colours }]));
 
   test('says what to do where there is nothing yet', () => step(async () => {
-    const page = await (await person({})).open('sessions');
+    const page = await (await setting.person({})).open('sessions');
     await page.getByText('No sessions yet').waitFor();
-    await check(page, 'empty');
+    await checkAccess(page, 'empty');
     await screen(page, 'sessions-empty-wide-light');
     await page.goto(setting.url('nowhere'));
     await page.getByText('Page not found').waitFor();
     await page.goto(setting.url('sessions/s-unknown'));
     await page.getByText('Session not found').waitFor();
-    await check(page, 'an unknown session');
+    await checkAccess(page, 'an unknown session');
   }));
 
   test('is seen and heard, wide and narrow, light and dark', () => step(async () => {
@@ -93,33 +81,33 @@ describe('the page', { timeout: stretched(300_000) }, () => {
     await sessions.say(busy, [{ say: 'working' }, { sleep: 120_000 }]);
     await until(async () => (await sessions.answer(busy)) === 'working');
     for (const [name, options] of views) {
-      const page = await (await person(options)).open(`sessions/${full}`);
+      const page = await (await setting.person(options)).open(`sessions/${full}`);
       await page.getByRole('group', { name: 'Permission request' }).waitFor();
       await page.locator('article').first().waitFor();
       const feed = page.getByRole('feed', { name: 'Conversation' });
       // It scrolls by itself, so that only what is in sight is drawn, and begins at its end.
       assert.ok(await feed.evaluate((node) => node.clientHeight) < options.height, `all of ${name} is drawn`);
       await until(() => feed.evaluate((node) => node.scrollHeight - node.scrollTop - node.clientHeight < 40));
-      await check(page, `session ${name}`);
+      await checkAccess(page, `session ${name}`);
       await screen(page, `session-${name}`);
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(width <= options.width, `${name} is ${width} px wide`);
       await page.goto(setting.url('sessions'));
       await page.locator(`[data-session-id="${other}"]`).waitFor();
-      await check(page, `sessions ${name}`);
+      await checkAccess(page, `sessions ${name}`);
       await screen(page, `sessions-${name}`);
     }
   }));
 
   test('shows dialogs, playback and what is lost', () => step(async () => {
     for (const colours of ['light', 'dark']) {
-      const one = await person({ colours });
+      const one = await setting.person({ colours });
       const page = await one.open(`sessions/${full}`);
       await page.locator('article').first().waitFor();
       for (const [button, name] of [['New session', 'new-session'], ['Agent', 'agent'], ['Help', 'help']]) {
         await page.getByRole('button', { name: button, exact: true }).click();
         await page.getByRole('dialog').waitFor();
-        await check(page, name);
+        await checkAccess(page, name);
         await screen(page, `${name}-${colours}`);
         await page.keyboard.press('Escape');
         await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -127,11 +115,11 @@ describe('the page', { timeout: stretched(300_000) }, () => {
       await page.getByRole('button', { name: 'Play back' }).click();
       await page.getByRole('slider', { name: 'Position' }).fill('4');
       await page.locator('article').first().waitFor();
-      await check(page, 'playback');
+      await checkAccess(page, 'playback');
       await screen(page, `playback-${colours}`);
       await one.context.setOffline(true);
       await page.getByText('The gateway is not responding').waitFor({ timeout: stretched(60_000) });
-      await check(page, 'lost');
+      await checkAccess(page, 'lost');
       await screen(page, `lost-${colours}`);
       await one.close();
     }
@@ -156,7 +144,7 @@ describe('the page', { timeout: stretched(300_000) }, () => {
     await sessions.call('POST', `/sessions/${id}/queue`, { message: nasty });
     await sessions.call('POST', `/sessions/${id}/permissions`, { title: nasty, wait_ms: 0,
       details: { rawInput: { command: nasty } }, options: [{ option_id: 'o', name: HOSTILE[0], kind: 'allow_once' }] });
-    const one = await person({});
+    const one = await setting.person({});
     const page = await one.open(`sessions/${id}`);
     const alerts = [];
     page.on('dialog', (dialog) => { alerts.push(dialog.message()); void dialog.dismiss(); });
@@ -175,7 +163,6 @@ describe('the page', { timeout: stretched(300_000) }, () => {
   }));
 
   test('nobody has anything to complain of', () => {
-    const lost = /net::ERR|WebSocket connection|status of 404/;
-    assert.deepEqual(people.flatMap(({ complaints }) => complaints).filter((each) => !lost.test(each)), []);
+    assert.deepEqual(setting.complaints(/net::ERR|WebSocket connection|status of 404/), []);
   });
 });

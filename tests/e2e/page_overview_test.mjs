@@ -1,13 +1,11 @@
 /** The overview at the page: the last 15 minutes as charts, to eyes, keys and screen readers. */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
-import { PageSetting, screen } from './support/page.js';
+import { checkAccess, PageSetting, screen } from './support/page.js';
 import { until } from './support/runner.js';
 import { TrackerApi } from './support/tracker_api.js';
 
-const axe = await readFile(new URL('../../web/node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const NOON = Date.parse('2026-02-01T12:00:00Z');
 const CHARTS = ['Commands per second', 'Time to delivery', 'Time to completion', 'Failures by cause, per 30 s', 'Queued commands', 'Sessions'];
 
@@ -34,7 +32,6 @@ function history() {
 describe('the overview', { timeout: stretched(300_000) }, () => {
   let setting;
   let tracker;
-  const people = [];
   before(async () => {
     setting = await PageSetting.open({ runner: false });
     tracker = new TrackerApi(setting.services.tracker.address);
@@ -46,13 +43,8 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
   /** At the real history; or at the one that is told. */
   const open = async (options = {}, told = null) => {
     const person = await setting.person(options);
-    people.push(person);
     if (told) await person.context.route('**/api/stats/history', (route) => route.fulfill({ json: told }));
     return person.open('overview');
-  };
-  const check = async (page, where) => {
-    const found = await page.evaluate(`${axe}; axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] })`);
-    assert.deepEqual(found.violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => String(target)).slice(0, 3)]), [], where);
   };
   const chart = (page, name) => page.getByRole('slider', { name, exact: true });
   const told = (page, name) => chart(page, name).getAttribute('aria-valuetext');
@@ -81,7 +73,7 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
     assert.ok(samples.some((each) => each.delivery_p95_ms >= each.delivery_p50_ms && each.completion_p50_ms > 0), JSON.stringify(samples));
     await until(async () => /reported by workers 1$/.test(await told(page, 'Failures by cause, per 30 s').catch(() => '')));
     assert.match(await told(page, 'Queued commands'), /waiting for a worker 1$/);
-    await check(page, 'the first minutes');
+    await checkAccess(page, 'the first minutes');
     await screen(page, 'overview-first-minutes');
 
     await setting.services.gateway.kill();
@@ -152,7 +144,7 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
     assert.equal(await table.getByRole('row').count(), history().samples.length + 1);
     assert.equal(await table.getByRole('columnheader').count(), 11);
     await table.getByRole('row').filter({ hasText: 'worker lost 1' }).first().waitFor();
-    await check(page, 'the table');
+    await checkAccess(page, 'the table');
     await page.getByRole('region', { name: 'Last 15 minutes as a table' }).scrollIntoViewIfNeeded();
     await screen(page, 'overview-table');
   }));
@@ -165,7 +157,7 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
         const where = `overview-charts-${width}-${colours}`;
         await chart(page, 'Time to completion').focus();
         await page.keyboard.press('ArrowLeft');
-        await check(page, where);
+        await checkAccess(page, where);
         await screen(page, where);
         const wide = await page.evaluate(() => document.documentElement.scrollWidth);
         assert.ok(wide <= width, `${where} is ${wide} px wide`);
@@ -175,7 +167,6 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
   }));
 
   test('nobody has anything to complain of', () => {
-    const lost = /net::ERR|WebSocket connection|Failed to load resource/;
-    assert.deepEqual(people.flatMap(({ complaints }) => complaints).filter((each) => !lost.test(each)), []);
+    assert.deepEqual(setting.complaints(), []);
   });
 });

@@ -11,7 +11,6 @@ const ask = (more = {}) => ({ ask: { toolCallId: 't', kind: 'execute', title: 'm
 describe('people at a session', { timeout: stretched(300_000) }, () => {
   let setting;
   let sessions;
-  const people = [];
   before(async () => {
     setting = await PageSetting.open();
     sessions = new AgentSessions(setting.services, setting.runner);
@@ -19,11 +18,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
   after(() => setting?.close());
 
   const step = (work) => setting.services.step(work);
-  const open = async (path) => {
-    const person = await setting.person();
-    people.push(person);
-    return person.open(path);
-  };
+  const open = (path) => setting.visit(path);
   const queued = (page) => page.getByRole('list', { name: 'Queue' }).getByRole('listitem')
     .locator('.text').allTextContents();
   const shows = (page, texts) => until(async () =>
@@ -343,7 +338,6 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
   }));
 
   test('nobody has anything to complain of', () => {
-    const lost = /net::ERR|WebSocket connection|Failed to load resource/;
-    assert.deepEqual(people.flatMap(({ complaints }) => complaints).filter((each) => !lost.test(each)), []);
+    assert.deepEqual(setting.complaints(), []);
   });
 });

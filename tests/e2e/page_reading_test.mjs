@@ -3,13 +3,12 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
-import { PageSetting, screen } from './support/page.js';
+import { checkAccess, PageSetting, screen } from './support/page.js';
 import { AgentSessions, until } from './support/runner.js';
 
 describe('a conversation is read', { timeout: stretched(180_000) }, () => {
   let setting;
   let sessions;
-  const people = [];
   before(async () => {
     setting = await PageSetting.open();
     sessions = new AgentSessions(setting.services, setting.runner);
@@ -25,11 +24,7 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     }
     return id;
   };
-  const open = async (path) => {
-    const person = await setting.person();
-    people.push(person);
-    return person.open(path);
-  };
+  const open = (path) => setting.visit(path);
   const focused = (page) => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? '');
   const feedOf = (page) => page.getByRole('feed', { name: 'Conversation' });
   /** The first row in sight and where it is, once nothing moves any more: rows are measured as they come. */
@@ -274,10 +269,8 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
   }));
 
   test('is seen and heard, wide and narrow, light and dark', () => step(async () => {
-    const axe = await readFile(new URL('../../web/node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
     const check = async (page, where) => {
-      const found = await page.evaluate(`${axe}; axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] })`);
-      assert.deepEqual(found.violations.map(({ id: rule, nodes }) => [rule, nodes.map(({ target }) => String(target)).slice(0, 3)]), [], where);
+      await checkAccess(page, where);
       const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       assert.equal(beyond, 0, where);
     };
@@ -285,7 +278,6 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
       ['agent_thought', { text: 'a needle, again' }], ['agent_message', { text: 'There is no `needle`.' }]]);
     for (const options of [{ colours: 'light' }, { colours: 'dark', width: 320, height: 640 }]) {
       const person = await setting.person(options);
-      people.push(person);
       const page = await person.open(`sessions/${id}`);
       const name = `${options.width ?? 'wide'}-${options.colours}`;
       await page.getByText('find the needle').waitFor();
@@ -309,6 +301,6 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
   }));
 
   test('nobody has anything to complain of', () => {
-    assert.deepEqual(people.flatMap(({ complaints }) => complaints), []);
+    assert.deepEqual(setting.people.flatMap(({ complaints }) => complaints), []);
   });
 });

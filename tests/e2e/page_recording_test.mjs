@@ -12,7 +12,6 @@ const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2<
 describe('what a session left behind', { timeout: stretched(300_000) }, () => {
   let setting;
   let sessions;
-  const people = [];
   before(async () => {
     setting = await PageSetting.open({ runner: false });
     sessions = new Sessions(setting.services);
@@ -28,11 +27,7 @@ describe('what a session left behind', { timeout: stretched(300_000) }, () => {
     }
     return id;
   };
-  const open = async (path, options) => {
-    const person = await setting.person(options);
-    people.push(person);
-    return person.open(path);
-  };
+  const open = (path, options) => setting.visit(path, options);
   const call = (more) => ({ type: 'tool_call', data: { tool_call_id: 't', title: 'Edit', status: 'completed', ...more } });
   /** The page of a session with one tool call, which is open. */
   const openCall = async (more) => {
@@ -136,9 +131,9 @@ describe('what a session left behind', { timeout: stretched(300_000) }, () => {
   }));
 
   test('nothing that was told has run, and nobody complains', async () => {
-    for (const { context } of people) {
+    for (const { context } of setting.people) {
       for (const page of context.pages()) assert.match(await page.title(), /Callslip/);
     }
-    assert.deepEqual(people.flatMap(({ complaints }) => complaints).filter((each) => !/WebSocket connection/.test(each)), []);
+    assert.deepEqual(setting.complaints(/WebSocket connection/), []);
   });
 });

@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { stretched } from '../../support/patience.js';
@@ -13,9 +15,12 @@ const SCREENS = process.env.CALLSLIP_SCREENS
   ?? fileURLToPath(new URL('../../../build/dev/screens/', import.meta.url));
 /** The page of a folder in place of the gateway's own, while somebody works on it. */
 const WEB_ROOT = process.env.CALLSLIP_WEB_ROOT;
+const AXE = new URL('../../../web/node_modules/axe-core/axe.min.js', import.meta.url);
 
 /** Tracker, gateway and a runner with the scripted agent, and a browser for people who look at them. */
 export class PageSetting {
+  people = [];
+
   static async open({ guarded = false, agents = {}, workspace = {}, runner = true } = {}) {
     const setting = new this();
     setting.services = await Services.open({ guarded,
@@ -43,7 +48,19 @@ export class PageSetting {
     const context = await this.browser.newContext({ viewport: { width, height }, colorScheme: colours,
       reducedMotion: 'reduce' });
     context.setDefaultTimeout(PATIENCE_MS);
-    return new Person(this, context);
+    const person = new Person(this, context);
+    this.people.push(person);
+    return person;
+  }
+
+  /** The page of somebody new. */
+  async visit(path, options) {
+    return (await this.person(options)).open(path);
+  }
+
+  /** What anybody's browser has complained of, but for what was lost with a gateway. */
+  complaints(lost = /net::ERR|WebSocket connection|Failed to load resource/) {
+    return this.people.flatMap(({ complaints }) => complaints).filter((each) => !lost.test(each));
   }
 
   close() {
@@ -78,4 +95,12 @@ export class Person {
 export async function screen(page, name) {
   mkdirSync(SCREENS, { recursive: true });
   await page.screenshot({ path: `${SCREENS}/${name}.png` });
+}
+
+/** Finds nothing that screen readers or keyboards would stumble over. */
+export async function checkAccess(page, where) {
+  const axe = await readFile(AXE, 'utf8');
+  const { violations } = await page.evaluate(
+    `${axe}; axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] })`);
+  assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => String(target)).slice(0, 3)]), [], where);
 }
