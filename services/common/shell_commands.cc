@@ -1,6 +1,5 @@
 #include "common/shell_commands.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/ascii.h"

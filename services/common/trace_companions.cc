@@ -1,6 +1,5 @@
 #include "common/trace_companions.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <vector>
 

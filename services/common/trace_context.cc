@@ -1,6 +1,5 @@
 #include "common/trace_context.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "gateway/http/error_response.h"
-#include "gateway/json/parse.h"
 
 namespace callslip::gateway {
 

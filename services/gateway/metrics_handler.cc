@@ -1,6 +1,5 @@
 #include "gateway/metrics_handler.h"
 
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #include "runner/config.h"
 
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <utility>

@@ -1,7 +1,5 @@
 #include "telemetry/otlp_metrics.h"
 
-#include <utility>
-
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
 #include "telemetry/otlp_encoding.h"

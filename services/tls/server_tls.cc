@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "openssl/err.h"

@@ -1,7 +1,6 @@
 #include "bridge/clients/json_edit.h"
 
 #include <cstddef>
-#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"

@@ -1,6 +1,5 @@
 #include "bridge/clients/toml_edit.h"
 
-#include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"

@@ -10,7 +10,6 @@
 #include "bridge/clients/jsonc.h"
 #include "bridge/clients/text_reader.h"
 #include "common/json_string.h"
-#include "common/status_macros.h"
 
 namespace callslip::bridge {
 namespace {

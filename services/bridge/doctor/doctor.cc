@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/time/time.h"
 #include "bridge/doctor/far_links.h"
 #include "bridge/json/json_rpc.h"
 #include "bridge/relay/answers.h"

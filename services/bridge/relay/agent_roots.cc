@@ -4,13 +4,11 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "bridge/relay/limits.h"
-#include "common/json_scan.h"
 #include "nlohmann/json.hpp"
 
 namespace callslip::bridge {

@@ -1,7 +1,5 @@
 #include "bridge/relay/answers.h"
 
-#include <optional>
-
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"

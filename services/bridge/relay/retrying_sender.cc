@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "bridge/relay/gateway_answer.h"
 #include "bridge/relay/limits.h"
 #include "bridge/relay/timeout_policy.h"

@@ -19,7 +19,6 @@
 #include "gateway/json/command_json.h"
 #include "gateway/json/json_fields.h"
 #include "gateway/json/tracker_error.h"
-#include "gateway/timeouts.h"
 #include "gateway/tracker_client/traced_calls.h"
 
 namespace callslip::gateway {

@@ -2,9 +2,7 @@
 
 #include <chrono>
 #include <functional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "boost/asio/steady_timer.hpp"
 #include "boost/asio/this_coro.hpp"

@@ -2,7 +2,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/time/time.h"
 #include "boost/asio/any_io_executor.hpp"

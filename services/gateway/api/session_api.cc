@@ -3,7 +3,6 @@
 #include <functional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "gateway/api/forward.h"
 

@@ -5,7 +5,6 @@
 #include "gateway/extension/sync_handlers.h"
 #include "gateway/extension/sync_request.h"
 #include "gateway/http/error_response.h"
-#include "gateway/json/command_json.h"
 #include "gateway/json/json_members.h"
 #include "gateway/timeouts.h"
 

@@ -1,5 +1,4 @@
 #include <cstdint>
-#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"

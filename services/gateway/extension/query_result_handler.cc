@@ -2,8 +2,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "common/status_macros.h"
 #include "common/trace_companions.h"
 #include "gateway/extension/extension_handlers.h"
 #include "gateway/extension/query_result.h"

@@ -3,7 +3,6 @@
 #include <variant>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
 #include "common/error_details.h"
 #include "gateway/extension/sync_command.h"
 #include "gateway/extension/sync_handlers.h"

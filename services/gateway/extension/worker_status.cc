@@ -1,7 +1,5 @@
 #include "gateway/extension/worker_status.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "common/text_scan.h"

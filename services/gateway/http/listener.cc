@@ -5,7 +5,6 @@
 
 #include <cstring>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "boost/asio/ip/tcp.hpp"

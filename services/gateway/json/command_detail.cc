@@ -1,6 +1,5 @@
 #include "gateway/json/command_detail.h"
 
-#include <string>
 #include <utility>
 
 #include "gateway/json/command_json.h"

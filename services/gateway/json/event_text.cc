@@ -1,7 +1,5 @@
 #include "gateway/json/event_text.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "gateway/json/command_json.h"

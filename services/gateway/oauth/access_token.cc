@@ -1,7 +1,5 @@
 #include "gateway/oauth/access_token.h"
 
-#include <utility>
-
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_split.h"
 #include "common/status_macros.h"

@@ -1,7 +1,6 @@
 #include "gateway/tracker_client/watch_hub.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -8,7 +8,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "boost/asio/as_tuple.hpp"
 #include "boost/asio/post.hpp"
 #include "boost/asio/steady_timer.hpp"

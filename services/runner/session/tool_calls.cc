@@ -1,7 +1,5 @@
 #include "runner/session/tool_calls.h"
 
-#include <utility>
-
 #include "absl/strings/string_view.h"
 
 namespace callslip::runner {

@@ -1,7 +1,6 @@
 #include "tracker/postgres/fence.h"
 
 #include "absl/strings/str_cat.h"
-#include "common/status_macros.h"
 #include "tracker/domain/session/session_errors.h"
 #include "tracker/postgres/cell.h"
 

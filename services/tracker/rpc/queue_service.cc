@@ -1,7 +1,6 @@
 #include "tracker/rpc/queue_service.h"
 
 #include <functional>
-#include <optional>
 #include <utility>
 #include <vector>
 

@@ -14,13 +14,10 @@
 #include "tracker/domain/errors.h"
 #include "tracker/domain/session/agent_rights.h"
 #include "tracker/domain/session/permission_wait.h"
-#include "tracker/domain/session/session_errors.h"
-#include "tracker/domain/session/session_limits.h"
 #include "tracker/rpc/session_answer.h"
 #include "tracker/rpc/session_convert.h"
 #include "tracker/rpc/session_span.h"
 #include "tracker/rpc/session_stream.h"
-#include "tracker/rpc/time_convert.h"
 
 namespace callslip::tracker {
 namespace {

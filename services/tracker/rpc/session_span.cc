@@ -1,6 +1,5 @@
 #include "tracker/rpc/session_span.h"
 
-#include <string>
 #include <utility>
 
 #include "telemetry/session_trace.h"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "common/status_macros.h"
-#include "tracker/domain/command/command_validation.h"
 #include "tracker/domain/errors.h"
 #include "tracker/domain/queue/target_status.h"
 #include "tracker/rpc/command_convert.h"

@@ -5,13 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/certificate_name.h"
 #include "common/error_details.h"
 #include "common/log.h"
-#include "common/status_macros.h"
 #include "common/text_scan.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"

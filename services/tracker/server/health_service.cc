@@ -1,6 +1,5 @@
 #include "tracker/server/health_service.h"
 
-#include <functional>
 #include <optional>
 #include <utility>
 

@@ -15,7 +15,6 @@
 #include "common/status_macros.h"
 #include "common/text_scan.h"
 #include "tracker/domain/command/command_limits.h"
-#include "tracker/domain/command/command_validation.h"
 #include "tracker/domain/errors.h"
 #include "tracker/domain/session/session_errors.h"
 #include "tracker/domain/session/session_limits.h"

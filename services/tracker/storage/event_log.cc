@@ -4,11 +4,9 @@
 #include <deque>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
-#include "tracker/domain/session/session_errors.h"
 #include "tracker/domain/session/session_limits.h"
 
 namespace callslip::tracker {

@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tracker/domain/session/session_errors.h"
-#include "tracker/domain/session/session_limits.h"
 #include "tracker/storage/event_log.h"
 #include "tracker/storage/file_session_storage.h"
 #include "tracker/storage/image_folder.h"

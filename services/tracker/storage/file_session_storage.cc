@@ -12,7 +12,6 @@
 #include "common/status_macros.h"
 #include "tracker/domain/client_scope.h"
 #include "tracker/domain/session/session_errors.h"
-#include "tracker/domain/session/session_limits.h"
 #include "tracker/storage/aside_name.h"
 #include "tracker/storage/event_log.h"
 #include "tracker/storage/image_folder.h"

@@ -1,7 +1,6 @@
 #include "tracker/storage/journal_copy.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 

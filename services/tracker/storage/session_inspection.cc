@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "common/status_macros.h"
 #include "tracker/domain/session/session_errors.h"
 #include "tracker/storage/disk.h"
 #include "tracker/storage/event_log.h"

@@ -1,8 +1,5 @@
 #include "gateway/mcp/protocol/sessions.h"
 
-#include <memory>
-#include <utility>
-
 #include "common/random.h"
 
 namespace callslip::gateway {

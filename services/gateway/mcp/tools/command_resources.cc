@@ -7,7 +7,6 @@
 #include "gateway/json/command_json.h"
 #include "gateway/mcp/tools/tasks.h"
 #include "gateway/mcp/tools/tool_result.h"
-#include "gateway/timeouts.h"
 
 namespace callslip::gateway {
 namespace {

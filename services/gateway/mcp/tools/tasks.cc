@@ -8,7 +8,6 @@
 #include "gateway/json/tracker_error.h"
 #include "gateway/mcp/tools/command_wait.h"
 #include "gateway/mcp/tools/tool_result.h"
-#include "gateway/timeouts.h"
 
 namespace callslip::gateway {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gateway/json/command_json.h"
 #include "gateway/json/json_members.h"

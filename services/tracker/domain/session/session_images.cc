@@ -1,10 +1,7 @@
 // The images of the session's messages.
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
-#include "tracker/domain/command/command_validation.h"
 #include "tracker/domain/errors.h"
 #include "tracker/domain/session/session.h"
 #include "tracker/domain/session/session_errors.h"
