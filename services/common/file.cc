@@ -2,13 +2,7 @@
 
 #include <cerrno>
 
-#include "absl/strings/str_cat.h"
-
 namespace callslip {
-
-std::string File::PathForOthers() const {
-  return absl::StrCat("/proc/", getpid(), "/fd/", descriptor_);
-}
 
 bool WriteAll(const File& file, absl::string_view bytes) {
   while (!bytes.empty()) {

@@ -30,9 +30,6 @@ class File {
   }
   bool is_open() const { return descriptor_ >= 0; }
   int descriptor() const { return descriptor_; }
-  // A path to this file for processes that this one starts while the file is open. It stays valid
-  // even if another file has taken the name.
-  std::string PathForOthers() const;
 
  private:
   int descriptor_ = -1;

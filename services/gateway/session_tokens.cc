@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "auth/session_token.h"
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/detached.hpp"
@@ -95,20 +96,19 @@ absl::StatusOr<std::shared_ptr<void>> SessionTokens::TakePlace(const std::string
 
 void SessionTokens::Refresh() {
   const absl::Time now = clock_->Now();
-  Batch due;
+  std::vector<Batch> due;
   for (const Entry& entry : entries_) {
     const bool is_in_use = entry.credential.use_count() > 1;
     // Also refreshes what would become due before the next call.
     const bool is_due = is_in_use && entry.until <= now + kKnownFor / 2;
     if (!is_due || !waiting_.try_emplace(entry.digest, Waiting{.is_known = true}).second) continue;
-    due.push_back({entry.token, entry.digest, ""});
-    if (due.size() < kMaxWaiting) continue;
-    boost::asio::co_spawn(executor_, LookUpKnown(shared_from_this(), std::exchange(due, {})),
+    if (due.empty() || due.back().size() == kMaxWaiting) due.emplace_back();
+    due.back().push_back({entry.token, entry.digest, ""});
+  }
+  for (Batch& batch : due) {
+    boost::asio::co_spawn(executor_, LookUpKnown(shared_from_this(), std::move(batch)),
                           boost::asio::detached);
   }
-  if (due.empty()) return;
-  boost::asio::co_spawn(executor_, LookUpKnown(shared_from_this(), std::move(due)),
-                        boost::asio::detached);
 }
 
 const SessionTokens::Entry* SessionTokens::FindKnown(const Sha256Digest& digest) {
@@ -124,6 +124,7 @@ bool SessionTokens::IsUnknown(const Sha256Digest& digest) {
 }
 
 boost::asio::awaitable<void> SessionTokens::LookUpUnknown(std::shared_ptr<SessionTokens> self) {
+  const absl::Cleanup over = [&self] { self->asks_ = false; };
   while (!self->to_ask_.empty()) {
     const Batch batch = std::exchange(self->to_ask_, {});
     const bool all_valid = co_await self->LookUp(batch);
@@ -131,7 +132,6 @@ boost::asio::awaitable<void> SessionTokens::LookUpUnknown(std::shared_ptr<Sessio
     boost::asio::steady_timer pause(self->executor_, absl::ToChronoNanoseconds(self->pause_));
     co_await pause.async_wait(boost::asio::use_awaitable);
   }
-  self->asks_ = false;
 }
 
 boost::asio::awaitable<void> SessionTokens::LookUpKnown(std::shared_ptr<SessionTokens> self,
@@ -147,19 +147,22 @@ boost::asio::awaitable<bool> SessionTokens::LookUp(const Batch& batch) {
     found = absl::InternalError("the tracker answered other tokens than it was asked for");
   }
   bool all_valid = true;
+  std::vector<std::pair<std::vector<Done>, absl::StatusOr<CredentialPtr>>> answers;
   for (size_t i = 0; i < batch.size(); ++i) {
     const Asked& asked = batch[i];
-    const absl::StatusOr<CredentialPtr> learnt =
+    absl::StatusOr<CredentialPtr> learnt =
         found.ok() ? Learn(asked, found->found(static_cast<int>(i))) : Failure(found.status());
-    // A callback may verify again.
     Waiting waiting = std::move(waiting_.extract(asked.digest).mapped());
     if (!waiting.is_known) {
       all_valid &= learnt.ok();
       if (absl::IsUnauthenticated(learnt.status())) made_up_.CountFailed(asked.address);
       waiting_count_ -= waiting.done.size();
-      waiting.places.clear();
     }
-    for (Done& done : waiting.done) std::move(done)(learnt);
+    answers.emplace_back(std::move(waiting.done), std::move(learnt));
+  }
+  // A callback may verify again.
+  for (auto& [waiting, learnt] : answers) {
+    for (Done& done : waiting) std::move(done)(learnt);
   }
   co_return all_valid;
 }

@@ -120,6 +120,19 @@ void LetGoOfStdio() {
   }
 }
 
+// Returns once `report` can be read. An agent that hangs in its directory until the runner gives it
+// up is killed, so that it is never executed. What the runner says is left for Listen().
+void AwaitReport(int report, pid_t agent) {
+  bool is_wanted = true;
+  for (;;) {
+    pollfd watched[] = {{report, POLLIN, 0}, {is_wanted ? kRunner : -1, POLLIN, 0}};
+    if (poll(watched, 2, -1) < 0) continue;
+    if (watched[0].revents != 0) return;
+    kill(agent, SIGKILL);
+    is_wanted = false;
+  }
+}
+
 // Returns the agent's pid, or 0 with `failure`. When this returns, the agent has been executed;
 // that happens only after the keeper has released stdio.
 pid_t Start(const Order& order, const sigset_t& mask, Failure& failure) {
@@ -139,6 +152,7 @@ pid_t Start(const Order& order, const sigset_t& mask, Failure& failure) {
   close(go[0]);
   close(go[1]);
   close(failed[1]);
+  if (agent > 0) AwaitReport(failed[0], agent);
   if (agent > 0 && read(failed[0], &failure, sizeof(failure)) > 0) waitpid(agent, nullptr, 0);
   close(failed[0]);
   return failure.error == 0 ? agent : 0;

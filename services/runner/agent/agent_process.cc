@@ -103,20 +103,21 @@ absl::Status AgentProcess::Spawn(const std::string& keeper, const AgentCommand& 
       socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control.ends.data()) != 0) {
     return absl::ErrnoToStatus(errno, "cannot make the pipes of an agent");
   }
-  const bool has_folder = command.folder >= 0;
+  const bool has_folder = command.folder != nullptr;
   // A number that none of the copies below overwrites.
-  const int folder = has_folder ? fcntl(command.folder, F_DUPFD_CLOEXEC, kFolder + 1) : -1;
+  const File folder(has_folder ? fcntl(command.folder->descriptor(), F_DUPFD_CLOEXEC, kFolder + 1)
+                               : -1);
+  if (has_folder && !folder.is_open()) {
+    return absl::ErrnoToStatus(errno, "cannot hand a folder on");
+  }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  const absl::Cleanup done = [&actions, folder] {
-    posix_spawn_file_actions_destroy(&actions);
-    if (folder >= 0) close(folder);
-  };
+  const absl::Cleanup done = [&actions] { posix_spawn_file_actions_destroy(&actions); };
   posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
   posix_spawn_file_actions_adddup2(&actions, control[1], kControl);
-  if (has_folder) posix_spawn_file_actions_adddup2(&actions, folder, kFolder);
+  if (has_folder) posix_spawn_file_actions_adddup2(&actions, folder.descriptor(), kFolder);
   posix_spawn_file_actions_addclosefrom_np(&actions, has_folder ? kFolder + 1 : kFolder);
   std::vector<std::string> arguments = {
       keeper, "--grace", absl::StrCat(absl::ToInt64Milliseconds(patience_.terminate)), "--in",
@@ -134,8 +135,8 @@ absl::Status AgentProcess::Spawn(const std::string& keeper, const AgentCommand& 
   const int keeper_end = EndOf(keeper_);
   if (keeper_end < 0) {
     const int error = errno;
-    // Closing its socket ends the keeper.
-    close(control.Release(0));
+    // Its agent goes with the keeper.
+    kill(keeper_, SIGKILL);
     children.Wait(keeper_);
     return absl::ErrnoToStatus(error, "cannot watch a process");
   }

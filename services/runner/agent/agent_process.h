@@ -15,14 +15,15 @@
 #include "boost/asio/local/stream_protocol.hpp"
 #include "boost/asio/posix/stream_descriptor.hpp"
 #include "boost/asio/steady_timer.hpp"
+#include "common/file.h"
 
 namespace callslip::runner {
 
 struct AgentCommand {
   std::vector<std::string> arguments;    // The first is looked up in PATH of `environment`.
   std::vector<std::string> environment;  // "NAME=value". Nothing else is inherited.
-  // The initial working directory: an open folder, which is needed only during Start(), or a path.
-  int folder = -1;
+  // The initial working directory: an open folder, or where there is none, a path.
+  std::shared_ptr<const File> folder;
   std::string directory;
   // Processes that the command leaves behind live until Kill().
   bool lingers = false;

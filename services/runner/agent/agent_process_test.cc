@@ -1,7 +1,6 @@
 #include "runner/agent/agent_process.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <memory>
@@ -120,12 +119,11 @@ TEST_F(AgentProcessTest, FolderThatIsNotThereIsFoundByTheProcess) {
 }
 
 TEST_F(AgentProcessTest, AnOpenFolderIsNeededOnlyAtTheStart) {
-  const int folder = open("/usr", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  auto folder = std::make_shared<const File>(open("/usr", O_PATH | O_DIRECTORY | O_CLOEXEC));
   StartWith({.arguments = {"sh", "-c", "pwd; ls /proc/self/fd | wc -l"},
              .environment = {"PATH=/usr/bin:/bin"},
-             .folder = folder},
+             .folder = std::move(folder)},
             kPatient);
-  close(folder);
   AwaitEnd();
   // stdin, stdout, stderr, and the folder that ls lists.
   EXPECT_EQ(out_, "/usr\n4\n");

@@ -105,6 +105,11 @@ int CommandProcess::exit_code() const {
   return kNotFound;
 }
 
+bool CommandProcess::has_run() const {
+  return exit_.has_value() && exit_->kind != AgentExit::Kind::kNotStarted &&
+         exit_->kind != AgentExit::Kind::kNoDirectory;
+}
+
 void CommandProcess::Kill() {
   if (process_ != nullptr) process_->Kill();
 }
@@ -149,6 +154,7 @@ absl::StatusOr<std::shared_ptr<CommandProcess>> RunCommand(
                      const auto ended = run->process.lock();
                      done({.output = ended->output(),
                            .exit_code = ended->exit_code(),
+                           .has_run = ended->has_run(),
                            .timed_out = run->timed_out});
                    }));
   run->process = process;
@@ -162,11 +168,8 @@ absl::StatusOr<std::shared_ptr<CommandProcess>> RunCommand(
   return process;
 }
 
-Command ShellLine(absl::string_view line, std::string directory) {
-  return {.words = {"sh", "-c", std::string(line)},
-          .environment = {},
-          .directory = std::move(directory),
-          .lingers = false};
+Command ShellLine(absl::string_view line, std::shared_ptr<const File> folder) {
+  return {.words = {"sh", "-c", std::string(line)}, .environment = {}, .folder = std::move(folder)};
 }
 
 }  // namespace callslip::runner

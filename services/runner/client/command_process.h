@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "boost/asio/io_context.hpp"
+#include "common/file.h"
 #include "runner/agent/agent_environment.h"
 #include "runner/agent/agent_process.h"
 
@@ -30,8 +31,8 @@ struct Command {
   // In addition to the agent's. The agent can choose it freely, so only the command sees it, behind
   // the wrapper.
   Environment environment;
-  // The directory it works in: an open folder, which is needed only during Start(), or a path.
-  int folder = -1;
+  // The directory it works in: an open folder, or where there is none, a path.
+  std::shared_ptr<const File> folder;
   std::string directory;
   size_t output_limit = 1 << 20;
   // Processes that the command leaves behind live until Kill(), and can produce more output.
@@ -65,6 +66,8 @@ class CommandProcess : private AgentProcess::Listener,
   const std::optional<AgentExit>& exit() const { return exit_; }
   // As in shells: the exit code, or 128 plus the signal. -1 while it runs.
   int exit_code() const;
+  // Whether it was started and has ended.
+  bool has_run() const;
 
   // Kills the command and all its descendants. Idempotent.
   void Kill();
@@ -92,6 +95,7 @@ class CommandProcess : private AgentProcess::Listener,
 struct CommandResult {
   CommandOutput output;
   int exit_code = 0;       // See CommandProcess::exit_code().
+  bool has_run = false;    // False: not even its shell could be started. `output` says why.
   bool timed_out = false;  // The command was killed because of the timeout.
 };
 
@@ -102,6 +106,6 @@ absl::StatusOr<std::shared_ptr<CommandProcess>> RunCommand(
     std::function<void(const CommandResult&)> done);
 
 // A command line for `sh -c`.
-Command ShellLine(absl::string_view line, std::string directory);
+Command ShellLine(absl::string_view line, std::shared_ptr<const File> folder);
 
 }  // namespace callslip::runner

@@ -1,5 +1,7 @@
 #include "runner/client/command_process.h"
 
+#include <fcntl.h>
+
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +19,10 @@
 namespace callslip::runner {
 namespace {
 
+std::shared_ptr<const File> Opened(const char* folder) {
+  return std::make_shared<const File>(open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
 class CommandProcessTest : public testing::Test {
  protected:
   CommandProcessTest() { std::signal(SIGPIPE, SIG_IGN); }
@@ -32,7 +38,7 @@ class CommandProcessTest : public testing::Test {
     context_.run();
     return result.value_or(CommandResult{});
   }
-  CommandResult RunLine(const std::string& line) { return Run(ShellLine(line, "/tmp")); }
+  CommandResult RunLine(const std::string& line) { return Run(ShellLine(line, Opened("/tmp"))); }
 
   boost::asio::io_context context_;
   CommandHost host_{.context = &context_,
@@ -136,11 +142,13 @@ TEST_F(CommandProcessTest, WordsAreWordsAndALineAloneIsALine) {
 TEST_F(CommandProcessTest, WhatCannotBeRunSaysSoAsAShellDoes) {
   const CommandResult absent = Run({.words = {"no-such-command"}, .directory = "/"});
   EXPECT_EQ(absent.exit_code, 127);
+  EXPECT_TRUE(absent.has_run) << "its shell";
   EXPECT_THAT(absent.output.text, testing::HasSubstr("no-such-command: not found"));
   EXPECT_EQ(Run({.words = {"/etc/passwd"}, .directory = "/"}).exit_code, 126);
   EXPECT_FALSE(CommandProcess::Start(host_, {.words = {}, .directory = "/"}, nullptr).ok());
   const CommandResult nowhere = Run({.words = {"true"}, .directory = "/no/such"});
   EXPECT_EQ(nowhere.exit_code, 127);
+  EXPECT_FALSE(nowhere.has_run);
   EXPECT_THAT(nowhere.output.text, testing::HasSubstr("cannot be entered: No such file"));
 }
 
@@ -155,7 +163,7 @@ TEST_F(CommandProcessTest, KeepsTheEndOfItsOutputFromTheBeginningOfACharacter) {
   const std::string script =
       "i=0; while [ $i -lt 3000 ]; do printf '\xe2\x82\xac'; i=$((i+1)); done";
   for (const size_t limit : {9'000u, 8'999u, 8'998u, 8'997u, 1u, 0u}) {
-    Command command = ShellLine(script, "/");
+    Command command = ShellLine(script, Opened("/"));
     command.output_limit = limit;
     const CommandOutput output = Run(command).output;
     EXPECT_EQ(output.text.size(), limit / 3 * 3) << limit;
@@ -165,7 +173,7 @@ TEST_F(CommandProcessTest, KeepsTheEndOfItsOutputFromTheBeginningOfACharacter) {
 }
 
 TEST_F(CommandProcessTest, MuchOutputIsCutToTheMost) {
-  Command command = ShellLine("head -c 10000000 /dev/zero | tr '\\0' x; echo end", "/");
+  Command command = ShellLine("head -c 10000000 /dev/zero | tr '\\0' x; echo end", Opened("/"));
   command.output_limit = 100 << 20;
   const CommandOutput output = Run(command).output;
   EXPECT_EQ(output.text.size(), CommandProcess::kMaxOutput);
@@ -174,8 +182,9 @@ TEST_F(CommandProcessTest, MuchOutputIsCutToTheMost) {
 }
 
 TEST_F(CommandProcessTest, TimeThatIsOverEndsItAndWhatCameOfIt) {
-  const CommandResult result = Run(ShellLine("setsid sh -c 'echo $$; exec sleep 1000' & wait", "/"),
-                                   absl::Milliseconds(300));
+  const CommandResult result =
+      Run(ShellLine("setsid sh -c 'echo $$; exec sleep 1000' & wait", Opened("/")),
+          absl::Milliseconds(300));
   EXPECT_TRUE(result.timed_out);
   EXPECT_EQ(result.exit_code, 128 + SIGKILL);
   int fugitive = 0;
@@ -187,7 +196,7 @@ TEST_F(CommandProcessTest, TimeThatIsOverEndsItAndWhatCameOfIt) {
 TEST_F(CommandProcessTest, IsKilledByWhoeverHoldsIt) {
   CommandResult result;
   ASSERT_OK_AND_ASSIGN(const auto process,
-                       RunCommand(host_, ShellLine("sleep 1000", "/"), absl::Minutes(10),
+                       RunCommand(host_, ShellLine("sleep 1000", Opened("/")), absl::Minutes(10),
                                   [&](const CommandResult& ended) { result = ended; }));
   process->Kill();
   context_.run();

@@ -107,7 +107,8 @@ absl::StatusOr<FileAccess> FileAccess::Of(const std::vector<FolderWay>& folders)
       continue;
     }
     std::string real = RealPath(opened->descriptor(), way.back());
-    access.roots_.push_back({way.back(), std::move(real), *std::move(opened)});
+    access.roots_.push_back(
+        {way.back(), std::move(real), std::make_shared<const File>(*std::move(opened))});
   }
   return access;
 }
@@ -127,7 +128,7 @@ absl::StatusOr<FileAccess::Inside> FileAccess::Find(absl::string_view path) cons
   for (const Root& root : roots_) {
     for (const std::string* folder : {&root.path, &root.real}) {
       if (std::optional<std::string> inside = RelativeTo(path, *folder); inside.has_value()) {
-        return Inside{root.folder.descriptor(), *std::move(inside)};
+        return Inside{root.folder->descriptor(), *std::move(inside)};
       }
     }
   }
@@ -138,9 +139,10 @@ absl::StatusOr<FileAccess::Inside> FileAccess::Find(absl::string_view path) cons
       ")"));
 }
 
-absl::StatusOr<File> FileAccess::OpenFolder(absl::string_view path) const {
+absl::StatusOr<std::shared_ptr<const File>> FileAccess::OpenFolder(absl::string_view path) const {
   ASSIGN_OR_RETURN(const Inside inside, Find(path));
-  return OpenFolderBeneath(inside.folder, inside.path);
+  ASSIGN_OR_RETURN(File folder, OpenFolderBeneath(inside.folder, inside.path));
+  return std::make_shared<const File>(std::move(folder));
 }
 
 absl::StatusOr<std::string> FileAccess::Read(absl::string_view path) const {

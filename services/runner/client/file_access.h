@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -55,21 +56,21 @@ class FileAccess {
   Done WriteTextFile(const Json& params, const std::atomic<bool>& is_wanted = kAlways) const;
 
   // Opens a folder as the working directory of a command. Errors are meant for agents.
-  absl::StatusOr<File> OpenFolder(absl::string_view path) const;
+  absl::StatusOr<std::shared_ptr<const File>> OpenFolder(absl::string_view path) const;
 
   // Why additional folders were omitted.
   const std::vector<std::string>& left_out() const { return left_out_; }
 
   // The session's working directory: the first folder.
   const std::string& working_directory() const { return roots_.front().path; }
-  // The working directory as a path for new processes; valid as long as this exists.
-  std::string PathForProcesses() const { return roots_.front().folder.PathForOthers(); }
+  // The same, open: another folder may have taken its path.
+  const std::shared_ptr<const File>& working_folder() const { return roots_.front().folder; }
 
  private:
   struct Root {
     std::string path;  // The configured path.
     std::string real;  // The kernel's path, which agents get from getcwd().
-    File folder;
+    std::shared_ptr<const File> folder;
   };
   // A path inside one of the folders.
   struct Inside {

@@ -308,7 +308,8 @@ TEST_F(FileAccessTest, WhatIsOpenStaysWhateverIsPutInItsPlace) {
   EXPECT_EQ(Said(access.WriteTextFile({{"path", outside}, {"content", "x"}})), "written");
   EXPECT_EQ(Get("/dir/app.was" + base_ + "/out/new"), "x");
   EXPECT_THAT(Names("/out"), ElementsAre("secret"));
-  EXPECT_EQ(fs::canonical(access.PathForProcesses()), dir_ + "/app.was");
+  const std::string folder = absl::StrCat("/proc/self/fd/", access.working_folder()->descriptor());
+  EXPECT_EQ(fs::canonical(folder), dir_ + "/app.was");
 }
 
 TEST_F(FileAccessTest, SizeHasALimit) {

@@ -147,7 +147,8 @@ void Terminals::Create(const Json& params, Peer::Respond respond) {
   size_t bytes = 0;
   for (const std::string& word : command->words) bytes += word.size();
   for (const auto& [name, value] : command->environment) bytes += name.size() + value.size();
-  const auto folder = std::make_shared<absl::StatusOr<File>>(absl::UnknownError(""));
+  using Opened = absl::StatusOr<std::shared_ptr<const File>>;
+  const auto folder = std::make_shared<Opened>(absl::UnknownError(""));
   disk_->Do(
       bytes,
       [files = files_, cwd, folder](const std::atomic<bool>&) { *folder = files->OpenFolder(cwd); },
@@ -160,8 +161,8 @@ void Terminals::Create(const Json& params, Peer::Respond respond) {
       });
 }
 
-absl::StatusOr<std::string> Terminals::Start(Command command, const File& folder) {
-  command.folder = folder.descriptor();
+absl::StatusOr<std::string> Terminals::Start(Command command, std::shared_ptr<const File> folder) {
+  command.folder = std::move(folder);
   const std::string id = absl::StrCat("terminal-", last_id_ + 1);
   ASSIGN_OR_RETURN(std::shared_ptr<CommandProcess> process,
                    CommandProcess::Start(host_, command, [this, id] { OnEnd(id); }));

@@ -52,7 +52,7 @@ class Terminals {
   absl::StatusOr<Command> CommandIn(const Json& params) const;
   void Create(const Json& params, Peer::Respond respond);
   // Starts the command in this folder, even if the folder's path has been replaced meanwhile.
-  absl::StatusOr<std::string> Start(Command command, const File& folder);
+  absl::StatusOr<std::string> Start(Command command, std::shared_ptr<const File> folder);
   // INVALID_ARGUMENT or NOT_FOUND.
   absl::StatusOr<Terminal*> Find(const Json& params);
   void Release(const std::string& id);

@@ -91,7 +91,8 @@ SessionAgent::Result SessionAgent::Open(Process process) {
     AgentSettings settings = plan_.settings;
     settings.command.arguments = Wrapped(commands_.wrapper, settings.command.arguments);
     settings.command.environment = FormatEnvironment(commands_.environment);
-    settings.command.directory = files_->PathForProcesses();
+    settings.command.folder = files_->working_folder();
+    settings.command.directory = files_->working_directory();  // For errors.
     Enter((*start)(std::move(settings)));
   }
   std::optional<AgentError> error = co_await entered_.Get();

@@ -314,8 +314,8 @@ TEST_F(SessionAgentTest, ItsWrapperHasAPathOfItsOwn) {
   RunUntilReadyOrOver(owner);
   ASSERT_TRUE(owner.is_ready);
   std::optional<CommandResult> result;
-  EXPECT_OK(RunCommand(agent().commands(), ShellLine("echo $PATH", "/"), absl::Minutes(1),
-                       [&](const CommandResult& ended) { result = ended; }));
+  EXPECT_OK(RunCommand(agent().commands(), Command{.words = {"echo $PATH"}, .directory = "/"},
+                       absl::Minutes(1), [&](const CommandResult& ended) { result = ended; }));
   RunUntil([&] { return result.has_value(); });
   EXPECT_EQ(result->output.text, "/own:/usr/bin:/bin\n");
   std::ifstream paths(folder_.path() + "/paths");

@@ -79,7 +79,7 @@ boost::asio::awaitable<ShellResult> ShellCommands::RunOne(const ShellCommand& co
   ActiveSpan span = spans_->BeginCommand(command.id);
   const Promise<CommandResult> ended(co_await boost::asio::this_coro::executor);
   const absl::StatusOr<std::shared_ptr<CommandProcess>> process =
-      RunCommand(host_, ShellLine(command.command, files_->PathForProcesses()), kMaxCommandTime,
+      RunCommand(host_, ShellLine(command.command, files_->working_folder()), kMaxCommandTime,
                  [ended](const CommandResult& told) { ended.Set(told); });
   if (!process.ok()) {
     span.Fail("not_run");
@@ -89,6 +89,11 @@ boost::asio::awaitable<ShellResult> ShellCommands::RunOne(const ShellCommand& co
   process_ = *process;
   const CommandResult end = co_await ended.Get();
   process_.reset();
+  if (!end.has_run) {
+    span.Fail("not_run");
+    result.output = WithoutBadUtf8(end.output.text);
+    co_return result;
+  }
   result.ran = true;
   result.exit_code = end.exit_code;
   if (end.output.truncated) result.output = "[… more came before this …]\n";
