@@ -42,7 +42,7 @@ struct AgentConfig {
   bool terminal = true;
   bool shell_commands = false;
   int sessions_per_process = 0;       // As in `limits`.
-  std::vector<std::string> children;  // If empty, see ChildrenOf() in session_plans.h.
+  std::vector<std::string> children;  // If empty, see ChildrenOf() in plan_from_config.h.
 
   void AddTo(ConfigKeys& keys);
 };

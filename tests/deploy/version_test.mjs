@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Where a version stands for any: comments that show what one looks like. */
 const EXAMPLES = [
   'proto/callslip/tracker/v1/admin_service.proto', 'proto/callslip/tracker/v1/worker.proto',
-  'services/bridge/doctor/doctor.cc', 'services/bridge/doctor/far_links.cc',
+  'services/bridge/doctor/doctor.cc', 'services/bridge/doctor/links_beyond_tracker.cc',
 ];
 
 /** Texts that tell of several versions. */

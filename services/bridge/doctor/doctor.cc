@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "bridge/doctor/far_links.h"
+#include "bridge/doctor/links_beyond_tracker.h"
 #include "bridge/json/json_rpc.h"
 #include "bridge/relay/answers.h"
 #include "bridge/relay/gateway_answer.h"
@@ -147,7 +147,7 @@ std::vector<Link> Examine(GatewayClient& gateway) {
   if (taken.has_value() && !taken->empty()) links.push_back(Port(*taken));
   links.push_back(Tracker(gateway, reachable));
   const bool askable = links.back().state == State::kOk;
-  AddFarLinks(gateway, askable, links);
+  AddLinksBeyondTracker(gateway, askable, links);
   return links;
 }
 

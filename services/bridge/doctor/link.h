@@ -13,7 +13,7 @@ struct Link {
     kNone,     // There is none, and none is required.
   };
 
-  std::string name;  // bridge, gateway, port (if it is taken), tracker, extension, tab, runner
+  std::string name;  // See docs/bridge.md.
   State state = State::kUnknown;
   std::string detail;  // The finding.
   std::string hint;    // What to do next; empty if there is nothing to do.

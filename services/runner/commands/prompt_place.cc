@@ -5,7 +5,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "runner/config_check.h"
-#include "runner/session_plans.h"
+#include "runner/plan_from_config.h"
 
 namespace callslip::runner {
 namespace {

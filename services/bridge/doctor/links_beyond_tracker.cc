@@ -1,4 +1,4 @@
-#include "bridge/doctor/far_links.h"
+#include "bridge/doctor/links_beyond_tracker.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -186,7 +186,7 @@ Exchange SendOfDoctor(GatewayClient& gateway, const Message& request) {
                       [](const ResponseHead&, absl::string_view) { return false; });
 }
 
-void AddFarLinks(GatewayClient& gateway, bool askable, std::vector<Link>& links) {
+void AddLinksBeyondTracker(GatewayClient& gateway, bool askable, std::vector<Link>& links) {
   const std::optional<std::vector<Json>> workers = askable ? Workers(gateway) : std::nullopt;
   if (!workers.has_value()) {
     const std::string detail =

@@ -1,4 +1,4 @@
-#include "runner/session_plans.h"
+#include "runner/plan_from_config.h"
 
 #include <string>
 
@@ -41,7 +41,7 @@ std::string WorkspaceOf(const std::string& agent, const std::string& directory) 
   return workspace == nullptr ? "" : workspace->first;
 }
 
-TEST(SessionPlansTest, TheInnermostWorkspaceOfTheAgentCounts) {
+TEST(PlanFromConfigTest, TheInnermostWorkspaceOfTheAgentCounts) {
   EXPECT_EQ(WorkspaceOf("one", "/src"), "src");
   EXPECT_EQ(WorkspaceOf("one", "/src/a"), "src");
   EXPECT_EQ(WorkspaceOf("one", "/src/inner/a"), "inner");
@@ -52,7 +52,7 @@ TEST(SessionPlansTest, TheInnermostWorkspaceOfTheAgentCounts) {
 }
 
 // All pairs of ways to be confined: what a child may do beyond its parent keeps it from being one.
-TEST(SessionPlansTest, ChildrenAreConfinedNoLess) {
+TEST(PlanFromConfigTest, ChildrenAreConfinedNoLess) {
   RunnerConfig config;
   for (int set = 0; set < 16; ++set) {
     AgentConfig& agent = config.agents[absl::StrCat("a", set)];
@@ -79,7 +79,7 @@ TEST(SessionPlansTest, ChildrenAreConfinedNoLess) {
   EXPECT_EQ(ChildrenOf(config, "a1"), config.agents["a1"].children);
 }
 
-TEST(SessionPlansTest, TheOfferSaysWhoMayHaveWhichChildrenWhere) {
+TEST(PlanFromConfigTest, TheOfferSaysWhoMayHaveWhichChildrenWhere) {
   RunnerConfig config = Config();
   config.agents["one"].wrapper = {"bwrap"};
   config.workspaces["inner"].children_in = {"src"};
@@ -93,14 +93,14 @@ TEST(SessionPlansTest, TheOfferSaysWhoMayHaveWhichChildrenWhere) {
   EXPECT_EQ(setup.offer.workspaces(1).children_in_size(), 0);
 }
 
-TEST(SessionPlansTest, WhatIsNoneOfOursHasNoPlan) {
+TEST(PlanFromConfigTest, WhatIsNoneOfOursHasNoPlan) {
   const RunnerPlace place;
   EXPECT_FALSE(Plan(Config(), place, Session("another", "/src")).has_value());
   EXPECT_FALSE(Plan(Config(), place, Session("one", "/elsewhere")).has_value());
 }
 
 // Through every workspace that it is in, whoever may work there.
-TEST(SessionPlansTest, AFolderIsReachedBeneathItsWorkspaces) {
+TEST(PlanFromConfigTest, AFolderIsReachedBeneathItsWorkspaces) {
   RunnerConfig config = Config();
   config.workspaces["deep"].dir = "/src/inner/a/b/";
   config.workspaces["src"].additional_directories = {"/src/inner/lib", "/opt/lib"};
@@ -122,7 +122,7 @@ TEST(SessionPlansTest, AFolderIsReachedBeneathItsWorkspaces) {
 }
 
 // A link in the folder of the agent that has made a session leads the session nowhere else.
-TEST(SessionPlansTest, TheFolderOfAChildIsReachedBeneathEachOnTheWay) {
+TEST(PlanFromConfigTest, TheFolderOfAChildIsReachedBeneathEachOnTheWay) {
   v1::Session child = Session("one", "/src/app/sub/dir");
   child.set_parent_session_id("parent");
   const auto plan = Plan(Config(), RunnerPlace(), child);
@@ -132,7 +132,7 @@ TEST(SessionPlansTest, TheFolderOfAChildIsReachedBeneathEachOnTheWay) {
   EXPECT_EQ(plan->find_workplace().folders, ways);
 }
 
-TEST(SessionPlansTest, AWrapperIsStartedByItsWholePath) {
+TEST(PlanFromConfigTest, AWrapperIsStartedByItsWholePath) {
   RunnerConfig config = Config();
   config.agents["one"].wrapper = {"env", "-i"};
   auto plan = Plan(config, RunnerPlace(), Session("one", "/src"));
@@ -158,7 +158,7 @@ TEST(SessionPlansTest, AWrapperIsStartedByItsWholePath) {
   EXPECT_EQ(place.problem->reason, "command_missing");
 }
 
-TEST(SessionPlansTest, AProcessOfSeveralNamesNoSession) {
+TEST(PlanFromConfigTest, AProcessOfSeveralNamesNoSession) {
   const RunnerPlace place;
   const auto own = Plan(Config(), place, Session("one", "/src"));
   ASSERT_TRUE(own.has_value());

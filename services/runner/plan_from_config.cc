@@ -1,4 +1,4 @@
-#include "runner/session_plans.h"
+#include "runner/plan_from_config.h"
 
 #include <algorithm>
 #include <memory>

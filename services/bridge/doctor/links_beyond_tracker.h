@@ -19,6 +19,6 @@ Message RequestOfDoctor(absl::string_view method, absl::string_view params);
 Exchange SendOfDoctor(GatewayClient& gateway, const Message& request);
 
 // Adds extension, tab and runner; they are unknown if the gateway is not `askable`.
-void AddFarLinks(GatewayClient& gateway, bool askable, std::vector<Link>& links);
+void AddLinksBeyondTracker(GatewayClient& gateway, bool askable, std::vector<Link>& links);
 
 }  // namespace callslip::bridge
