@@ -9,14 +9,13 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "common/address.h"
 #include "common/directories.h"
+#include "common/url.h"
 #include "runner/config_keys.h"
 #include "tracker/domain/runner/runner.h"
 
@@ -220,27 +219,15 @@ std::vector<ConfigProblem> Refusals(const RunnerConfig& config) {
 
 std::string GatewayProblem(const std::string& gateway) {
   if (gateway.empty()) return "";
-  absl::string_view rest = gateway;
-  const bool is_https = absl::ConsumePrefix(&rest, "https://");
-  if (!is_https && !absl::ConsumePrefix(&rest, "http://")) {
+  if (!absl::StartsWith(gateway, "https://") && !absl::StartsWith(gateway, "http://")) {
     return absl::StrCat("the gateway \"", gateway, "\" is not a URL: write http://", gateway);
   }
-  const absl::string_view authority = rest.substr(0, rest.find('/'));
-  // An IPv6 address contains colons.
-  const size_t bracket = authority.find(']');
-  const bool has_port =
-      authority.find(':', bracket == authority.npos ? 0 : bracket) != authority.npos;
-  const char* const port = is_https ? ":443" : ":80";
-  const auto address = ParseAddress(absl::StrCat(authority, has_port ? "" : port));
-  const bool is_plain = absl::c_all_of(rest, [](char c) {
-    return absl::ascii_isgraph(static_cast<unsigned char>(c)) &&
-           !absl::StrContains("\"<>\\^`{|}#?@", c);
-  });
-  if (!is_plain || !address.ok() || address->is_unix() || address->port == 0) {
+  const absl::StatusOr<Url> url = ParseUrl(gateway);
+  if (!url.ok() || gateway.find_first_of("?@") != std::string::npos) {
     return absl::StrCat("the gateway \"", gateway,
                         "\" is not a URL of the form http://HOST:PORT or https://HOST");
   }
-  if (absl::EndsWith(absl::StripSuffix(rest, "/"), "/mcp")) {
+  if (absl::EndsWith(absl::StripSuffix(url->path, "/"), "/mcp")) {
     return absl::StrCat("the gateway \"", gateway,
                         "\" ends with /mcp, which is added: leave it out");
   }

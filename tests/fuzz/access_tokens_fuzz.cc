@@ -7,13 +7,13 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "common/url.h"
 #include "fuzz/require.h"
 #include "gateway/oauth/access_token.h"
 #include "gateway/oauth/base64url.h"
 #include "gateway/oauth/jwt.h"
 #include "gateway/oauth/key_set.h"
 #include "gateway/oauth/scope_roles.h"
-#include "gateway/oauth/url.h"
 
 namespace callslip::gateway {
 namespace {
@@ -84,7 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     }
     case 2: TakeKeys(text); break;
-    default: (void)ParseUrl(text);
+    default: (void)callslip::ParseUrl(text);
   }
   return 0;
 }

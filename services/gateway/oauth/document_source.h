@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "gateway/oauth/url.h"
+#include "common/url.h"
 
 namespace callslip::gateway {
 

@@ -6,9 +6,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/url.h"
 #include "gateway/oauth/document_source.h"
 #include "gateway/oauth/key_set.h"
-#include "gateway/oauth/url.h"
 
 namespace callslip::gateway {
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "gateway/oauth/url.h"
+#include "common/url.h"
 #include "openssl/bio.h"
 #include "openssl/bn.h"
 #include "openssl/core_names.h"

@@ -3,8 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/status_macros.h"
+#include "common/url.h"
 #include "gateway/oauth/scope_roles.h"
-#include "gateway/oauth/url.h"
 
 namespace callslip::gateway {
 namespace {

@@ -10,9 +10,9 @@
 #include "common/error_details.h"
 #include "common/log.h"
 #include "common/status_macros.h"
+#include "common/url.h"
 #include "gateway/json/parse.h"
 #include "gateway/oauth/refusal.h"
-#include "gateway/oauth/url.h"
 
 namespace callslip::gateway {
 namespace {

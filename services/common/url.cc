@@ -1,11 +1,11 @@
-#include "gateway/oauth/url.h"
+#include "common/url.h"
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 
-namespace callslip::gateway {
+namespace callslip {
 namespace {
 
 bool MayStandInUrl(char c) {
@@ -41,4 +41,4 @@ absl::StatusOr<Url> ParseUrl(absl::string_view text) {
   return url;
 }
 
-}  // namespace callslip::gateway
+}  // namespace callslip

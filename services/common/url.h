@@ -6,7 +6,7 @@
 #include "absl/strings/string_view.h"
 #include "common/address.h"
 
-namespace callslip::gateway {
+namespace callslip {
 
 // An absolute http or https URL without a fragment, split into the parts that a client needs.
 struct Url {
@@ -24,4 +24,4 @@ struct Url {
 // INVALID_ARGUMENT for anything else, such as a URL with a user name, a fragment or a space.
 absl::StatusOr<Url> ParseUrl(absl::string_view text);
 
-}  // namespace callslip::gateway
+}  // namespace callslip
