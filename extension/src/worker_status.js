@@ -10,7 +10,7 @@ export function createWorkerStatus({ gateway, browser, description, log }) {
   let changed;
   let complaint;
 
-  /** An older gateway rejects every report with the same words; one log entry is enough. */
+  /** A gateway may reject every report with the same words; one log entry is enough. */
   function complain(message) {
     if (message !== complaint) log(`The status was not taken: ${message}`);
     complaint = message;

@@ -16,7 +16,7 @@ export function Login() {
     void work.catch(setError).finally(() => setBusy(false));
   };
   useEffect(() => {
-    // Older gateways accept only tokens.
+    // If this fails, a token may still be accepted.
     void loginWays().then(setWays).catch(() => setWays({token: true}));
     if (isBack()) during(finish().then(to => go(to, {replace: true})));
   }, []);

@@ -196,10 +196,6 @@ test('a page that was not asked for, or was for another one, is not an answer', 
   Peer.latest.page(1, 500, false);
   Peer.latest.page(1, 500, true);
   assert.deepEqual(shown(store), upTo(1, 500));
-  // A gateway of before does not say which.
-  live(503);
-  Peer.latest.tell('events_loaded', {events: [event(501), event(502)], has_more: true});
-  assert.deepEqual(shown(store), upTo(1, 503));
 }));
 
 test('what was not told live is had, and what nobody has is not asked for again', () => open((store, lose) => {

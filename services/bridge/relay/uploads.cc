@@ -51,8 +51,7 @@ std::variant<std::string, Failure> IdIn(const Message& answer) {
   std::string id = text("/result/structuredContent/result/file_id");
   if (!id.empty()) return id;
   const std::string reason = text("/result/structuredContent/error");
-  if (reason.empty())
-    return FileUnavailable("The gateway does not accept files: it is an older version.");
+  if (reason.empty()) return FileUnavailable("The gateway does not accept files.");
   return Failure{
       .reason = reason,
       .message = text("/result/structuredContent/message"),

@@ -254,9 +254,9 @@ export class SessionStore {
     this.reads.anew();
   }
 
-  // Whether it answers the current page request. Older gateways send no request id.
+  // Whether it answers the current page request.
   private isAnswer({request_id: id}: JsonObject): boolean {
-    return this.loading !== null && (id === undefined || id === this.loading.id);
+    return this.loading !== null && id === this.loading.id;
   }
 
   private takePage(page: EventPage): void {
