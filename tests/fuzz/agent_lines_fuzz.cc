@@ -21,7 +21,7 @@ void ReadAsAnything(const Json& json) {
   (void)acp::ParseCapabilities(json);
   (void)acp::ParsePromptEnd(json);
   (void)acp::ParsePermission(json);
-  (void)acp::ParseUpdate(acp::MemberOf(json, "update"));
+  (void)acp::ParseUpdate(MemberOf(json, "update"));
 }
 
 // A conversation, in which the agent says `bytes` in pieces of `piece` bytes.

@@ -77,7 +77,7 @@ confine protobuf '.*\.pb\.h|google/protobuf/' 'services/gateway/*' 'services/rpc
 confine Asio 'boost/asio' 'services/gateway/*' 'services/rpc_client/*' 'services/runner/*'
 confine Beast 'boost/beast' services/gateway/http/http_codec.cc services/gateway/http/web_sockets.cc \
   services/gateway/oauth/https_source.cc services/http_client/http_answer.cc
-confine nlohmann/json 'nlohmann/' 'services/bridge/*.cc' services/common/json_string.cc services/gateway/json/parse.h \
+confine nlohmann/json 'nlohmann/' 'services/bridge/*.cc' 'services/common/json_members.*' services/common/json_string.cc services/gateway/json/parse.h \
   services/tracker/storage/json.h services/runner/acp/message.h
 confine httplib 'httplib' 'services/bridge/http/fake_gateway.*'
 confine GoogleTest 'gtest/|gmock/' services/common/status_matchers.h

@@ -13,6 +13,7 @@
 #include "bridge/http/mcp_headers.h"
 #include "bridge/relay/gateway_answer.h"
 #include "common/clock.h"
+#include "common/json_members.h"
 #include "nlohmann/json.hpp"
 
 namespace callslip::bridge {
@@ -59,19 +60,9 @@ std::optional<std::vector<Json>> Workers(GatewayClient& gateway) {
   return workers;
 }
 
-std::string TextOf(const Json& json, const char* member) {
-  const auto it = json.find(member);
-  return it != json.end() && it->is_string() ? it->get<std::string>() : "";
-}
-
 int64_t NumberOf(const Json& json, const char* member, int64_t fallback) {
   const auto it = json.find(member);
   return it != json.end() && it->is_number_integer() ? it->get<int64_t>() : fallback;
-}
-
-bool IsTrue(const Json& json, const char* member) {
-  const auto it = json.find(member);
-  return it != json.end() && *it == true;
 }
 
 // `Work laptop 0.1.0 for target "browser"`.

@@ -26,18 +26,4 @@ absl::StatusOr<std::string> OptionalText(const Json& object, const char* field) 
   return member.get<std::string>();
 }
 
-const Json& MemberOf(const Json& json, const char* field) {
-  static const Json& none = *new Json();
-  if (!json.is_object()) return none;
-  const auto it = json.find(field);
-  return it == json.end() ? none : *it;
-}
-
-std::string TextOf(const Json& json, const char* field) {
-  const Json& member = MemberOf(json, field);
-  return member.is_string() ? member.get<std::string>() : "";
-}
-
-bool IsTrue(const Json& json, const char* field) { return MemberOf(json, field) == true; }
-
 }  // namespace callslip::gateway

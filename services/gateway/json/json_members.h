@@ -6,10 +6,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/json_members.h"
 #include "gateway/json/parse.h"
 
-// Single members of received JSON (JsonFields reads a whole request): strict functions report an
-// error in our own clients' members; lenient ones pass on what a foreign program sent.
+// Single members of received JSON (JsonFields reads a whole request). These functions report an
+// error in our own clients' members; those of common/json_members.h pass on what a foreign program
+// sent.
 namespace callslip::gateway {
 
 absl::Status BadField(absl::string_view reason, absl::string_view message, absl::string_view hint);
@@ -19,12 +21,5 @@ absl::StatusOr<Json> ParseObject(const std::string& body);
 
 // Empty if absent or null; INVALID_ARGUMENT, reason `invalid_field`, if it is not text.
 absl::StatusOr<std::string> OptionalText(const Json& object, const char* field);
-
-// The member, or null if it is absent or `json` is not an object.
-const Json& MemberOf(const Json& json, const char* field);
-// Empty if the member is not text.
-std::string TextOf(const Json& json, const char* field);
-// False unless the member is true.
-bool IsTrue(const Json& json, const char* field);
 
 }  // namespace callslip::gateway

@@ -159,12 +159,6 @@ Json WithMethod(absl::string_view method, Json params) {
 
 }  // namespace
 
-std::string Dump(const Json& json) {
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  EscapeLineSeparators(text);
-  return text;
-}
-
 std::optional<Message> ParseMessage(absl::string_view line) {
   // Rejects non-objects before building anything: most non-message output of agents is not an
   // object.

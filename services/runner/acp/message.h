@@ -4,16 +4,13 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "common/json_members.h"
 #include "nlohmann/json.hpp"
 
 // JSON-RPC 2.0 as used by the Agent Client Protocol: one message per line, no batches.
 namespace callslip::runner {
 
 using Json = nlohmann::json;
-
-// Returns one line, even for readers that treat U+2028 and U+2029 as line ends. Invalid UTF-8
-// becomes U+FFFD.
-std::string Dump(const Json& json);
 
 // Error codes of JSON-RPC and of the protocol.
 inline constexpr int kParseError = -32700;

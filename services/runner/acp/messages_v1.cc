@@ -13,8 +13,6 @@ std::optional<std::string> OptionalText(const Json& json, const char* name) {
   return text.get<std::string>();
 }
 
-bool IsTrue(const Json& json, const char* name) { return MemberOf(json, name) == true; }
-
 // An empty object also indicates support.
 bool IsThere(const Json& json, const char* name) {
   const Json& member = MemberOf(json, name);
@@ -90,17 +88,6 @@ void AddDirectories(const SessionSetup& setup, const Capabilities& agent, Json& 
 }
 
 }  // namespace
-
-std::string TextOf(const Json& json, const char* name) {
-  return OptionalText(json, name).value_or("");
-}
-
-const Json& MemberOf(const Json& json, const char* name) {
-  static const Json& none = *new Json();
-  if (!json.is_object()) return none;
-  const auto member = json.find(name);
-  return member == json.end() ? none : *member;
-}
 
 Json InitializeParams(const Offer& offer) {
   return {

@@ -78,9 +78,4 @@ PermissionQuestion ParsePermission(const Json& params);
 Json PermissionAnswer(const PermissionChoice& choice);
 PromptEnd ParsePromptEnd(const Json& result);
 
-// TextOf() returns an empty string if the member is missing or is not a string; MemberOf() returns
-// null if the member is missing or `json` is not an object.
-std::string TextOf(const Json& json, const char* name);
-const Json& MemberOf(const Json& json, const char* name);
-
 }  // namespace callslip::runner::acp

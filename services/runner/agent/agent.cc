@@ -165,7 +165,7 @@ AgentError Agent::ErrorFrom(const RpcError& error) const {
   }
   std::string all = error.message;
   // The protocol's SDK puts the cause there.
-  const std::string details = acp::TextOf(error.data, "details");
+  const std::string details = TextOf(error.data, "details");
   if (!details.empty()) absl::StrAppend(&all, ": ", details);
   const std::string said = WithoutBadUtf8(CutText(all, kToldBytes));
   if (IsRateLimit(error)) return {"rate_limited", said};
@@ -184,7 +184,7 @@ void Agent::NewSession(const acp::SessionSetup& setup, AgentSession::Listener* l
           [this, opening, opened = std::move(opened)](RpcAnswer answer) {
             std::vector<Json> early;
             if (const auto* result = std::get_if<Json>(&answer)) {
-              const auto found = early_.find(acp::TextOf(*result, "sessionId"));
+              const auto found = early_.find(TextOf(*result, "sessionId"));
               if (found != early_.end()) early = std::move(found->second);
             }
             EndOpening(opening);
@@ -194,7 +194,7 @@ void Agent::NewSession(const acp::SessionSetup& setup, AgentSession::Listener* l
             if (const auto* error = std::get_if<RpcError>(&answer))
               return opened(ErrorFrom(*error));
             const Json& result = std::get<Json>(answer);
-            const std::string id = acp::TextOf(result, "sessionId");
+            const std::string id = TextOf(result, "sessionId");
             if (id.empty() || sessions_.contains(id)) {
               return opened(
                   AgentError{"agent_error", "the agent has given its session no id of its own"});
@@ -325,13 +325,13 @@ void Agent::OnPipeEnd(absl::string_view which) {
 }
 
 AgentSession* Agent::Find(const Json& params) {
-  const auto found = sessions_.find(acp::TextOf(params, "sessionId"));
+  const auto found = sessions_.find(TextOf(params, "sessionId"));
   return found == sessions_.end() ? nullptr : found->second.get();
 }
 
 AgentSession* Agent::FindForRequest(const Json& params) {
   const auto opening = absl::c_find_if(openings_, [&](const auto& each) {
-    return each->drops_updates && each->session->id() == acp::TextOf(params, "sessionId");
+    return each->drops_updates && each->session->id() == TextOf(params, "sessionId");
   });
   return opening == openings_.end() ? Find(params) : (*opening)->session.get();
 }
@@ -399,14 +399,14 @@ void Agent::OnRequest(const Json& id, const std::string& method, const Json& par
 void Agent::OnNotification(const std::string& method, const Json& params) {
   if (method == "$/cancel_request") {
     // The notification names no session.
-    const Json& request = acp::MemberOf(params, "requestId");
+    const Json& request = MemberOf(params, "requestId");
     for (const auto& [id, session] : sessions_) session->TakeWithdrawal(request);
     for (const auto& opening : openings_) opening->session->TakeWithdrawal(request);
   }
   if (method != "session/update") return;
-  const Json& update = acp::MemberOf(params, "update");
+  const Json& update = MemberOf(params, "update");
   if (AgentSession* session = Find(params)) return session->TakeUpdate(update);
-  KeepEarly(acp::TextOf(params, "sessionId"), update);
+  KeepEarly(TextOf(params, "sessionId"), update);
 }
 
 void Agent::OnNoise(absl::string_view line) {

@@ -17,8 +17,8 @@ bool IsSaid(const AgentUpdate& update) {
 
 void AgentSession::Begin(std::string id, const Json& answer) {
   id_ = std::move(id);
-  modes_ = acp::MemberOf(answer, "modes");
-  config_options_ = acp::MemberOf(answer, "configOptions");
+  modes_ = MemberOf(answer, "modes");
+  config_options_ = MemberOf(answer, "configOptions");
   answer_time_ = agent_->timers_->Now();
 }
 
@@ -63,7 +63,7 @@ void AgentSession::SetConfigOption(const std::string& id, const std::string& val
       "session/set_config_option", acp::ConfigOptionParams(id_, id, value, config_options_),
       [self = shared_from_this(), done = std::move(done)](RpcAnswer answer) {
         const auto* result = std::get_if<Json>(&answer);
-        const Json options = result == nullptr ? Json() : acp::MemberOf(*result, "configOptions");
+        const Json options = result == nullptr ? Json() : MemberOf(*result, "configOptions");
         if (options.is_array() && !self->end_.has_value()) {
           self->config_options_ = options;
           self->listener_->OnUpdate(ConfigOptions{options});

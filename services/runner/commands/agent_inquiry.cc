@@ -71,10 +71,10 @@ absl::StatusOr<std::string> WhoIs(const std::string& name, const AgentConfig& ag
     return absl::UnavailableError(error->message);
   }
   const Json& info = std::get<acp::Capabilities>(told).agent_info;
-  std::string who = acp::TextOf(info, "title");
-  if (who.empty()) who = acp::TextOf(info, "name");
+  std::string who = TextOf(info, "title");
+  if (who.empty()) who = TextOf(info, "name");
   if (who.empty()) return "it does not say who it is";
-  return absl::StrCat(who, " ", acp::TextOf(info, "version"));
+  return absl::StrCat(who, " ", TextOf(info, "version"));
 }
 
 }  // namespace callslip::runner

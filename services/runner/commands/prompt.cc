@@ -1,5 +1,4 @@
 #include "runner/commands/prompt.h"
-#include "runner/acp/messages_v1.h"
 
 #include <termios.h>
 
@@ -19,6 +18,8 @@
 #include "boost/asio/read_until.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "boost/asio/use_awaitable.hpp"
+#include "common/json_members.h"
+#include "runner/acp/message.h"
 
 namespace callslip::runner {
 namespace {
@@ -155,16 +156,16 @@ int Prompt::Take(const v1::SessionUpdate& update) {
 void Prompt::Show(const v1::SessionEvent& event) {
   const Json data = Json::parse(event.data(), nullptr, /*allow_exceptions=*/false);
   if (event.type() == "agent_message") {
-    const std::string text = acp::TextOf(data, "text");
+    const std::string text = TextOf(data, "text");
     std::fwrite(text.data(), 1, text.size(), out_);
     std::fflush(out_);
     if (!text.empty()) in_line_ = text.back() != '\n';
   } else if (event.type() == "tool_call") {
-    Say(absl::StrCat("* ", acp::TextOf(data, "title")));
-  } else if (event.type() == "tool_call_update" && acp::TextOf(data, "status") == "failed") {
+    Say(absl::StrCat("* ", TextOf(data, "title")));
+  } else if (event.type() == "tool_call_update" && TextOf(data, "status") == "failed") {
     Say("  failed");
   } else if (event.type() == "error") {
-    Say(acp::TextOf(data, "message"));
+    Say(TextOf(data, "message"));
   } else if (event.type() == "context_lost") {
     Say("the agent has lost what it knew of this session");
   }

@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "runner/acp/messages_v1.h"
+#include "common/json_members.h"
 
 namespace callslip::runner {
 namespace {
@@ -33,7 +33,7 @@ bool AgentDetails::Take(const AgentUpdate& update) {
   if (const auto* commands = std::get_if<AvailableCommands>(&update)) {
     Set("commands", commands->commands);
   } else if (const auto* mode = std::get_if<CurrentMode>(&update)) {
-    Json modes = acp::MemberOf(details_, "modes");
+    Json modes = MemberOf(details_, "modes");
     if (!modes.is_object()) modes = Json::object();
     modes["currentModeId"] = mode->mode_id;
     SetModes(std::move(modes));
@@ -47,9 +47,9 @@ bool AgentDetails::Take(const AgentUpdate& update) {
   return true;
 }
 
-bool AgentDetails::fresh_wanted() const { return acp::MemberOf(details_, "fresh_wanted") == true; }
+bool AgentDetails::fresh_wanted() const { return IsTrue(details_, "fresh_wanted"); }
 
-Json AgentDetails::usage() const { return acp::MemberOf(details_, "usage"); }
+Json AgentDetails::usage() const { return MemberOf(details_, "usage"); }
 
 std::string AgentDetails::ToText() const {
   std::string text = Dump(details_);
@@ -64,12 +64,12 @@ std::string AgentDetails::ToText() const {
 
 std::string AgentDetails::ModeToRestore(const AgentDetails& before) const {
   const auto mode_of = [](const AgentDetails& details) {
-    return acp::TextOf(acp::MemberOf(details.details_, "modes"), "currentModeId");
+    return TextOf(MemberOf(details.details_, "modes"), "currentModeId");
   };
   const std::string wanted = mode_of(before);
   if (wanted.empty() || wanted == mode_of(*this)) return "";
-  for (const Json& mode : acp::MemberOf(acp::MemberOf(details_, "modes"), "availableModes")) {
-    if (acp::TextOf(mode, "id") == wanted) return wanted;
+  for (const Json& mode : MemberOf(MemberOf(details_, "modes"), "availableModes")) {
+    if (TextOf(mode, "id") == wanted) return wanted;
   }
   return "";
 }
@@ -77,12 +77,12 @@ std::string AgentDetails::ModeToRestore(const AgentDetails& before) const {
 std::vector<std::pair<std::string, std::string>> AgentDetails::OptionsToRestore(
     const AgentDetails& before) const {
   std::vector<std::pair<std::string, std::string>> to_set;
-  for (const Json& option : acp::MemberOf(details_, "config_options")) {
-    for (const Json& old : acp::MemberOf(before.details_, "config_options")) {
-      if (acp::TextOf(old, "id") != acp::TextOf(option, "id")) continue;
-      const std::string wanted = ValueText(acp::MemberOf(old, "currentValue"));
-      if (wanted.empty() || wanted == ValueText(acp::MemberOf(option, "currentValue"))) continue;
-      to_set.emplace_back(acp::TextOf(option, "id"), wanted);
+  for (const Json& option : MemberOf(details_, "config_options")) {
+    for (const Json& old : MemberOf(before.details_, "config_options")) {
+      if (TextOf(old, "id") != TextOf(option, "id")) continue;
+      const std::string wanted = ValueText(MemberOf(old, "currentValue"));
+      if (wanted.empty() || wanted == ValueText(MemberOf(option, "currentValue"))) continue;
+      to_set.emplace_back(TextOf(option, "id"), wanted);
     }
   }
   return to_set;

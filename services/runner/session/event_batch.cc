@@ -61,12 +61,12 @@ struct Recorded {
 
   void operator()(const MessagePiece& piece) {
     if (piece.role == MessagePiece::Role::kUser) return;
-    if (acp::TextOf(piece.content, "type") != "text") {
+    if (TextOf(piece.content, "type") != "text") {
       events.push_back(OtherEvent("agent_content", Json{{"content", piece.content}}));
       return;
     }
     const char* type = piece.role == MessagePiece::Role::kThought ? kAgentThought : kAgentMessage;
-    const std::string whole = acp::TextOf(piece.content, "text");
+    const std::string whole = TextOf(piece.content, "text");
     absl::string_view left = whole;
     do {
       const absl::string_view part = CutText(left, EventBatch::kMaxMergedBytes);
@@ -162,10 +162,10 @@ v1::SessionEvent LeftOut(const v1::SessionEvent& refused, absl::string_view why)
 std::optional<std::string> AgentTextOf(const AgentUpdate& update) {
   const auto* piece = std::get_if<MessagePiece>(&update);
   if (piece == nullptr || piece->role != MessagePiece::Role::kAgent ||
-      acp::TextOf(piece->content, "type") != "text") {
+      TextOf(piece->content, "type") != "text") {
     return std::nullopt;
   }
-  return acp::TextOf(piece->content, "text");
+  return TextOf(piece->content, "text");
 }
 
 std::vector<NewEvent> EventsOf(const AgentUpdate& update) {

@@ -64,7 +64,7 @@ callslip::tracker::v1::SessionEvent NewEvent::ToProto() const {
   std::string& data = *event.mutable_data();
   data.reserve(bytes_);
   for (const auto& [name, json] : members_) {
-    absl::StrAppend(&data, data.empty() ? "{" : ",", Dump(name), ":", json);
+    absl::StrAppend(&data, data.empty() ? "{" : ",", Dump(Json(name)), ":", json);
   }
   data += data.empty() ? "{}" : "}";
   return event;

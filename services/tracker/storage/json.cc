@@ -4,7 +4,6 @@
 #include <cstddef>
 
 #include "common/clock.h"
-#include "common/text_scan.h"
 #include "tracker/domain/errors.h"
 
 namespace callslip::tracker {
@@ -49,18 +48,6 @@ absl::Status CheckJsonObject(absl::string_view field, absl::string_view text) {
   const std::optional<Json> json = ParseJson(text);
   if (json.has_value() && json->is_object()) return absl::OkStatus();
   return InvalidField(field, "is not a JSON object, or nests too deep");
-}
-
-std::string Dump(const FileJson& json) {
-  std::string text = json.dump(-1, ' ', false, FileJson::error_handler_t::replace);
-  EscapeLineSeparators(text);
-  return text;
-}
-
-std::string Dump(const Json& json) {
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
-  EscapeLineSeparators(text);
-  return text;
 }
 
 std::string FormatTimestamp(absl::Time time) {

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "common/json_members.h"
 #include "nlohmann/json.hpp"
 
 // JSON as in the files of sessions.
@@ -23,10 +24,6 @@ std::optional<Json> ParseJson(absl::string_view text, int max_depth = 80);
 
 // InvalidField unless `text` is a JSON object, or empty.
 absl::Status CheckJsonObject(absl::string_view field, absl::string_view text);
-
-// On one line. Bytes that are not UTF-8 are replaced by U+FFFD.
-std::string Dump(const FileJson& json);
-std::string Dump(const Json& json);
 
 // Wall-clock times in RFC 3339 in UTC, to the nanosecond: "2026-02-01T12:00:00.5Z".
 std::string FormatTimestamp(absl::Time time);
