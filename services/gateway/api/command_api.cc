@@ -124,7 +124,7 @@ CommandApi::Answer CommandApi::List(Request request) const {
   ReadStates(fields, list);
   list.set_target(fields.Text("target"));
   list.set_label(fields.Text("session"));
-  list.set_page_size(static_cast<int32_t>(fields.Integer("limit", kMaxListed, 1).value_or(0)));
+  list.set_page_size(static_cast<int32_t>(fields.Integer("limit", 1, kMaxListed).value_or(0)));
   list.set_page_token(fields.Text("page_token"));
   if (!fields.status().ok()) co_return ErrorResponse(fields.status());
   const auto listed = co_await tracker_->Call(std::move(list));

@@ -44,7 +44,7 @@ void SetWhose(const Principal& principal, List& list) {
 
 int32_t ReadLimit(JsonFields& fields, int by_default) {
   return static_cast<int32_t>(
-      fields.Integer("limit", kMaxOperationsListed, 1).value_or(by_default));
+      fields.Integer("limit", 1, kMaxOperationsListed).value_or(by_default));
 }
 
 asio::awaitable<void> SendStatistics(std::shared_ptr<RecentStatistics> recent,

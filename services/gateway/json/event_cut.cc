@@ -120,7 +120,7 @@ size_t CutEvent(size_t max_bytes, Json& event) {
 }
 
 size_t ReadMaxEventBytes(JsonFields& fields) {
-  const auto bytes = fields.Integer("max_event_bytes", kMaxCutEventBytes, kMinCutEventBytes);
+  const auto bytes = fields.Integer("max_event_bytes", kMinCutEventBytes, kMaxCutEventBytes);
   return static_cast<size_t>(bytes.value_or(0));
 }
 

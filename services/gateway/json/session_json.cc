@@ -343,7 +343,7 @@ void ReadFields(JsonFields& fields, v1::ListSessionsRequest& request) {
   }
   request.set_owner(fields.Text("client"));
   request.set_with_archived(fields.Boolean("archived").value_or(false));
-  request.set_page_size(fields.Integer("limit", 500).value_or(0));
+  request.set_page_size(fields.Integer("limit", 0, 500).value_or(0));
   request.set_page_token(fields.Text("page_token"));
 }
 
@@ -370,20 +370,20 @@ void ReadFields(JsonFields& fields, v1::AppendEventsRequest& request) {
 void ReadFields(JsonFields& fields, v1::ReadEventsRequest& request) {
   const int starts = fields.Has("after_seq") + fields.Has("before_seq") + fields.Has("position");
   if (starts > 1) fields.Fail("after_seq, before_seq and position exclude each other");
-  if (const auto seq = fields.Integer("after_seq", kMaxSeq)) request.set_after_seq(*seq);
-  if (const auto seq = fields.Integer("before_seq", kMaxSeq)) request.set_before_seq(*seq);
-  if (const auto position = fields.Integer("position", kMaxSeq)) request.set_position(*position);
-  request.set_limit(fields.Integer("limit", 1000).value_or(0));
+  if (const auto seq = fields.Integer("after_seq", 0, kMaxSeq)) request.set_after_seq(*seq);
+  if (const auto seq = fields.Integer("before_seq", 0, kMaxSeq)) request.set_before_seq(*seq);
+  if (const auto position = fields.Integer("position", 0, kMaxSeq)) request.set_position(*position);
+  request.set_limit(fields.Integer("limit", 0, 1000).value_or(0));
   request.set_type(fields.Text("type"));
 }
 
 void ReadFields(JsonFields& fields, v1::MovePlayerRequest& request) {
   const std::string move = fields.Choice("move", {"next", "peek", "seek", "reset"});
-  if (move == "next") request.set_next(fields.Integer("count", 1000).value_or(1));
-  if (move == "peek") request.set_peek(fields.Integer("count", 1000).value_or(1));
+  if (move == "next") request.set_next(fields.Integer("count", 0, 1000).value_or(1));
+  if (move == "peek") request.set_peek(fields.Integer("count", 0, 1000).value_or(1));
   if (move == "seek") {
     if (!fields.Has("position")) fields.Fail("position is missing");
-    request.set_seek(fields.Integer("position", kMaxSeq).value_or(0));
+    request.set_seek(fields.Integer("position", 0, kMaxSeq).value_or(0));
   }
   if (move == "reset") request.set_reset(true);
   request.set_type(fields.Text("type"));
@@ -395,10 +395,10 @@ void ReadFields(JsonFields& fields, v1::PlayRequest& request) {
 
 void ReadFields(JsonFields& fields, v1::AddAgentTextRequest& request) {
   constexpr int64_t kMaxIteration = std::numeric_limits<int32_t>::max();
-  request.set_iteration(fields.Integer("iteration", kMaxIteration).value_or(0));
+  request.set_iteration(fields.Integer("iteration", 0, kMaxIteration).value_or(0));
   request.set_text(fields.Text("text"));
   request.set_end(fields.Boolean("end").value_or(false));
-  if (const auto offset = fields.Integer("offset", kMaxSeq)) request.set_offset(*offset);
+  if (const auto offset = fields.Integer("offset", 0, kMaxSeq)) request.set_offset(*offset);
 }
 
 void ReadFields(JsonFields& fields, v1::AskPermissionRequest& request) {
@@ -418,7 +418,7 @@ void ReadFields(JsonFields& fields, v1::AskPermissionRequest& request) {
     if (!members.status().ok()) fields.Fail("the members of an option must be strings");
   }
   request.set_max_wait_ms(
-      fields.Integer("wait_ms", absl::ToInt64Milliseconds(kMaxWait)).value_or(kDefaultWaitMs));
+      fields.Integer("wait_ms", 0, absl::ToInt64Milliseconds(kMaxWait)).value_or(kDefaultWaitMs));
 }
 
 void ReadFields(JsonFields& fields, v1::AnswerPermissionRequest& request) {
@@ -445,7 +445,7 @@ void ReadFields(JsonFields& fields, v1::EditMessageRequest& request) {
 
 void ReadFields(JsonFields& fields, v1::MoveMessageRequest& request) {
   if (!fields.Has("position")) fields.Fail("position is missing");
-  request.set_position(fields.Integer("position", 1000).value_or(0));
+  request.set_position(fields.Integer("position", 0, 1000).value_or(0));
 }
 
 void ReadFields(JsonFields& fields, v1::ConfigureQueueRequest& request) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "gateway/json/json_fields.h"
 #include "gateway/json/parse.h"
 
 namespace callslip::gateway {
@@ -19,18 +19,18 @@ absl::Duration WaitIn(const Json& arguments, absl::Duration without, absl::Durat
 // Reads the arguments of a tool call one by one and remembers the first error. Read all arguments
 // that the tool knows, then ask for status(): it also refuses arguments that were never read, since
 // a misspelled one would otherwise be ignored silently.
-class Arguments {
+class Arguments : private JsonFields {
  public:
   // `arguments` must outlive this. Null counts as no arguments.
   explicit Arguments(const Json& arguments);
 
-  std::optional<std::string> Text(const char* name);
+  std::optional<std::string> Text(const char* name) { return OptionalText(name); }
   // Text that must not be empty if present.
   std::optional<std::string> NonEmptyText(const char* name);
-  std::optional<int64_t> Integer(const char* name, int64_t min, int64_t max);
-  std::optional<bool> Boolean(const char* name);
+  using JsonFields::Boolean;
+  using JsonFields::Integer;
   // A list of strings, each of which may be empty.
-  std::optional<std::vector<std::string>> Texts(const char* name);
+  std::optional<std::vector<std::string>> Texts(const char* name) { return OptionalTexts(name); }
   // Required text that may be empty.
   std::string PresentText(const char* name);
   // Required text that must not be empty.
@@ -38,7 +38,7 @@ class Arguments {
   // The id of a command or session: RequiredText() of at most kMaxIdBytes.
   std::string Id(const char* name);
   // Required text that must be one of `choices`; empty if it is not.
-  std::string Choice(const char* name, const std::vector<std::string>& choices);
+  using JsonFields::Choice;
   std::optional<std::string> OptionalChoice(const char* name,
                                             const std::vector<std::string>& choices);
   int64_t RequiredInteger(const char* name, int64_t min, int64_t max);
@@ -55,19 +55,12 @@ class Arguments {
   std::optional<std::vector<Json>> Objects(const char* name, size_t most);
 
   // Reports any other error.
-  void Fail(absl::string_view problem);
+  using JsonFields::Fail;
 
   // The first error, as a sentence without its full stop; empty if there is none.
   std::string Problem() const;
   // INVALID_ARGUMENT, reason `invalid_arguments`, naming the argument.
   absl::Status status() const;
-
- private:
-  const Json* Find(const char* name);
-
-  const Json& arguments_;
-  std::vector<const char*> known_;  // String literals.
-  std::string problem_;
 };
 
 }  // namespace callslip::gateway
