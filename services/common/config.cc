@@ -78,6 +78,19 @@ constexpr int64_t kMebibyte = int64_t{1} << 20;
 
 std::string FormatBytes(int64_t bytes) { return absl::StrCat(bytes / kMebibyte, "MiB"); }
 
+// `parse` returns whether a value is one of those that are `wanted`.
+template <typename T, typename Parse>
+ValueSetter Setter(T* target, absl::string_view wanted, Parse parse) {
+  return
+      [target, parse = std::move(parse),
+       bad = absl::InvalidArgumentError(absl::StrCat("write ", wanted))](absl::string_view value) {
+        T parsed{};
+        if (!parse(value, &parsed)) return bad;
+        *target = std::move(parsed);
+        return absl::OkStatus();
+      };
+}
+
 }  // namespace
 
 std::optional<int64_t> ParseBytes(absl::string_view text) {
@@ -91,6 +104,42 @@ std::optional<int64_t> ParseBytes(absl::string_view text) {
     return std::nullopt;
   }
   return number * unit;
+}
+
+ValueSetter SetterOf(bool* target) { return Setter(target, "true or false", absl::SimpleAtob); }
+
+ValueSetter SetterOf(Address* target) {
+  return [target](absl::string_view value) {
+    ASSIGN_OR_RETURN(*target, ParseAddress(value));
+    return absl::OkStatus();
+  };
+}
+
+ValueSetter SetterOf(int* target, int min, int max) {
+  return Setter(target, absl::StrCat("a whole number from ", min, " to ", max),
+                [=](absl::string_view value, int* number) {
+                  return absl::SimpleAtoi(value, number) && *number >= min && *number <= max;
+                });
+}
+
+ValueSetter SetterOf(absl::Duration* target, absl::Duration min, absl::Duration max,
+                     absl::string_view examples) {
+  return Setter(target,
+                absl::StrCat("a duration such as ", examples, ", from ", absl::FormatDuration(min),
+                             " to ", absl::FormatDuration(max)),
+                [=](absl::string_view value, absl::Duration* duration) {
+                  return absl::ParseDuration(value, duration) && *duration >= min &&
+                         *duration <= max;
+                });
+}
+
+ValueSetter SetterOf(std::string* target, const std::vector<std::string>& choices,
+                     absl::string_view separator) {
+  return Setter(target, absl::StrCat("one of ", absl::StrJoin(choices, separator)),
+                [choices](absl::string_view value, std::string* choice) {
+                  *choice = std::string(value);
+                  return absl::c_linear_search(choices, *choice);
+                });
 }
 
 OptionSet::OptionSet(absl::string_view program, absl::string_view summary)
@@ -130,21 +179,13 @@ void OptionSet::Add(absl::string_view name, std::string* target, absl::string_vi
 }
 
 void OptionSet::Add(absl::string_view name, bool* target, absl::string_view help) {
-  AddOption({std::string(name), "", std::string(help), *target ? "true" : "false",
-             [target](absl::string_view value) {
-               if (!absl::SimpleAtob(value, target)) {
-                 return absl::InvalidArgumentError("write true or false");
-               }
-               return absl::OkStatus();
-             }});
+  AddOption(
+      {std::string(name), "", std::string(help), *target ? "true" : "false", SetterOf(target)});
 }
 
 void OptionSet::Add(absl::string_view name, Address* target, absl::string_view help) {
-  AddOption({std::string(name), "HOST:PORT", std::string(help), target->ToString(),
-             [target](absl::string_view value) {
-               ASSIGN_OR_RETURN(*target, ParseAddress(value));
-               return absl::OkStatus();
-             }});
+  AddOption(
+      {std::string(name), "HOST:PORT", std::string(help), target->ToString(), SetterOf(target)});
 }
 
 void OptionSet::Add(absl::string_view name, std::vector<Address>* target, absl::string_view help) {
@@ -165,30 +206,13 @@ void OptionSet::Add(absl::string_view name, std::vector<Address>* target, absl::
 
 void OptionSet::Add(absl::string_view name, int* target, int min, int max, absl::string_view help) {
   AddOption({std::string(name), "N", std::string(help), absl::StrCat(*target),
-             [target, min, max](absl::string_view value) {
-               int number = 0;
-               if (!absl::SimpleAtoi(value, &number) || number < min || number > max) {
-                 return absl::InvalidArgumentError(
-                     absl::StrCat("write a whole number from ", min, " to ", max));
-               }
-               *target = number;
-               return absl::OkStatus();
-             }});
+             SetterOf(target, min, max)});
 }
 
 void OptionSet::Add(absl::string_view name, absl::Duration* target, absl::Duration min,
                     absl::Duration max, absl::string_view help) {
   AddOption({std::string(name), "DURATION", std::string(help), absl::FormatDuration(*target),
-             [target, min, max](absl::string_view value) {
-               absl::Duration duration;
-               if (!absl::ParseDuration(value, &duration) || duration < min || duration > max) {
-                 return absl::InvalidArgumentError(
-                     absl::StrCat("write a duration such as 250ms or 10s, from ",
-                                  absl::FormatDuration(min), " to ", absl::FormatDuration(max)));
-               }
-               *target = duration;
-               return absl::OkStatus();
-             }});
+             SetterOf(target, min, max, "250ms or 10s")});
 }
 
 void OptionSet::AddBytes(absl::string_view name, int64_t* target, int64_t min, int64_t max,
@@ -219,16 +243,9 @@ void OptionSet::Add(absl::string_view name, std::vector<std::string>* target,
 }
 
 void OptionSet::AddChoice(absl::string_view name, std::string* target,
-                          std::vector<std::string> choices, absl::string_view help) {
-  const std::string joined = absl::StrJoin(choices, "|");
-  AddOption({std::string(name), joined, std::string(help), *target,
-             [target, joined, choices = std::move(choices)](absl::string_view value) {
-               if (!absl::c_linear_search(choices, std::string(value))) {
-                 return absl::InvalidArgumentError(absl::StrCat("write one of ", joined));
-               }
-               *target = std::string(value);
-               return absl::OkStatus();
-             }});
+                          const std::vector<std::string>& choices, absl::string_view help) {
+  AddOption({std::string(name), absl::StrJoin(choices, "|"), std::string(help), *target,
+             SetterOf(target, choices, "|")});
 }
 
 const OptionSet::Option* OptionSet::Find(absl::string_view name) const {

@@ -17,6 +17,18 @@ namespace callslip {
 // Parses 512MiB, 3GiB, 512m, 3G. Nullopt for anything else.
 std::optional<int64_t> ParseBytes(absl::string_view text);
 
+// Sets a target, which must outlive it, to what a value means. INVALID_ARGUMENT says what to write
+// instead, and leaves the target as it is.
+using ValueSetter = std::function<absl::Status(absl::string_view value)>;
+ValueSetter SetterOf(bool* target);
+ValueSetter SetterOf(Address* target);
+ValueSetter SetterOf(int* target, int min, int max);
+// The message gives `examples`, and joins the choices with `separator`.
+ValueSetter SetterOf(absl::Duration* target, absl::Duration min, absl::Duration max,
+                     absl::string_view examples);
+ValueSetter SetterOf(std::string* target, const std::vector<std::string>& choices,
+                     absl::string_view separator);
+
 // The options of one program, each settable in four places; the first that names it wins:
 //   1. a flag          --log-level debug   or  --log-level=debug
 //   2. the environment CALLSLIP_LOG_LEVEL=debug
@@ -57,8 +69,8 @@ class OptionSet {
   // Comma-separated, or a YAML sequence. Replaces the whole default.
   void Add(absl::string_view name, std::vector<std::string>* target, absl::string_view help);
   // One of `choices`.
-  void AddChoice(absl::string_view name, std::string* target, std::vector<std::string> choices,
-                 absl::string_view help);
+  void AddChoice(absl::string_view name, std::string* target,
+                 const std::vector<std::string>& choices, absl::string_view help);
 
   struct Parsed {
     enum class Action { kRun, kShowHelp, kShowVersion };
@@ -88,7 +100,7 @@ class OptionSet {
     std::string value_name;
     std::string help;
     std::string default_text;
-    std::function<absl::Status(absl::string_view)> set;
+    ValueSetter set;
   };
 
   struct Command {

@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/config.h"
@@ -30,6 +29,15 @@ absl::Status ReadText(const YAML::Node& node, std::string* target) {
   if (!node.IsScalar()) return Bad("a plain value");
   *target = node.Scalar();
   return absl::OkStatus();
+}
+
+// Reads a plain value.
+std::function<absl::Status(const YAML::Node&)> ReaderOf(ValueSetter set) {
+  return [set = std::move(set)](const YAML::Node& node) {
+    std::string text;
+    RETURN_IF_ERROR(ReadText(node, &text));
+    return set(text);
+  };
 }
 
 std::string ListText(const std::vector<std::string>& list) {
@@ -122,56 +130,25 @@ void ConfigKeys::Add(absl::string_view name, std::string* target, absl::string_v
 
 void ConfigKeys::Add(absl::string_view name, bool* target, absl::string_view help) {
   keys_.push_back({std::string(name), std::string(help), *target ? "true" : "false",
-                   "true or false", [target](const YAML::Node& node) {
-                     std::string text;
-                     RETURN_IF_ERROR(ReadText(node, &text));
-                     return absl::SimpleAtob(text, target) ? absl::OkStatus()
-                                                           : Bad("true or false");
-                   }});
+                   "true or false", ReaderOf(SetterOf(target))});
 }
 
 void ConfigKeys::Add(absl::string_view name, Address* target, absl::string_view help) {
   keys_.push_back({std::string(name), std::string(help), target->ToString(),
-                   "HOST:PORT or unix:PATH", [target](const YAML::Node& node) -> absl::Status {
-                     std::string text;
-                     RETURN_IF_ERROR(ReadText(node, &text));
-                     ASSIGN_OR_RETURN(*target, ParseAddress(text));
-                     return absl::OkStatus();
-                   }});
+                   "HOST:PORT or unix:PATH", ReaderOf(SetterOf(target))});
 }
 
 void ConfigKeys::Add(absl::string_view name, int* target, int min, int max,
                      absl::string_view help) {
-  const std::string range = absl::StrCat(min, " to ", max);
-  keys_.push_back({std::string(name), std::string(help), absl::StrCat(*target), range,
-                   [target, min, max, range](const YAML::Node& node) {
-                     std::string text;
-                     RETURN_IF_ERROR(ReadText(node, &text));
-                     int number = 0;
-                     if (!absl::SimpleAtoi(text, &number) || number < min || number > max) {
-                       return Bad(absl::StrCat("a whole number from ", range));
-                     }
-                     *target = number;
-                     return absl::OkStatus();
-                   }});
+  keys_.push_back({std::string(name), std::string(help), absl::StrCat(*target),
+                   absl::StrCat(min, " to ", max), ReaderOf(SetterOf(target, min, max))});
 }
 
 void ConfigKeys::Add(absl::string_view name, absl::Duration* target, absl::Duration min,
                      absl::Duration max, absl::string_view help) {
-  const std::string range =
-      absl::StrCat(absl::FormatDuration(min), " to ", absl::FormatDuration(max));
-  keys_.push_back({std::string(name), std::string(help), absl::FormatDuration(*target), range,
-                   [target, min, max, range](const YAML::Node& node) {
-                     std::string text;
-                     RETURN_IF_ERROR(ReadText(node, &text));
-                     absl::Duration duration;
-                     if (!absl::ParseDuration(text, &duration) || duration < min ||
-                         duration > max) {
-                       return Bad(absl::StrCat("a duration such as 90s or 15m, from ", range));
-                     }
-                     *target = duration;
-                     return absl::OkStatus();
-                   }});
+  keys_.push_back({std::string(name), std::string(help), absl::FormatDuration(*target),
+                   absl::StrCat(absl::FormatDuration(min), " to ", absl::FormatDuration(max)),
+                   ReaderOf(SetterOf(target, min, max, "90s or 15m"))});
 }
 
 void ConfigKeys::Add(absl::string_view name, std::vector<std::string>* target,
@@ -215,18 +192,9 @@ void ConfigKeys::Add(absl::string_view name, PermissionPolicy* target, absl::str
 }
 
 void ConfigKeys::AddChoice(absl::string_view name, std::string* target,
-                           std::vector<std::string> choices, absl::string_view help) {
-  const std::string range = absl::StrJoin(choices, ", ");
-  keys_.push_back({std::string(name), std::string(help), *target, range,
-                   [target, range, choices = std::move(choices)](const YAML::Node& node) {
-                     std::string text;
-                     RETURN_IF_ERROR(ReadText(node, &text));
-                     if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
-                       return Bad(absl::StrCat("one of ", range));
-                     }
-                     *target = text;
-                     return absl::OkStatus();
-                   }});
+                           const std::vector<std::string>& choices, absl::string_view help) {
+  keys_.push_back({std::string(name), std::string(help), *target, absl::StrJoin(choices, ", "),
+                   ReaderOf(SetterOf(target, choices, ", "))});
 }
 
 void ConfigKeys::AddSection(absl::string_view name, std::function<void(const YAML::Node&)> read) {

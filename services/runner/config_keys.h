@@ -37,8 +37,8 @@ class ConfigKeys {
   // A map of kToolKinds and `default` to kPermissionRules.
   void Add(absl::string_view name, PermissionPolicy* target, absl::string_view help);
 
-  void AddChoice(absl::string_view name, std::string* target, std::vector<std::string> choices,
-                 absl::string_view help);
+  void AddChoice(absl::string_view name, std::string* target,
+                 const std::vector<std::string>& choices, absl::string_view help);
   // A section that `read` parses; it has no row.
   void AddSection(absl::string_view name, std::function<void(const YAML::Node&)> read);
 
