@@ -1,6 +1,5 @@
 #include "gateway/web/provider_login.h"
 
-#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -8,16 +7,14 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "boost/asio/as_tuple.hpp"
 #include "boost/asio/post.hpp"
-#include "boost/asio/steady_timer.hpp"
 #include "boost/asio/this_coro.hpp"
-#include "boost/asio/use_awaitable.hpp"
 #include "common/log.h"
 #include "gateway/http/error_response.h"
 #include "gateway/http/unauthorized.h"
 #include "gateway/json/json_fields.h"
 #include "gateway/json/json_members.h"
+#include "rpc_client/promise.h"
 
 namespace callslip::gateway {
 
@@ -38,38 +35,6 @@ std::string ReturnUrl(const HttpRequest& request) {
   const std::string& origin = request.Header("origin");
   return origin.empty() ? "" : absl::StrCat(origin, kReturnPath);
 }
-
-// A value that another thread, or a callback, passes to a coroutine on the loop.
-template <typename T>
-class Brought {
- public:
-  explicit Brought(const asio::any_io_executor& loop)
-      : state_(std::make_shared<State>(
-            asio::steady_timer(loop, asio::steady_timer::time_point::max()))) {}
-
-  // Call on the loop.
-  void Set(T value) const {
-    state_->value.emplace(std::move(value));
-    state_->timer.cancel();
-  }
-  asio::awaitable<T> Get() const {
-    const std::shared_ptr<State> state = state_;
-    // Continues even if the client has left, to complete what it began.
-    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
-    while (!state->value.has_value()) {
-      co_await state->timer.async_wait(asio::as_tuple(asio::use_awaitable));
-    }
-    co_return *std::move(state->value);
-  }
-
- private:
-  struct State {
-    explicit State(asio::steady_timer until) : timer(std::move(until)) {}
-    asio::steady_timer timer;
-    std::optional<T> value;
-  };
-  const std::shared_ptr<State> state_;
-};
 
 std::string FormEncoded(absl::string_view text) {
   static constexpr char kHex[] = "0123456789ABCDEF";
@@ -197,6 +162,8 @@ asio::awaitable<HttpResponse> ProviderLogin::LogIn(std::shared_ptr<HttpRequest> 
   if (const absl::Status begun = states_.Take(state, verifier, redirect); !begun.ok()) {
     co_return ErrorResponse(401, "login_refused", begun.message(), "Log in again.");
   }
+  // Continues even if the client has left, to complete what it began.
+  co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
   auto exchange = Exchange(*endpoints.token, Form({{"grant_type", "authorization_code"},
                                                    {"code", code},
                                                    {"code_verifier", verifier},
@@ -246,7 +213,7 @@ asio::awaitable<HttpResponse> ProviderLogin::LetIn(std::shared_ptr<HttpRequest> 
 
 asio::awaitable<absl::StatusOr<FormAnswer>> ProviderLogin::Exchange(Url url, std::string form) {
   const auto loop = co_await asio::this_coro::executor;
-  const Brought<absl::StatusOr<FormAnswer>> brought(loop);
+  const Promise<absl::StatusOr<FormAnswer>> brought(loop);
   asio::post(thread_, [this, loop, brought, url = std::move(url), form = std::move(form)] {
     absl::StatusOr<FormAnswer> answer = source_->Post(url, form);
     asio::post(loop,
@@ -259,7 +226,7 @@ asio::awaitable<absl::StatusOr<FormAnswer>> ProviderLogin::Exchange(Url url, std
 
 asio::awaitable<absl::StatusOr<CredentialPtr>> ProviderLogin::Verify(std::string token) {
   const auto loop = co_await asio::this_coro::executor;
-  const Brought<absl::StatusOr<CredentialPtr>> brought(loop);
+  const Promise<absl::StatusOr<CredentialPtr>> brought(loop);
   grants_->Verify(token, "", [brought](absl::StatusOr<CredentialPtr> verified) {
     brought.Set(std::move(verified));
   });

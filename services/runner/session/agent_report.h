@@ -9,9 +9,9 @@
 #include "absl/time/time.h"
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
+#include "rpc_client/promise.h"
 #include "rpc_client/tracker_calls.h"
 #include "runner/acp/agent_update.h"
-#include "runner/promise.h"
 #include "runner/session/session_name.h"
 #include "runner/timers.h"
 

@@ -11,8 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/error_details.h"
+#include "rpc_client/promise.h"
 #include "rpc_client/tracker_calls.h"
-#include "runner/promise.h"
 #include "support/call_answers.h"
 #include "support/session_events.h"
 

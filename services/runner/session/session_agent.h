@@ -8,11 +8,11 @@
 
 #include "absl/time/time.h"
 #include "boost/asio/awaitable.hpp"
+#include "rpc_client/promise.h"
 #include "runner/agent/running_agent.h"
 #include "runner/client/disk_thread.h"
 #include "runner/client/file_access.h"
 #include "runner/client/terminals.h"
-#include "runner/promise.h"
 #include "runner/session/agent_details.h"
 #include "runner/session/recorder.h"
 #include "runner/session/session_host.h"

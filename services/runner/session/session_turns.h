@@ -7,7 +7,7 @@
 
 #include "boost/asio/awaitable.hpp"
 #include "boost/asio/cancellation_signal.hpp"
-#include "runner/promise.h"
+#include "rpc_client/promise.h"
 #include "runner/session/recorder.h"
 #include "runner/session/session_agent.h"
 #include "runner/session/session_host.h"

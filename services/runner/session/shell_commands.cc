@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "boost/asio/this_coro.hpp"
 #include "common/text_scan.h"
-#include "runner/promise.h"
+#include "rpc_client/promise.h"
 
 namespace callslip::runner {
 namespace {

@@ -7,9 +7,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "boost/asio/awaitable.hpp"
+#include "boost/asio/this_coro.hpp"
 #include "common/error_details.h"
+#include "rpc_client/promise.h"
 #include "rpc_client/tracker_calls.h"
-#include "runner/promise.h"
+#include "runner/timers.h"
 
 namespace callslip::runner {
 
@@ -46,6 +48,13 @@ class Backoff {
   absl::Duration wait_ = absl::Milliseconds(100);
   int internal_ = 0;
 };
+
+// Waits for `wait`, measured by `timers`.
+inline boost::asio::awaitable<void> Pause(Timers& timers, absl::Duration wait) {
+  const Promise<bool> over(co_await boost::asio::this_coro::executor);
+  const auto timer = timers.After(wait, [over] { over.Set(true); });
+  co_await over.Get();
+}
 
 // Repeats a call that is safe to repeat until the tracker has answered it, or `gives_up()`.
 template <typename Request, typename GivesUp>

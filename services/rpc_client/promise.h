@@ -4,18 +4,16 @@
 #include <optional>
 #include <utility>
 
-#include "absl/time/time.h"
+#include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/as_tuple.hpp"
 #include "boost/asio/awaitable.hpp"
 #include "boost/asio/steady_timer.hpp"
-#include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
-#include "runner/timers.h"
 
-// Connects coroutines and callbacks on the runner's single thread.
-namespace callslip::runner {
+namespace callslip {
 
-// A value that a callback sets and coroutines wait for. Copies share it.
+// A value that a callback sets and coroutines wait for, all of them on the thread of `executor`.
+// Copies share it.
 template <typename T>
 class Promise {
  public:
@@ -48,11 +46,4 @@ class Promise {
   std::shared_ptr<State> state_;
 };
 
-// Waits for `wait`, measured by `timers`.
-inline boost::asio::awaitable<void> Pause(Timers& timers, absl::Duration wait) {
-  const Promise<bool> over(co_await boost::asio::this_coro::executor);
-  const auto timer = timers.After(wait, [over] { over.Set(true); });
-  co_await over.Get();
-}
-
-}  // namespace callslip::runner
+}  // namespace callslip
