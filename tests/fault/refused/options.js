@@ -44,7 +44,7 @@ export const GATEWAY_OPTIONS = [
   one('a delay that no supervisor waits for', '--drain-delay 6m', /drain-delay.*5m/),
   one('tokens that sign no sessions', '--token-file FOLDER/tokens', /session-key - HEX/, { file: ['tokens', `client agent ${'a'.repeat(64)}\n`, 0o600] }),
   one('tokens that others may read', '--token-file FOLDER/tokens', /chmod|access to it|group/i, { file: ['tokens', `client agent ${'a'.repeat(64)}\nsession-key - ${'0'.repeat(64)}\n`, 0o644] }),
-  one('a role that there is not', '--token-file FOLDER/tokens', /line 1.*must begin with client, worker/, { file: ['tokens', `owner agent ${'a'.repeat(64)}\n`, 0o600] }),
+  one('a role that there is not', '--token-file FOLDER/tokens', /line 1.*must begin with session-key, client/, { file: ['tokens', `owner agent ${'a'.repeat(64)}\n`, 0o600] }),
   one('one token of two', '--token-file FOLDER/tokens', /line 2/, { file: ['tokens', `client a ${'a'.repeat(64)}\nviewer b ${'a'.repeat(64)}\nsession-key - ${'0'.repeat(64)}\n`, 0o600] }),
   one('other machines without tokens', '--listen 0.0.0.0:0', /refusing to listen on 0.0.0.0:0.*--token-file/),
 ];
