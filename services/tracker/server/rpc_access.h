@@ -12,8 +12,8 @@ namespace callslip::tracker {
 struct RpcAccess {
   enum class Kind {
     kOpen,   // All callers, without a token: health checks.
-    kReads,  // Changes nothing.
-    kActs,
+    kReads,  // At most marks a result as read, or moves a player.
+    kActs,   // Changes something.
   };
 
   absl::string_view method;  // The full name, as in `package.Service.Method`.
