@@ -172,6 +172,26 @@ describe('what an agent writes to its parent', { concurrency: true, timeout: str
     assert.equal((await sessions.turns(parent)).length, 1);
   });
 
+  test('waits for its own runner where that is away before it is read', async (context) => {
+    const family = await Family.open(context, { children: 1 });
+    const { sessions, parent, children: [child], runners: [first] } = family;
+    const tool = await sessions.toolOf(child);
+    for (const id of [parent, child]) {
+      await sessions.call('POST', `/sessions/${id}/queue-control`, { action: 'pause' });
+      assert.equal((await tool({ what: 'enqueue', session_id: id, message: 'hello' })).status, 'complete');
+    }
+    const before = (await sessions.turns(parent)).length;
+    await first.kill();
+    await until(async () => await family.runnerOf(parent) === '', stretched(20_000));
+    for (const id of [parent, child]) await sessions.call('POST', `/sessions/${id}/queue-control`, { action: 'resume' });
+    await isThere(family);
+    await family.areAt('', [parent, child]);
+    assert.equal((await sessions.turns(parent)).length, before);
+    await first.start();
+    await sessions.ended(parent, before + 1);
+    await family.areAt('runner-0', [parent]);
+  });
+
   test('gives it no runner that it is not for', async (context) => {
     const family = await Family.open(context);
     const { sessions, turns, children: [child], runners: [first], links: [, link] } = family;

@@ -41,6 +41,12 @@ class AgentRightsTest : public SessionServerTest {
                                 "options { option_id: 'yes' kind: 'allow_once' } ",
                                 "options { option_id: 'no' kind: 'reject_once' }")));
   }
+  // Gives the session to the runner.
+  void Begin(const std::string& id) {
+    ASSERT_OK(Call(&Q::AddMessage, "session_id: '" + id + "' message: 'm'"));
+    EXPECT_EQ(serving_->Next()->session().session_id(), id);
+    ASSERT_OK(Call(&Q::ClearMessages, "session_id: '" + id + "'"));
+  }
   // What each of them is told that the agent of `own` does, by what it does.
   std::map<std::string, absl::Status> Try(const std::string& id) {
     const std::string by = absl::StrCat("session_id: '", id, "' by_session_id: 'own' ");
@@ -58,6 +64,7 @@ class AgentRightsTest : public SessionServerTest {
 };
 
 TEST_F(AgentRightsTest, ItWritesToThoseThatItKnowsAndControlsItsChildren) {
+  Begin("own");
   for (const std::string id : {"stranger", "sibling", "nephew", "parent", "own", "child"}) {
     const bool may_write = id == "parent" || id == "own" || id == "child";
     const bool may_control = id == "child";
@@ -129,6 +136,8 @@ TEST_F(AgentRightsTest, ItMakesChildrenOfItsOwnSessionWhereARunnerAllows) {
 TEST_F(AgentRightsTest, ItGetsNothingDoneByAParentWhoseRulesAreLaxer) {
   Make("lax", "", "/lax");
   Make("strict", "lax");
+  Begin("lax");
+  Begin("strict");
   EXPECT_THAT(Call(&Q::AddMessage, "session_id: 'lax' by_session_id: 'strict' message: 'rm -rf /'"),
               FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
   EXPECT_OK(Call(&Q::AddMessage, "session_id: 'strict' by_session_id: 'lax' message: 'look'"));
@@ -156,8 +165,47 @@ TEST_F(AgentRightsTest, NobodyTakesTheIdOfAParent) {
 // What a person has made for it may be under other rules.
 TEST_F(AgentRightsTest, ItWritesToAChildOfAPersonWhereItMightHaveMadeIt) {
   Make("codex", "own", "/lax");
+  Begin("own");
   EXPECT_THAT(Call(&Q::AddMessage, "session_id: 'codex' by_session_id: 'own' message: 'm'"),
               FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
+}
+
+TEST_F(AgentRightsTest, ItWritesNothingWhileItsSessionIsNobodys) {
+  for (const std::string id : {"parent", "own", "child"}) {
+    EXPECT_THAT(Call(&Q::AddMessage, "session_id: '" + id + "' by_session_id: 'own' message: 'm'"),
+                FailsWith(StatusCode::kUnavailable, "runner_away"))
+        << id;
+  }
+}
+
+// Another one can be laxer.
+TEST_F(AgentRightsTest, WhatItWroteIsForItsRunnerAlone) {
+  Begin("own");
+  for (const std::string id : {"parent", "own"}) {
+    ASSERT_OK(Call(&Q::PauseQueue, "session_id: '" + id + "'"));
+    ASSERT_OK(Call(&Q::AddMessage, "session_id: '" + id + "' by_session_id: 'own' message: 'm'"));
+  }
+  serving_ = nullptr;
+  Stop(absl::ZeroDuration());
+  Start();
+  const auto other = Serve(
+      "runner_id: 'other' max_agents: 9 agents { name: 'claude' } "
+      "workspaces { name: 'web' dir: '/web' }");
+  EXPECT_TRUE(other->Next()->has_started());
+  for (const std::string id : {"parent", "own"}) {
+    ASSERT_OK(Call(&Q::ResumeQueue, "session_id: '" + id + "'"));
+    EXPECT_THAT(
+        Call(&R::ControlAgent, "session_id: '" + id + "' control { action: AGENT_ACTION_START }"),
+        FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
+  }
+  ASSERT_OK(Call(&Q::AddMessage, "session_id: 'parent' message: 'm'"));
+  ASSERT_OK(Call(&Q::AddMessage, "session_id: 'stranger' message: 'm'"));
+  EXPECT_EQ(other->Next()->session().session_id(), "stranger");
+  // A person who deletes it lets the others have the session.
+  const auto written = Call(&Q::ListMessages, "session_id: 'parent'");
+  ASSERT_OK(Call(&Q::DeleteMessage, absl::StrCat("session_id: 'parent' message_id: '",
+                                                 written->messages(0).id(), "'")));
+  EXPECT_EQ(other->Next()->session().session_id(), "parent");
 }
 
 TEST_F(AgentRightsTest, TheRulesOfItsMakerHoldForAChildOverARestart) {

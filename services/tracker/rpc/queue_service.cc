@@ -73,25 +73,20 @@ void QueueService::Add(const CallContext& caller, const v1::AddMessageRequest& r
   if (!by.ok()) return reply->Fail(by.status());
   AnswerFrom(*sessions_, caller, request, reply,
              [this, message = RequestFrom(caller, request), at_once = request.now(), by = *by](
-                 Session& session, absl::Time now) -> absl::StatusOr<QueuedMessage> {
-               if (by.has_value()) RETURN_IF_ERROR(CheckWrites(*by, session.metadata()));
+                 Session& session, absl::Time now) mutable -> absl::StatusOr<QueuedMessage> {
+               if (by.has_value()) {
+                 ASSIGN_OR_RETURN(message.by, WriterOf(*by, session.Snapshot().metadata));
+               }
                return at_once ? session.SendNow(message, now) : session.AddMessage(message, now);
              });
 }
 
 // The session that gets a message acts on it by its own rules.
-absl::Status QueueService::CheckWrites(const SessionMetadata& by, const SessionMetadata& to) {
-  switch (RelationTo(by, to)) {
-    case Relation::kOwn: return absl::OkStatus();
-    case Relation::kChild:
-      // A child made by an agent is where that agent's rules hold.
-      if (to.maker.has_value()) return absl::OkStatus();
-      break;
-    case Relation::kParent: break;
-    case Relation::kNone: return NotRelated(to.session_id);
-  }
-  return runners_->CheckWrites(
-      {to.session_id, to.owner, PlaceOf(to), runners_->MakerOf(by), by.session_id}, NeedOf(to));
+absl::StatusOr<Maker> QueueService::WriterOf(const SessionMetadata& by, const SessionMetadata& to) {
+  if (RelationTo(by, to) == Relation::kNone) return NotRelated(to.session_id);
+  Maker writer = runners_->MakerOf(by);
+  RETURN_IF_ERROR(runners_->CheckWrites(writer, NeedOf(to)));
+  return writer;
 }
 
 void QueueService::Get(const CallContext& caller, const v1::GetMessageRequest& request,

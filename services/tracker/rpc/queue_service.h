@@ -48,7 +48,8 @@ class QueueService {
   HeldMethod<v1::StopTurnRequest, v1::QueueStatus> Stop;
 
   absl::Status CheckLease(Session& session, int64_t lease);
-  absl::Status CheckWrites(const SessionMetadata& by, const SessionMetadata& to);
+  // The agent of `by`, if it may write to `to`. NotRelated, and see SessionRunners::CheckWrites().
+  absl::StatusOr<Maker> WriterOf(const SessionMetadata& by, const SessionMetadata& to);
   StreamMethod<v1::ReceiveMessagesRequest, v1::ReceivedMessage> Receive;
   HeldMethod<v1::StartTurnRequest, v1::StartTurnResponse> Start;
   HeldMethod<v1::FinishTurnRequest, v1::QueueStatus> Finish;

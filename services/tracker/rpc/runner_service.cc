@@ -1,5 +1,6 @@
 #include "tracker/rpc/runner_service.h"
 
+#include "absl/algorithm/container.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
 #include "tracker/domain/runner/runner_errors.h"
@@ -69,7 +70,7 @@ RunnerCounts RunnerService::Count() {
 
 Maker RunnerService::MakerOf(const SessionMetadata& session) {
   MutexLock lock(&mutex_);
-  return {PlaceOf(session), table_.RunnerOf(session.session_id)};
+  return {PlaceOf(session), table_.RunnerOf(session.session_id), session.session_id};
 }
 
 std::string RunnerService::OnlyRunnerOf(const std::string& session_id, const std::string& owner) {
@@ -83,28 +84,19 @@ void RunnerService::Reserve(const SessionMetadata& session) {
   SetTimerLocked();
 }
 
-absl::Status RunnerService::CheckChild(const SessionNeed& session) {
+absl::Status RunnerService::CheckChild(const Maker& maker, const SessionNeed& session) {
   MutexLock lock(&mutex_);
-  return table_.CheckChild(session);
+  return table_.CheckChild(maker, session);
 }
 
-absl::Status RunnerService::CheckWrites(const SessionNeed& written, const SessionNeed& session) {
-  ToTell children;
-  {
-    MutexLock lock(&mutex_);
-    RETURN_IF_ERROR(table_.CheckChild(written));
-    const std::string& id = written.session_id;
-    const std::string& runner_id = written.maker->runner_id;
-    if (runner_id.empty() || !table_.RunnerOf(id).empty()) return absl::OkStatus();
-    if (!table_.IsForMaker(session, runner_id)) return OtherRunner(id);
-    SessionNeed its = written;
-    its.only_runner = runner_id;
-    table_.Reserve(its, clock_->Now());
-    AssignChildrenLocked(id, children);
-    SetTimerLocked();
-  }
-  TellNeeded(children);
-  return absl::OkStatus();
+absl::Status RunnerService::CheckWrites(const Maker& maker, const SessionNeed& session) {
+  MutexLock lock(&mutex_);
+  if (maker.runner_id.empty()) return RunnerAway();
+  RETURN_IF_ERROR(table_.CheckChild(maker, session));
+  const bool is_nobodys = table_.RunnerOf(session.session_id).empty();
+  return is_nobodys && !table_.IsFor(session.makers, maker.runner_id)
+             ? OtherRunner(session.session_id)
+             : absl::OkStatus();
 }
 
 absl::Status RunnerService::CheckLease(const std::string& session_id, int64_t lease) {
@@ -153,12 +145,16 @@ void RunnerService::AssignLocked(const SessionMetadata& session, ToTell& to_tell
   const bool was_nobodys = table_.RunnerOf(id).empty();
   const std::string runner_id = table_.Assign(NeedOf(session));
   to_tell.emplace_back(StreamLocked(runner_id), id);
-  if (was_nobodys && !runner_id.empty()) AssignChildrenLocked(id, to_tell);
+  if (was_nobodys && !runner_id.empty()) AssignRelativesLocked(session, to_tell);
 }
 
-void RunnerService::AssignChildrenLocked(const std::string& parent_id, ToTell& to_tell) {
-  for (const SessionMetadata& child : sessions_->table().ChildrenThatNeedAgent(parent_id)) {
-    if (table_.RunnerOf(child.session_id).empty()) AssignLocked(child, to_tell);
+void RunnerService::AssignRelativesLocked(const SessionMetadata& session, ToTell& to_tell) {
+  SessionTable& table = sessions_->table();
+  std::vector<SessionMetadata> relatives = table.ChildrenThatNeedAgent(session.session_id);
+  const auto parent = table.Get(session.parent_session_id);
+  if (parent.ok() && parent->needs_agent) relatives.push_back(*parent);
+  for (const SessionMetadata& each : relatives) {
+    if (table_.RunnerOf(each.session_id).empty()) AssignLocked(each, to_tell);
   }
 }
 
@@ -453,6 +449,16 @@ void RunnerService::ControlAgent(const CallContext& caller, const v1::ControlAge
       });
 }
 
+std::string RunnerService::RunnerAwayFor(const SessionNeed& session) {
+  MutexLock lock(&mutex_);
+  std::vector<std::string> needed = {session.only_runner};
+  for (const Maker& maker : session.makers) needed.push_back(maker.runner_id);
+  const auto away = absl::c_find_if(needed, [this](const std::string& runner_id) {
+    return !runner_id.empty() && !table_.IsConnected(runner_id);
+  });
+  return away == needed.end() ? "" : *away;
+}
+
 void RunnerService::BeginControl(const SessionMetadata& session, const v1::AgentControl& asked,
                                  const Reply<v1::AgentState>& reply) {
   if (const absl::Status fits = CheckControl(asked); !fits.ok()) return reply->Fail(fits);
@@ -460,7 +466,7 @@ void RunnerService::BeginControl(const SessionMetadata& session, const v1::Agent
   if (session.state != SessionState::kActive) return reply->Fail(SessionEnded(id));
   std::string runner_id;
   RunnerStreamPtr stream;
-  ToTell children;
+  ToTell relatives;
   const bool is_stop = asked.action() == v1::AGENT_ACTION_STOP;
   {
     MutexLock lock(&mutex_);
@@ -468,11 +474,11 @@ void RunnerService::BeginControl(const SessionMetadata& session, const v1::Agent
     // A mode or a setting does not start an agent.
     if (runner_id.empty() && asked.has_action() && !is_stop) {
       runner_id = table_.Assign(NeedOf(session), /*anyway=*/true);
-      if (!runner_id.empty()) AssignChildrenLocked(id, children);
+      if (!runner_id.empty()) AssignRelativesLocked(session, relatives);
     }
     stream = StreamLocked(runner_id);
   }
-  TellNeeded(children);
+  TellNeeded(relatives);
   if (runner_id.empty() && is_stop) {
     v1::AgentState state;
     Fill(session.agent, state);
@@ -483,15 +489,9 @@ void RunnerService::BeginControl(const SessionMetadata& session, const v1::Agent
         ControlFailed("agent_not_running", "the agent does not run: start it first"));
   }
   if (runner_id.empty()) {
-    const std::string only =
-        session.maker.has_value() ? session.maker->runner_id : session.only_runner;
-    bool is_away = false;
-    {
-      MutexLock lock(&mutex_);
-      is_away = !only.empty() && !table_.IsConnected(only);
-    }
-    return reply->Fail(is_away ? ItsRunnerAway(only)
-                               : NoRunnerFor(session.acp_server, session.working_dir));
+    const std::string away = RunnerAwayFor(NeedOf(session));
+    return reply->Fail(away.empty() ? NoRunnerFor(session.acp_server, session.working_dir)
+                                    : ItsRunnerAway(away));
   }
   v1::AgentControl control = asked;
   if (const absl::Status held = controls_.Add(id, control, reply); !held.ok()) {

@@ -56,8 +56,8 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
   Maker MakerOf(const SessionMetadata& session) override;
   std::string OnlyRunnerOf(const std::string& session_id, const std::string& owner) override;
   void Reserve(const SessionMetadata& session) override;
-  absl::Status CheckChild(const SessionNeed& session) override;
-  absl::Status CheckWrites(const SessionNeed& written, const SessionNeed& session) override;
+  absl::Status CheckChild(const Maker& maker, const SessionNeed& session) override;
+  absl::Status CheckWrites(const Maker& maker, const SessionNeed& session) override;
   absl::Status CheckLease(const std::string& session_id, int64_t lease) override;
 
   void OnNeeded(const SessionMetadata& session) override;
@@ -85,16 +85,18 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
   HeldMethod<v1::ControlAgentRequest, v1::AgentState> ControlAgent;
   void BeginControl(const SessionMetadata& session, const v1::AgentControl& control,
                     const Reply<v1::AgentState>& reply);
+  // The runner that the session is for and that is not connected; empty: none.
+  std::string RunnerAwayFor(const SessionNeed& session);
   HeldMethod<v1::AnswerControlRequest, v1::AnswerControlResponse> AnswerControl;
 
   // The runner that has the session with that lease. NotAssigned, RunnerAway.
   absl::StatusOr<std::string> RunnerWith(const std::string& session_id, int64_t lease);
   // Assigns a session to a runner if it has none, and adds the announcement to `to_tell`: its
-  // stream is null if there is no runner or it is not connected. The session's children can then go
-  // to the same runner.
+  // stream is null if there is no runner or it is not connected. Sessions that wait for it, since
+  // the session's agent created them or wrote to them, can then go to the same runner.
   void AssignLocked(const SessionMetadata& session, ToTell& to_tell)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void AssignChildrenLocked(const std::string& parent_id, ToTell& to_tell)
+  void AssignRelativesLocked(const SessionMetadata& session, ToTell& to_tell)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   RunnerStreamPtr StreamLocked(const std::string& runner_id) ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   static void TellNeeded(const ToTell& to_tell);

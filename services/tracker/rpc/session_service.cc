@@ -157,11 +157,8 @@ void SessionService::Create(const CallContext& caller, const v1::CreateSessionRe
   std::optional<Maker> maker;
   if (parent.has_value()) {
     maker = runners_->MakerOf(*parent);
-    const absl::Status may = runners_->CheckChild({"",
-                                                   parent->owner,
-                                                   {request.acp_server(), request.working_dir()},
-                                                   maker,
-                                                   parent->session_id});
+    const absl::Status may = runners_->CheckChild(
+        *maker, {"", parent->owner, {request.acp_server(), request.working_dir()}});
     if (!may.ok()) return reply->Fail(may);
   } else if (!request.parent_session_id().empty()) {
     // Sessions of other clients are unknown.

@@ -10,6 +10,19 @@ namespace {
 // The largest integer that every JSON reader represents exactly; a larger one is damage.
 constexpr int64_t kMaxSeq = int64_t{1} << 53;
 
+FileJson MakerJson(const Maker& maker) {
+  FileJson json = {{"acp_server", maker.place.acp_server},
+                   {"working_dir", maker.place.working_dir}};
+  if (!maker.runner_id.empty()) json["runner_id"] = maker.runner_id;
+  return json;
+}
+
+Maker MakerFrom(const Json& json, std::string session_id) {
+  return {{StringAt(json, "acp_server"), StringAt(json, "working_dir")},
+          StringAt(json, "runner_id"),
+          std::move(session_id)};
+}
+
 FileJson MessageJson(const QueuedMessage& message) {
   FileJson json = FileJson::object();
   json["id"] = message.id;
@@ -22,6 +35,10 @@ FileJson MessageJson(const QueuedMessage& message) {
     json["state"] = "sending";
     json["turn_id"] = message.turn_id;
   }
+  if (message.by.has_value()) {
+    json["by"] = MakerJson(*message.by);
+    json["by"]["session_id"] = message.by->session_id;
+  }
   return json;
 }
 
@@ -33,6 +50,9 @@ std::optional<QueuedMessage> MessageOf(const Json& json) {
                         .prompt_id = StringAt(json, "prompt_id")};
   if (message.id.empty()) return std::nullopt;
   if (StringAt(json, "state") == "sending") message.turn_id = StringAt(json, "turn_id");
+  if (const Json* by = Find(json, "by"); by != nullptr) {
+    message.by = MakerFrom(*by, StringAt(*by, "session_id"));
+  }
   const Json* images = Find(json, "image_ids");
   if (images == nullptr || !images->is_array()) return message;
   for (const Json& image : *images) {
@@ -113,11 +133,7 @@ std::string EncodeMetadata(const SessionMetadata& metadata) {
     json["depth"] = metadata.depth;
     json["detached"] = metadata.detached;
   }
-  if (metadata.maker.has_value()) {
-    const auto& [place, runner_id] = *metadata.maker;
-    json["maker"] = {{"acp_server", place.acp_server}, {"working_dir", place.working_dir}};
-    if (!runner_id.empty()) json["maker"]["runner_id"] = runner_id;
-  }
+  if (metadata.maker.has_value()) json["maker"] = MakerJson(*metadata.maker);
   if (!metadata.only_runner.empty()) json["only_runner"] = metadata.only_runner;
   const FileJson agent = AgentJson(metadata.agent);
   if (!agent.empty()) json["agent"] = agent;
@@ -152,8 +168,7 @@ std::optional<SessionMetadata> DecodeMetadata(absl::string_view text) {
   metadata.depth = static_cast<int>(IntAt(*json, "depth"));
   metadata.detached = BoolAt(*json, "detached");
   if (const Json* maker = Find(*json, "maker"); maker != nullptr) {
-    metadata.maker = {{StringAt(*maker, "acp_server"), StringAt(*maker, "working_dir")},
-                      StringAt(*maker, "runner_id")};
+    metadata.maker = MakerFrom(*maker, metadata.parent_session_id);
   }
   metadata.only_runner = StringAt(*json, "only_runner");
   if (const Json* agent = Find(*json, "agent"); agent != nullptr) {
@@ -214,7 +229,8 @@ QueueSummary SummaryOf(const QueueFile& file) {
           .turn_id = file.delivery.turn.has_value() ? file.delivery.turn->id : "",
           .paused = file.delivery.pause.has_value(),
           .pause_reason = file.delivery.pause.has_value() ? file.delivery.pause->reason : "",
-          .enabled = file.delivery.settings.enabled};
+          .enabled = file.delivery.settings.enabled,
+          .writers = WritersOf(file.messages)};
 }
 
 }  // namespace callslip::tracker

@@ -19,7 +19,7 @@ inline constexpr char kMetadataFile[] = "metadata.json";
 // With all escapes of what an agent reports about itself.
 inline constexpr size_t kMaxMetadataBytes = (size_t{64} << 10) + 8 * kMaxAgentDetailsBytes;
 inline constexpr char kQueueFile[] = "queue.json";
-// With all escapes, including the failed message and the message of the current turn.
+// With all escapes, including the failed message, the message of the current turn and all writers.
 inline constexpr size_t kMaxQueueFileBytes = 8 * kMaxQueueBytes;
 
 // Stored of the agent: "agent"?: {"runner_id"?, "session_id"?, "details"?: {…}}, and
@@ -34,7 +34,8 @@ std::optional<SessionMetadata> DecodeMetadata(absl::string_view text);
 // restart:
 //
 //   {"messages": [{"id", "message", "image_ids", "queued_at", "client_id", "prompt_id"?,
-//                  "state"?: "sending", "turn_id"?}],
+//                  "state"?: "sending", "turn_id"?,
+//                  "by"?: {"session_id", "acp_server", "working_dir", "runner_id"?}}],
 //    "updated_at",
 //    "enabled"?, "delay_seconds"?,
 //    "send_at"?,

@@ -78,18 +78,20 @@ const Workspace* WorkspaceOf(const RunnerOffer& offer, const AgentPlace& place) 
 }
 
 SessionNeed NeedOf(const SessionMetadata& session) {
-  return {.session_id = session.session_id,
-          .owner = session.owner,
-          .place = PlaceOf(session),
-          .maker = session.maker,
-          .parent = session.parent_session_id,
-          .only_runner = session.only_runner};
+  SessionNeed need{.session_id = session.session_id,
+                   .owner = session.owner,
+                   .place = PlaceOf(session),
+                   .makers = session.queue.writers,
+                   .only_runner = session.only_runner};
+  if (session.maker.has_value()) need.makers.push_back(*session.maker);
+  return need;
 }
 
-Fit FitOf(const RunnerOffer& offer, const AgentPlace& place,
-          const std::optional<AgentPlace>& maker) {
+Fit FitOf(const RunnerOffer& offer, const AgentPlace& place, absl::Span<const Maker> makers) {
   if (WorkspaceOf(offer, place) == nullptr) return Fit::kNone;
-  if (maker.has_value() && !CheckChild(offer, *maker, place).ok()) return Fit::kNone;
+  for (const Maker& maker : makers) {
+    if (!CheckChild(offer, maker.place, place).ok()) return Fit::kNone;
+  }
   return AgentOf(offer, place.acp_server)->problem.empty() ? Fit::kGood : Fit::kProblem;
 }
 

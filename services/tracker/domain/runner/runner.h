@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "tracker/domain/client_scope.h"
 #include "tracker/domain/session/session_metadata.h"
 
@@ -58,9 +59,8 @@ struct SessionNeed {
   std::string session_id;
   std::string owner;
   AgentPlace place;
-  std::optional<Maker> maker = {};  // The agent that created it or writes to it, if any.
-  std::string parent = {};          // The session of that agent.
-  std::string only_runner = {};     // As in SessionMetadata.
+  std::vector<Maker> makers = {};  // The agents that created it and wrote its waiting messages.
+  std::string only_runner = {};    // As in SessionMetadata.
 };
 SessionNeed NeedOf(const SessionMetadata& session);
 
@@ -94,9 +94,8 @@ enum class Fit {
   kProblem,  // It has both, but the agent can't be started.
   kGood,
 };
-// `maker`: place of the agent that created the session, if any.
-Fit FitOf(const RunnerOffer& offer, const AgentPlace& place,
-          const std::optional<AgentPlace>& maker = std::nullopt);
+// `makers`: see SessionNeed; the runner's rules must allow them the session.
+Fit FitOf(const RunnerOffer& offer, const AgentPlace& place, absl::Span<const Maker> makers = {});
 
 // Whether an agent at `maker` may have a session at `child` by this runner's rules: where the
 // agent's own rules apply, or where they allow it. NoRunnerFor if the runner does not serve both

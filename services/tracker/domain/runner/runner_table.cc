@@ -173,10 +173,8 @@ std::string RunnerTable::Assign(const SessionNeed& session, bool anyway) {
     // Its only session was reserved for it.
     if (!runner.offer->only_session.empty()) continue;
     if (!anyway && unwilling != given_up_.end() && unwilling->second == id) continue;
-    if (!IsForMaker(session, id)) continue;
-    const Fit fit =
-        FitOf(*runner.offer, session.place,
-              session.maker.has_value() ? std::optional(session.maker->place) : std::nullopt);
+    if (!IsFor(session.makers, id)) continue;
+    const Fit fit = FitOf(*runner.offer, session.place, session.makers);
     if (fit == Fit::kNone || fit < best_fit) continue;
     const int64_t load = runner.running + runner.waiting;
     const int64_t room = runner.offer->max_agents;
@@ -197,27 +195,27 @@ std::string RunnerTable::Assign(const SessionNeed& session, bool anyway) {
   return given ? runner_id : "";
 }
 
-bool RunnerTable::IsForMaker(const SessionNeed& session, const std::string& runner_id) const {
-  if (!session.maker.has_value()) return true;
-  return runner_id == session.maker->runner_id || runner_id == RunnerOf(session.parent);
+bool RunnerTable::IsFor(absl::Span<const Maker> makers, const std::string& runner_id) const {
+  return absl::c_all_of(makers, [&](const Maker& maker) {
+    return runner_id == maker.runner_id || runner_id == RunnerOf(maker.session_id);
+  });
 }
 
-absl::Status RunnerTable::CheckChild(const SessionNeed& session) const {
-  const AgentPlace& maker = session.maker->place;
+absl::Status RunnerTable::CheckChild(const Maker& maker, const SessionNeed& session) const {
   const AgentPlace& child = session.place;
   // The agent's session is unassigned now. What the agent creates waits until it is assigned.
-  const bool of_nobodys = session.maker->runner_id.empty() && RunnerOf(session.parent).empty();
+  const bool of_nobodys = maker.runner_id.empty() && RunnerOf(maker.session_id).empty();
   if (const auto its = runners_.find(RunnerOf(session.session_id)); its != runners_.end()) {
-    if (!of_nobodys && !IsForMaker(session, its->first)) return OtherRunner(session.session_id);
+    if (!of_nobodys && !IsFor({&maker, 1}, its->first)) return OtherRunner(session.session_id);
     if (!its->second.offer.has_value()) return RunnerAway();
-    return tracker::CheckChild(*its->second.offer, maker, child);
+    return tracker::CheckChild(*its->second.offer, maker.place, child);
   }
   absl::Status checked = RunnerAway();
   for (const auto& [id, runner] : runners_) {
     if (!runner.connected || !runner.offer->clients.Covers(session.owner)) continue;
-    if (!of_nobodys && !IsForMaker(session, id)) continue;
+    if (!of_nobodys && !IsFor({&maker, 1}, id)) continue;
     absl::Status by_this = runner.offer->only_session.empty()
-                               ? tracker::CheckChild(*runner.offer, maker, child)
+                               ? tracker::CheckChild(*runner.offer, maker.place, child)
                                : RunnerServesOne(id);
     if (by_this.ok()) return by_this;
     // The answer of a runner that knows the place is more helpful than that of one that does not.

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "tracker/domain/runner/runner.h"
 #include "tracker/domain/session/agent_state.h"
 
@@ -71,14 +72,14 @@ class RunnerTable {
   // When to call Expire() next; InfiniteFuture if it has nothing to do.
   absl::Time NextTime() const;
 
-  // Whether the session's maker may have it in its place, by the rules of the maker's runner
-  // (IsForMaker()). Errors as in CheckChild() in runner.h; RunnerAway if that runner is not
-  // connected, OtherRunner if another runner has the session.
-  absl::Status CheckChild(const SessionNeed& session) const;
+  // Whether this agent may have the session in its place, by the rules of the agent's runner
+  // (IsFor()). Errors as in CheckChild() in runner.h; RunnerAway if that runner is not connected,
+  // OtherRunner if another runner has the session.
+  absl::Status CheckChild(const Maker& maker, const SessionNeed& session) const;
 
-  // Whether this runner's rules apply to the agent that created the session, if any: the runner has
-  // that agent's session, or had it then. Another runner may be laxer.
-  bool IsForMaker(const SessionNeed& session, const std::string& runner_id) const;
+  // Whether this runner's rules apply to these agents: it has the session of each, or had it when
+  // the agent created or wrote what it did. Another runner may be laxer.
+  bool IsFor(absl::Span<const Maker> makers, const std::string& runner_id) const;
 
   bool IsConnected(const std::string& runner_id) const;
   std::set<std::string> SessionsOf(const std::string& runner_id) const;

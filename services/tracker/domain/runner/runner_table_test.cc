@@ -44,9 +44,8 @@ class RunnerTableTest : public testing::Test {
   }
   static SessionNeed Need(const std::string& session,
                           const AgentPlace& place = {"claude", "/web/app"},
-                          const std::optional<Maker>& maker = std::nullopt,
-                          const std::string& parent = "") {
-    return {session, "alice", place, maker, parent};
+                          std::vector<Maker> makers = {}) {
+    return {session, "alice", place, std::move(makers)};
   }
 
   std::string Assign(const std::string& session) { return table_.Assign(Need(session)); }
@@ -283,7 +282,7 @@ TEST_F(RunnerTableTest, OneThatServesOneSessionHasThatAndNoOther) {
   EXPECT_EQ(Assign("other"), "service");
   // Nor are the children of that session for it, and its agent is told why.
   const AgentPlace place{"claude", "/web/app"};
-  const absl::Status child = table_.CheckChild(Need("", place, Maker{place, "z"}, "mine"));
+  const absl::Status child = table_.CheckChild({place, "z", "mine"}, Need("", place));
   EXPECT_THAT(child, FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
   EXPECT_THAT(std::string(child.message()), HasSubstr("callslip-runner prompt"));
   // Once it is gone, nobody has it.
@@ -462,7 +461,7 @@ TEST_F(RunnerTableTest, ARunnerOfOneClientIsGivenItsSessionsAlone) {
   SessionNeed local = Need("l");
   local.owner = "";
   EXPECT_EQ(table_.Assign(local), "open");
-  EXPECT_THAT(table_.CheckChild(Need("", {"claude", "/web"}, Maker{{"claude", "/web"}, ""})),
+  EXPECT_THAT(table_.CheckChild({{"claude", "/web"}, "", ""}, Need("", {"claude", "/web"})),
               FailsWith(StatusCode::kUnavailable, "runner_away"));
 }
 
@@ -490,19 +489,19 @@ TEST_F(RunnerTableTest, ARunnerOfOneClientTakesNoName) {
 
 TEST_F(RunnerTableTest, AChildIsForTheRunnerOfItsMaker) {
   const AgentPlace place{"claude", "/web/app"};
-  const Maker maker{place, "strict"};
-  EXPECT_THAT(table_.CheckChild(Need("", place, maker, "m")),
+  const Maker maker{place, "strict", "m"};
+  EXPECT_THAT(table_.CheckChild(maker, Need("", place)),
               FailsWith(StatusCode::kUnavailable, "runner_away"));
   RunnerOffer strict = Offer("strict");
   strict.workspaces.push_back({"lib", "/lib", {}});
   Connect(strict);
   EXPECT_EQ(table_.Assign(Need("m", place)), "strict");
-  EXPECT_OK(table_.CheckChild(Need("", place, maker, "m")));
+  EXPECT_OK(table_.CheckChild(maker, Need("", place)));
   const AgentPlace child{"claude", "/lib"};
-  EXPECT_THAT(table_.CheckChild(Need("", child, maker, "m")),
+  EXPECT_THAT(table_.CheckChild(maker, Need("", child)),
               FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
-  EXPECT_EQ(table_.Assign(Need("s", child, maker, "m")), "");
-  EXPECT_THAT(table_.CheckChild(Need("", {"claude", "/nowhere"}, maker, "m")),
+  EXPECT_EQ(table_.Assign(Need("s", child, {maker})), "");
+  EXPECT_THAT(table_.CheckChild(maker, Need("", {"claude", "/nowhere"})),
               FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
   // What another one allows says nothing, however much room it has.
   RunnerOffer lax = strict;
@@ -510,34 +509,58 @@ TEST_F(RunnerTableTest, AChildIsForTheRunnerOfItsMaker) {
   lax.max_agents = 100;
   lax.workspaces[0].children_in = {"lib"};
   Connect(lax);
-  EXPECT_THAT(table_.CheckChild(Need("", child, maker, "m")),
+  EXPECT_THAT(table_.CheckChild(maker, Need("", child)),
               FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
-  EXPECT_EQ(table_.Assign(Need("s", child, maker, "m")), "");
-  EXPECT_EQ(table_.Assign(Need("s", place, maker, "m")), "strict");
+  EXPECT_EQ(table_.Assign(Need("s", child, {maker})), "");
+  EXPECT_EQ(table_.Assign(Need("s", place, {maker})), "strict");
   table_.Unassign("s");
   // Nor does an agent have one that is another's do anything.
   EXPECT_EQ(table_.Assign(Need("theirs", place)), "lax");
-  EXPECT_THAT(table_.CheckChild(Need("theirs", place, maker, "m")),
+  EXPECT_THAT(table_.CheckChild(maker, Need("theirs", place)),
               FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
   // While it is away, so are they.
   table_.Disconnect("strict", now_);
-  EXPECT_THAT(table_.CheckChild(Need("", place, maker, "m")),
+  EXPECT_THAT(table_.CheckChild(maker, Need("", place)),
               FailsWith(StatusCode::kUnavailable, "runner_away"));
-  EXPECT_EQ(table_.Assign(Need("s", place, maker, "m")), "");
+  EXPECT_EQ(table_.Assign(Need("s", place, {maker})), "");
   // Where the maker's session goes, they follow: it has no other rules there than they.
   EXPECT_THAT(After(kRunnerLease), ElementsAre("m"));
-  EXPECT_EQ(table_.Assign(Need("s", place, maker, "m")), "");
+  EXPECT_EQ(table_.Assign(Need("s", place, {maker})), "");
   EXPECT_EQ(table_.Assign(Need("m", place)), "lax");
-  EXPECT_EQ(table_.Assign(Need("s", place, maker, "m")), "lax");
-  EXPECT_OK(table_.CheckChild(Need("", child, {{place, "lax"}}, "m")));
+  EXPECT_EQ(table_.Assign(Need("s", place, {maker})), "lax");
+  EXPECT_OK(table_.CheckChild({place, "lax", "m"}, Need("", child)));
   // What one makes whose session is nobody's just now waits until that is somebody's.
-  const Maker nobodys{place, ""};
-  EXPECT_OK(table_.CheckChild(Need("", place, nobodys, "elsewhere")));
-  EXPECT_EQ(table_.Assign(Need("u", place, nobodys, "elsewhere")), "");
+  const Maker nobodys{place, "", "elsewhere"};
+  EXPECT_OK(table_.CheckChild(nobodys, Need("", place)));
+  EXPECT_EQ(table_.Assign(Need("u", place, {nobodys})), "");
   EXPECT_EQ(table_.Assign(Need("elsewhere", place)), "lax");
-  EXPECT_EQ(table_.Assign(Need("u", place, nobodys, "elsewhere")), "lax");
+  EXPECT_EQ(table_.Assign(Need("u", place, {nobodys})), "lax");
   // A person's may be anybody's.
   EXPECT_EQ(table_.Assign(Need("t", child)), "lax");
+}
+
+TEST_F(RunnerTableTest, WhatAgentsWroteIsForTheirRunners) {
+  const AgentPlace place{"claude", "/web/app"};
+  const Maker own{place, "a", "s"};
+  const Maker child{place, "a", "child"};
+  const Maker others{place, "b", "other"};
+  const Maker above{{"claude", "/web/app/deeper"}, "a", "deeper"};
+  Connect(Offer("a"));
+  Connect(Offer("b", 100));
+  ASSERT_EQ(Assign("more"), "a");
+  ASSERT_EQ(Assign("s"), "b");
+  table_.Unassign("s");
+  for (const std::vector<Maker>& writers :
+       {std::vector{own}, std::vector{child}, std::vector{own, child}}) {
+    EXPECT_EQ(table_.Assign(Need("s", place, writers)), "a");
+    table_.Unassign("s");
+  }
+  // By the rules of both there is none, nor by one that does not allow it.
+  EXPECT_EQ(table_.Assign(Need("s", place, {own, others})), "");
+  EXPECT_EQ(table_.Assign(Need("s", place, {above})), "");
+  // Where the writer's session has gone, its rules hold.
+  ASSERT_EQ(table_.Assign(Need("child", place, {others})), "b");
+  EXPECT_EQ(table_.Assign(Need("s", place, {child, others})), "b");
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ class SessionRunners {
  public:
   virtual ~SessionRunners() = default;
 
-  // The session's agent, as maker of other sessions.
+  // The session's agent, as maker of other sessions and of messages.
   virtual Maker MakerOf(const SessionMetadata& session) = 0;
 
   // The runner that serves this session, which is about to be created, and no other; empty: none.
@@ -22,13 +22,12 @@ class SessionRunners {
   virtual std::string OnlyRunnerOf(const std::string& session_id, const std::string& owner) = 0;
   virtual void Reserve(const SessionMetadata& session) = 0;
 
-  // Whether the session's maker may have it; a session without an id is new. See
+  // Whether this agent may have the session; a session without an id is new. See
   // RunnerTable::CheckChild().
-  virtual absl::Status CheckChild(const SessionNeed& session) = 0;
-  // The same for a session to which the maker writes. If it is unassigned, it is assigned to the
-  // maker's runner, so that no other runner acts on what was written. OtherRunner if an agent
-  // created it, as `session` describes, and the maker's runner is not that agent's.
-  virtual absl::Status CheckWrites(const SessionNeed& written, const SessionNeed& session) = 0;
+  virtual absl::Status CheckChild(const Maker& maker, const SessionNeed& session) = 0;
+  // The same for a session to which it writes. RunnerAway if no runner has the agent's own session.
+  // OtherRunner if the session waits for other runners than the agent's.
+  virtual absl::Status CheckWrites(const Maker& maker, const SessionNeed& session) = 0;
 
   // Whether a call with this lease may act for the session's runner: see RunnerTable::CheckLease().
   // Call it on the session's thread, so that actions of a new runner come after it.

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -42,6 +43,15 @@ absl::Status Check(const MessageRequest& request) {
 }
 
 }  // namespace
+
+std::vector<Maker> WritersOf(const std::deque<QueuedMessage>& messages) {
+  std::vector<Maker> writers;
+  for (const QueuedMessage& message : messages) {
+    if (!message.by.has_value() || absl::c_linear_search(writers, *message.by)) continue;
+    writers.push_back(*message.by);
+  }
+  return writers;
+}
 
 MessageQueue::MessageQueue(size_t capacity, std::deque<QueuedMessage> messages)
     : capacity_(capacity), messages_(std::move(messages)) {}
@@ -84,7 +94,8 @@ QueuedMessage MessageQueue::Make(MessageRequest request, absl::Time now) const {
           .image_ids = std::move(request.image_ids),
           .queued_at = now,
           .client_id = std::move(request.client_id),
-          .prompt_id = std::move(request.prompt_id)};
+          .prompt_id = std::move(request.prompt_id),
+          .by = std::move(request.by)};
 }
 
 absl::StatusOr<QueuedMessage> MessageQueue::Get(absl::string_view id) const {

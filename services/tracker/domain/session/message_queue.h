@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "tracker/domain/session/session_limits.h"
+#include "tracker/domain/session/session_metadata.h"
 
 namespace callslip::tracker {
 
@@ -21,6 +22,8 @@ struct MessageRequest {
   // Makes the call idempotent: while the prompt is queued, the same id returns the same message. It
   // is refused with another text or other images.
   std::string prompt_id;
+  // The agent that wrote it; nullopt: a person, or another program.
+  std::optional<Maker> by = {};
 };
 
 struct QueuedMessage {
@@ -32,10 +35,14 @@ struct QueuedMessage {
   std::string prompt_id;
   // The turn that the message begins, while it is being sent. Empty while it waits.
   std::string turn_id;
+  std::optional<Maker> by = {};  // As in the request.
 
   bool sending() const { return !turn_id.empty(); }
   friend bool operator==(const QueuedMessage&, const QueuedMessage&) = default;
 };
+
+// The agents that wrote them, each once.
+std::vector<Maker> WritersOf(const std::deque<QueuedMessage>& messages);
 
 // The messages of one session, first in, first out. At most one of them, the first, is being sent.
 // Owned by its session and guarded like it. Knows nothing of turns or time; QueueDelivery sends the

@@ -279,6 +279,7 @@ void Session::Refresh() {
   metadata_.queue.paused = delivery.pause.has_value();
   metadata_.queue.pause_reason = delivery.pause.has_value() ? delivery.pause->reason : "";
   metadata_.queue.enabled = delivery.settings.enabled;
+  metadata_.queue.writers = WritersOf(queue_.messages());
   metadata_.open_permissions = permissions_.size();
   metadata_.needs_agent = receiver_ == nullptr && HasWork(metadata_, enabled_by_default_);
   metadata_.agent.status = told_status_;

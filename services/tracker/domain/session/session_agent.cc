@@ -49,7 +49,9 @@ void Session::FollowAgent() {
   listing_changed_ = true;
   if (agent_changed || known_.status != before.status) NotifyAll(metadata_.agent);
   if (known_.status != before.status) Announce(SessionAction::kAgent);
-  const bool has_come_to_need = known_.needs_agent && !before.needs_agent;
+  // A message that is gone can leave the session to more runners.
+  const bool has_come_to_need =
+      known_.needs_agent && (!before.needs_agent || known_.queue.writers != before.queue.writers);
   const bool has_ended = before.is_active && !known_.is_active;
   if (!has_come_to_need && !has_ended) return;
   AfterCommit([this, has_ended, session = metadata_](const absl::Status& status) {

@@ -22,6 +22,21 @@ enum class SessionState {
 // "active", "completed": as in metadata.json.
 absl::string_view SessionStateName(SessionState state);
 
+// What runs a session: the agent that it names, in its directory.
+struct AgentPlace {
+  std::string acp_server;
+  std::string working_dir;
+  friend bool operator==(const AgentPlace&, const AgentPlace&) = default;
+};
+
+// An agent that created a session or wrote a message to it: its rules apply to what comes of that.
+struct Maker {
+  AgentPlace place;
+  std::string runner_id;   // The runner that had its session then; empty: none.
+  std::string session_id;  // Its session.
+  friend bool operator==(const Maker&, const Maker&) = default;
+};
+
 // Summary of the queue, which is stored separately.
 struct QueueSummary {
   size_t length = 0;    // Including a message that is being sent.
@@ -30,21 +45,9 @@ struct QueueSummary {
   std::string pause_reason;  // If it is paused.
   // If the session sets it.
   std::optional<bool> enabled;
+  // The agents that wrote messages in it, each once.
+  std::vector<Maker> writers;
   friend bool operator==(const QueueSummary&, const QueueSummary&) = default;
-};
-
-// What runs a session: the agent that it names, in its directory.
-struct AgentPlace {
-  std::string acp_server;
-  std::string working_dir;
-  friend bool operator==(const AgentPlace&, const AgentPlace&) = default;
-};
-
-// The agent that created a session.
-struct Maker {
-  AgentPlace place;
-  std::string runner_id;  // The runner that had its session then; empty: none.
-  friend bool operator==(const Maker&, const Maker&) = default;
 };
 
 struct SessionMetadata {
@@ -73,7 +76,7 @@ struct SessionMetadata {
   int depth = 0;
   // It does not end with its parent.
   bool detached = false;
-  // The agent that created it, whose rules apply to it; nullopt if a person did.
+  // The agent that created it; nullopt if a person did.
   std::optional<Maker> maker;
   // The only runner that can serve it. Empty: any that suits.
   std::string only_runner;
