@@ -64,6 +64,15 @@ test('whatever a question is about, all of its texts are shown', () => {
   }
 });
 
+test('a change that is asked about is shown in full, however long it is', () => {
+  for (const count of [401, 20_001]) {
+    const lines = Array.from({length: count}, (_, at) => `line ${at};`);
+    const shown = asked({content: [{type: 'diff', path: '/a', oldText: null, newText: lines.join('\n')}]});
+    assert.deepEqual(shown.filter(text => text.startsWith('line ')), lines);
+    assert.ok(!shown.some(text => /more lines|Show diff|Comparing/.test(text)));
+  }
+});
+
 test('what is known of a question is said once', () => {
   const [, ...shown] = asked({title: 'Edit', kind: 'edit', toolCallId: 't', status: 'pending', rawInput: null,
     content: [{type: 'diff', path: '/a', oldText: null, newText: 'new'}, {type: 'content', content: {type: 'text', text: 'said'}}],

@@ -16,11 +16,11 @@ const shortLength = 32 << 10;
 // Results, cached while the source exists: a row that scrolls back into view is unchanged.
 const made = new WeakMap<DiffSource, FileDiff[] | null>();
 
-function madeOf(source: DiffSource): FileDiff[] | null | 'working' {
+function madeOf(source: DiffSource, atOnce: boolean): FileDiff[] | null | 'working' {
   const found = made.get(source);
   if (found !== undefined) return found;
   const length = source.kind === 'patch' ? source.patch.length : source.before.length + source.after.length;
-  if (length > shortLength) return 'working';
+  if (!atOnce && length > shortLength) return 'working';
   const work = fileDiffs(source);
   let step = work.next();
   while (!step.done) step = work.next();
@@ -31,18 +31,19 @@ function madeOf(source: DiffSource): FileDiff[] | null | 'working' {
 type Show = (text: string) => ComponentChildren;
 
 // The changes of a tool call to a file, by line, computed in slices so that a long file does not block the page.
-export function DiffView({source, show = visible}: {source: DiffSource; show?: Show}) {
+// `whole`: all changed lines at once, however many.
+export function DiffView({source, show = visible, whole = false}: {source: DiffSource; show?: Show; whole?: boolean}) {
   const [, again] = useReducer((count: number) => count + 1, 0);
-  const [isWanted, setWanted] = useState(() => made.has(source) || !isLarge(source));
+  const [isWanted, setWanted] = useState(() => whole || made.has(source) || !isLarge(source));
   useEffect(() => {
-    if (!isWanted || made.has(source)) return;
+    if (!isWanted || whole || made.has(source)) return;
     const abort = new AbortController();
     inSlices(fileDiffs(source), files => {
       made.set(source, files);
       again(0);
     }, abort.signal);
     return () => abort.abort();
-  }, [source, isWanted]);
+  }, [source, isWanted, whole]);
 
   if (!isWanted) {
     return (
@@ -51,10 +52,10 @@ export function DiffView({source, show = visible}: {source: DiffSource; show?: S
         <button type="button" onClick={() => setWanted(true)}>Show diff</button>
       </div>);
   }
-  const files = madeOf(source);
+  const files = madeOf(source, whole);
   if (files === 'working') return <p class="diff-note">Comparing…</p>;
   if (files === null) return <pre class="diff-raw" tabIndex={0}>{show(source.kind === 'patch' ? source.patch : source.after)}</pre>;
-  return <>{files.map((file, at) => <FileView key={`${at} ${file.path}`} file={file} show={show} />)}</>;
+  return <>{files.map((file, at) => <FileView key={`${at} ${file.path}`} file={file} show={show} whole={whole} />)}</>;
 }
 
 // The number of added and removed lines, as "+4 −1".
@@ -66,9 +67,9 @@ export function DiffCount({added, removed}: {added: number; removed: number}) {
     </span>);
 }
 
-function FileView({file, show}: {file: FileDiff; show: Show}) {
+function FileView({file, show, whole}: {file: FileDiff; show: Show; whole: boolean}) {
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
-  const [shown, setShown] = useState(lineStep);
+  const [shown, setShown] = useState(whole ? Infinity : lineStep);
   let left = shown;
   let hidden = 0;
   const take = (lines: DiffLine[]) => {

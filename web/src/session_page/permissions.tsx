@@ -119,7 +119,7 @@ function Asked({permission}: {permission: Permission}) {
     <>
       {kind && <p class="hint">Kind: {isolated(kind)}</p>}
       {places.map((each, at) => <div key={at} class="place">{isolated(placeOf(each))}</div>)}
-      {diffs.map((each, at) => <DiffView key={at} source={each} show={isolated} />)}
+      {diffs.map((each, at) => <DiffView key={at} source={each} show={isolated} whole />)}
       {texts.map((each, at) => <Code key={at} text={each} show={isolated} />)}
       {leftOut !== undefined && <p class="error-text">Too long to display, omitted: {isolated(pretty(leftOut))}</p>}
     </>);
