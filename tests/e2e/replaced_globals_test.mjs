@@ -37,6 +37,7 @@ const OTHERS = {
   'AsyncFunction': `Object.defineProperty(Object.getPrototypeOf(async () => {}), 'constructor',
     { value() { throw new Error('no') } })`,
   'members of all objects': 'for (const { prototype } of [Object, Array, Function]) prototype.extend = () => {}',
+  'then of all objects': "Object.prototype.then = (done) => done({ url: 'forged', data: '\"forged\"' })",
   'eval deleted': 'delete window.eval',
   'methods of the console': `for (const level of ['log', 'warn', 'error']) {
     const own = console[level]; console[level] = (...values) => own.apply(console, values) }`,

@@ -9,7 +9,9 @@
  */
 export async function evaluateScript(script, limitBytes) {
   const url = location.href;
+  // Without a prototype: a page that adds `then` to all objects could otherwise replace the result.
   const failed = (code, message, mayHaveExecuted, hint) => ({
+    __proto__: null,
     url,
     error: { code, message, mayHaveExecuted, hint },
   });
@@ -76,6 +78,13 @@ export async function evaluateScript(script, limitBytes) {
   function isOfBrowser(value) {
     if (typeof value !== 'object' || value === null) return false;
     return orNone(() => value.window === value || isA(value, nodePrototype())) === true;
+  }
+
+  /** Whether it has a `then` of its own, rather than one that the page has added to all objects. */
+  function isPromise(value) {
+    if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+    const then = orNone(() => value.then);
+    return typeof then === 'function' && then !== orNone(() => ({}).then);
   }
 
   /** A thrown value as text. */
@@ -199,15 +208,15 @@ export async function evaluateScript(script, limitBytes) {
 
   let compiled;
   if (parses(`return (${script}\n);`)) {
-    // Awaiting the value runs no page code that returning a promise would run.
-    compiled = functionOf(`return await (${script}\n);`);
+    compiled = functionOf(`return { __proto__: null, value: (${script}\n) };`);
   } else if (evaluate && working([evaluate], (way) => (way(`if (false) {\n${script}\n}`), true))) {
-    compiled = () => evaluate(script);
+    compiled = () => ({ __proto__: null, value: evaluate(script) });
   } else if (!evaluate && parses(`class Program { static {\n${script}\n} }`)) {
     return blocked('The page has replaced eval, without which statements have no value. Give an expression, or a function body with return.');
   } else {
     try {
-      compiled = functionOf(script);
+      const body = functionOf(script);
+      compiled = async () => ({ __proto__: null, value: await body() });
     } catch (error) {
       return failed('script_error', said(error), false);
     }
@@ -215,7 +224,8 @@ export async function evaluateScript(script, limitBytes) {
 
   let value;
   try {
-    value = await compiled();
+    ({ value } = await compiled());
+    if (isPromise(value)) value = await value;
   } catch (error) {
     return failed('script_error', said(error), true);
   }
@@ -229,7 +239,7 @@ export async function evaluateScript(script, limitBytes) {
   try {
     const data = jsonOf(value === undefined ? null : value, '', undefined);
     return data === undefined
-      ? failed('result_not_serializable', `The value is a ${typeof value}.`, true, hint) : { url, data };
+      ? failed('result_not_serializable', `The value is a ${typeof value}.`, true, hint) : { __proto__: null, url, data };
   } catch (error) {
     if (error !== TOO_LARGE) return failed('result_not_serializable', said(error), true, hint);
     const more = 'Ask for a part of it, for instance with slice(), or for fewer fields.';
