@@ -15,9 +15,7 @@ class AdminService {
 
   AdminService(Clock* clock, TrackerStatisticsSource* source) : clock_(clock), source_(source) {}
 
-  // Call before the server is started.
-  static void AddTo(AsyncServer& server) { server.AddService(kName); }
-  // Call after the server was started.
+  // Call after the server was started with the service kName added to it.
   void ServeOn(AsyncServer& server);
 
  private:

@@ -17,9 +17,7 @@ class AnnotationService {
 
   AnnotationService(Clock* clock, AnnotationStore* store) : clock_(clock), store_(store) {}
 
-  // Call before the server is started.
-  static void AddTo(AsyncServer& server) { server.AddService(kName); }
-  // Call after the server was started.
+  // Call after the server was started with the service kName added to it.
   void ServeOn(AsyncServer& server);
 
  private:

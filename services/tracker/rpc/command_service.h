@@ -29,9 +29,7 @@ class CommandService {
   CommandService(Clock* clock, CommandTable* table, WorkerRegistry* workers, WorkerLog* worker_log)
       : clock_(clock), table_(table), workers_(workers), worker_log_(worker_log), log_(clock) {}
 
-  // Call before the server is started.
-  static void AddTo(AsyncServer& server) { server.AddService(kName); }
-  // Call after the server was started.
+  // Call after the server was started with the service kName added to it.
   void ServeOn(AsyncServer& server);
 
   // From now on refuses new commands, waits and leases with `draining`; reports and reads continue

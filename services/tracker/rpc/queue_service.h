@@ -26,9 +26,7 @@ class QueueService {
   QueueService(SessionCaller* sessions, SessionRunners* runners)
       : sessions_(sessions), runners_(runners) {}
 
-  // Call before the server is started.
-  static void AddTo(AsyncServer& server) { server.AddService(kName); }
-  // Call after the server was started.
+  // Call after the server was started with the service kName added to it.
   void ServeOn(AsyncServer& server);
 
  private:

@@ -40,9 +40,7 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
   // for that runner.
   RunnerService(Clock* clock, SessionCaller* sessions, std::shared_ptr<TimerThread> timers);
 
-  // Call before the server is started.
-  static void AddTo(AsyncServer& server) { server.AddService(kName); }
-  // Call after the server was started.
+  // Call after the server was started with the service kName added to it.
   void ServeOn(AsyncServer& server);
 
   // For the tracker's shutdown: no runner loses a session any more, and waiting calls are ended.

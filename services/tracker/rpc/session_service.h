@@ -35,9 +35,7 @@ class SessionService {
         runners_(runners),
         shell_commands_(clock, commands, sessions, std::move(timers), gate, kShellJson) {}
 
-  // Call before the server is started.
-  static void AddTo(AsyncServer& server) { server.AddService(kName); }
-  // Call after the server was started.
+  // Call after the server was started with the service kName added to it.
   void ServeOn(AsyncServer& server);
 
   // Records the outcomes of the commands in agents' answers. Call it once the command table is

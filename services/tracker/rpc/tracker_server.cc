@@ -27,13 +27,14 @@ namespace callslip::tracker {
 namespace {
 
 std::vector<std::string> ServiceNames(bool with_sessions) {
-  std::vector<std::string> names = {CommandService::kName, AdminService::kName,
-                                    AnnotationService::kName, WorkerService::kName};
+  std::vector<std::string> names = {CommandService::kName, AnnotationService::kName,
+                                    WorkerService::kName};
   if (with_sessions) {
     names.emplace_back(SessionService::kName);
     names.emplace_back(QueueService::kName);
     names.emplace_back(RunnerService::kName);
   }
+  names.emplace_back(AdminService::kName);
   return names;
 }
 
@@ -166,16 +167,8 @@ absl::StatusOr<std::vector<Address>> TrackerServer::Start(const std::vector<Addr
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   AsyncServer& server = parts_->server;
   std::optional<SessionParts>& sessions = parts_->sessions;
-  parts_->commands.AddTo(server);
-  parts_->annotations.AddTo(server);
-  parts_->workers.AddTo(server);
-  if (sessions.has_value()) {
-    sessions->sessions.AddTo(server);
-    sessions->queues.AddTo(server);
-    sessions->runners.AddTo(server);
-  }
-  parts_->admin.AddTo(server);
-  parts_->health.AddTo(server);
+  for (const std::string& name : ServiceNames(sessions.has_value())) server.AddService(name);
+  server.AddService(HealthService::kName);
   absl::StatusOr<std::vector<Address>> bound = server.Start(addresses, pollers, Keepalive(), tls);
   if (!bound.ok()) return bound;
   parts_->commands.ServeOn(server);

@@ -20,9 +20,7 @@ class WorkerService {
   WorkerService(Clock* clock, CommandTable* table, WorkerRegistry* registry, WorkerLog* log)
       : clock_(clock), table_(table), registry_(registry), log_(log) {}
 
-  // Call before the server is started.
-  static void AddTo(AsyncServer& server) { server.AddService(kName); }
-  // Call after the server was started.
+  // Call after the server was started with the service kName added to it.
   void ServeOn(AsyncServer& server);
 
  private:

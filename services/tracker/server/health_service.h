@@ -30,9 +30,7 @@ class HealthService {
   // `services` are the full names of the known services; the empty name is the server as a whole.
   explicit HealthService(const std::vector<std::string>& services);
 
-  // Call before the server is started.
-  static void AddTo(AsyncServer& server) { server.AddService(kName); }
-  // Call after the server was started.
+  // Call after the server was started with the service kName added to it.
   void ServeOn(AsyncServer& server);
 
   // Sets the status that Check() and Watch() report from now on.

@@ -18,7 +18,7 @@ using grpc::health::v1::HealthCheckResponse;
 class HealthServiceTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    health_.AddTo(server_);
+    server_.AddService(HealthService::kName);
     ASSERT_OK_AND_ASSIGN(const Address address, server_.Start(*ParseAddress("127.0.0.1:0"), 1));
     health_.ServeOn(server_);
     stub_ = Health::NewStub(
