@@ -8,8 +8,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "callslip/tracker/v1/queue_service.pb.h"
 #include "common/mutex.h"
-#include "tracker/domain/runner/session_runners.h"
 #include "tracker/domain/session/session_caller.h"
+#include "tracker/rpc/runner_service.h"
 #include "tracker/rpc/session_stream.h"
 #include "tracker/server/async_server.h"
 #include "tracker/server/call_context.h"
@@ -23,7 +23,7 @@ class QueueService {
  public:
   static constexpr char kName[] = "callslip.tracker.v1.QueueService";
 
-  QueueService(SessionCaller* sessions, SessionRunners* runners)
+  QueueService(SessionCaller* sessions, RunnerService* runners)
       : sessions_(sessions), runners_(runners) {}
 
   // Call after the server was started with the service kName added to it.
@@ -63,7 +63,7 @@ class QueueService {
                                         absl::Time now);
 
   SessionCaller* const sessions_;
-  SessionRunners* const runners_;
+  RunnerService* const runners_;
   Mutex mutex_;
   // The sessions' runners, by session id.
   absl::flat_hash_map<std::string, std::weak_ptr<ReceiveStream>> receivers_ ABSL_GUARDED_BY(mutex_);

@@ -17,7 +17,6 @@
 #include "common/mutex.h"
 #include "common/timer_thread.h"
 #include "tracker/domain/runner/runner_table.h"
-#include "tracker/domain/runner/session_runners.h"
 #include "tracker/domain/session/agent_needs.h"
 #include "tracker/domain/session/session_caller.h"
 #include "tracker/rpc/runner_controls.h"
@@ -32,7 +31,7 @@ namespace callslip::tracker {
 // RunnerService: assigns sessions to runners, from the needs of sessions and the offers of runners.
 // The contract is in runner_service.proto. Must outlive the server that it serves on and the calls
 // of `sessions`.
-class RunnerService final : public AgentNeedsListener, public SessionRunners {
+class RunnerService final : public AgentNeedsListener {
  public:
   static constexpr char kName[] = "callslip.tracker.v1.RunnerService";
 
@@ -51,12 +50,23 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
   std::vector<RunnerInfo> Runners();
   RunnerCounts Count();
 
-  Maker MakerOf(const SessionMetadata& session) override;
-  std::string OnlyRunnerOf(const std::string& session_id, const std::string& owner) override;
-  void Reserve(const SessionMetadata& session) override;
-  absl::Status CheckChild(const Maker& maker, const SessionNeed& session) override;
-  absl::Status CheckWrites(const Maker& maker, const SessionNeed& session) override;
-  absl::Status CheckLease(const std::string& session_id, int64_t lease) override;
+  // For code that changes a session. Thread-safe.
+
+  // The session's agent, as maker of other sessions and of messages.
+  Maker MakerOf(const SessionMetadata& session);
+  // The runner that serves this session, which is about to be created, and no other; empty: none.
+  // Once the session is created, it belongs to that runner.
+  std::string OnlyRunnerOf(const std::string& session_id, const std::string& owner);
+  void Reserve(const SessionMetadata& session);
+  // Whether this agent may have the session; a session without an id is new. See
+  // RunnerTable::CheckChild().
+  absl::Status CheckChild(const Maker& maker, const SessionNeed& session);
+  // The same for a session to which it writes. RunnerAway if no runner has the agent's own session.
+  // OtherRunner if the session waits for other runners than the agent's.
+  absl::Status CheckWrites(const Maker& maker, const SessionNeed& session);
+  // Whether a call with this lease may act for the session's runner: see RunnerTable::CheckLease().
+  // Call it on the session's thread, so that actions of a new runner come after it.
+  absl::Status CheckLease(const std::string& session_id, int64_t lease);
 
   void OnNeeded(const SessionMetadata& session) override;
   void OnEnded(const SessionMetadata& session) override;

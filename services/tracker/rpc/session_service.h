@@ -7,10 +7,10 @@
 #include "common/clock.h"
 #include "tracker/domain/journal/output_gate.h"
 #include "tracker/domain/queue/command_table.h"
-#include "tracker/domain/runner/session_runners.h"
 #include "tracker/domain/session/player_table.h"
 #include "tracker/domain/session/session_caller.h"
 #include "tracker/domain/session/shell_commands.h"
+#include "tracker/rpc/runner_service.h"
 #include "tracker/server/async_server.h"
 #include "tracker/server/call_context.h"
 #include "tracker/server/server_stream.h"
@@ -27,7 +27,7 @@ class SessionService {
   // `commands` runs the commands in agents' answers; their changes become known when `gate`, which
   // may be null, releases them. All must outlive this.
   SessionService(Clock* clock, CommandTable* commands, SessionCaller* sessions,
-                 std::shared_ptr<TimerThread> timers, OutputGate* gate, SessionRunners* runners)
+                 std::shared_ptr<TimerThread> timers, OutputGate* gate, RunnerService* runners)
       : clock_(clock),
         commands_(commands),
         sessions_(sessions),
@@ -85,7 +85,7 @@ class SessionService {
   CommandTable* const commands_;
   SessionCaller* const sessions_;
   OutputGate* const gate_;
-  SessionRunners* const runners_;
+  RunnerService* const runners_;
   ShellCommands shell_commands_;
   PlayerTable players_;
 };
