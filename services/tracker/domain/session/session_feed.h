@@ -117,7 +117,6 @@ class SessionFeed {
 
  private:
   friend class Session;
-  friend class SessionTable;
 
   // `refill` asks the session for more of the log.
   void Begin(const SessionLimits& limits, std::function<void()> refill);

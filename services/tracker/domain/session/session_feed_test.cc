@@ -37,7 +37,7 @@ TEST_F(SessionTableTest, FeedsGetEveryEventOnceFromAnySeqOn) {
     }
     ASSERT_OK_AND_ASSIGN(const EventPtr live, Record(AgentMessage{"live"}));
     EXPECT_EQ(feed->NextOf<EventPtr>()->seq, live->seq) << after;
-    table_->Unsubscribe("s1", feed);
+    Unsubscribe(feed);
   }
 }
 
@@ -57,7 +57,7 @@ TEST_F(SessionTableTest, LiveEqualsPersistedWhileOthersAppend) {
       for (int64_t seq = 1; seq <= 3 * kEach + 1; ++seq) {
         ASSERT_EQ(feed->NextOf<EventPtr>()->seq, seq);
       }
-      table_->Unsubscribe("s1", feed);
+      Unsubscribe(feed);
     });
   }
   for (std::thread& writer : writers) writer.join();
@@ -100,7 +100,7 @@ TEST_F(SessionTableTest, ObserversHaveALimit) {
   const auto second = Subscribe(0);
   EXPECT_THAT(second->NextOf<FeedEnd>().status,
               FailsWith(absl::StatusCode::kResourceExhausted, "too_many_observers"));
-  table_->Unsubscribe("s1", first);
+  Unsubscribe(first);
   const auto third = Subscribe(0);
   third->NextOf<SessionSnapshot>();
   EXPECT_THAT(Subscribe(0, "unknown")->NextOf<FeedEnd>().status, kUnknown);
@@ -136,8 +136,7 @@ TEST_F(SessionTableTest, PlaysAtTheRecordedPaceAndAtOthers) {
     ASSERT_OK(Record(AgentMessage{absl::StrCat(i)}));
   }
   const auto play = [&](const PlayRequest& request) {
-    auto feed = std::make_shared<TestFeed>();
-    table_->Play("s1", request, feed);
+    auto feed = Play(request);
     EXPECT_TRUE(std::holds_alternative<SessionSnapshot>(feed->Next().what));
     return feed;
   };
@@ -156,8 +155,7 @@ TEST_F(SessionTableTest, PlaysAtTheRecordedPaceAndAtOthers) {
   EXPECT_EQ(at_once->NextOf<EventPtr>()->seq, 3);
   EXPECT_EQ(at_once->NextOf<EventPtr>()->seq, 4);
   EXPECT_OK(at_once->NextOf<FeedEnd>().status);
-  const auto beyond = std::make_shared<TestFeed>();
-  table_->Play("s1", {.position = 5}, beyond);
+  const auto beyond = Play({.position = 5});
   EXPECT_THAT(beyond->NextOf<FeedEnd>().status, kInvalid);
 }
 
@@ -166,8 +164,7 @@ TEST_F(SessionTableTest, APlaybackWaitsForItsReader) {
   Reopen();
   ASSERT_OK(Create("s1"));
   for (int i = 0; i < 100; ++i) ASSERT_OK(Record(AgentMessage{"x"}));
-  const auto feed = std::make_shared<TestFeed>();
-  table_->Play("s1", {.speed = 0}, feed);
+  const auto feed = Play({.speed = 0});
   for (int64_t seq = 1; seq <= 101; ++seq) EXPECT_EQ(feed->NextOf<EventPtr>()->seq, seq);
   EXPECT_OK(feed->NextOf<FeedEnd>().status);
 }

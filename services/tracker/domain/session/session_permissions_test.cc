@@ -122,7 +122,7 @@ TEST_F(SessionPermissionsTest, AnOpenRequestSurvivesDisconnects) {
   ASSERT_OK(Ask("perm-1", first));
   const auto feed = Subscribe(0);
   EXPECT_EQ(feed->NextOf<SessionSnapshot>().permissions.at(0).id, "perm-1");
-  table_->Unsubscribe("s1", feed);
+  Unsubscribe(feed);
   // The asker comes back too, and asks under the same id.
   Answer second;
   ASSERT_OK(Ask("perm-1", second));

@@ -129,40 +129,6 @@ void SessionTable::Run(const std::string& id,
       });
 }
 
-void SessionTable::Subscribe(const std::string& id, int64_t after_seq,
-                             std::shared_ptr<SessionFeed> feed) {
-  Run(
-      id,
-      [after_seq, feed](Session& session, absl::Time) {
-        return session.Subscribe(after_seq, feed);
-      },
-      [feed](const absl::Status& status) {
-        if (!status.ok()) feed->End(status);
-      });
-}
-
-void SessionTable::Play(const std::string& id, const PlayRequest& request,
-                        std::shared_ptr<SessionFeed> feed) {
-  Run(
-      id,
-      [request, feed](Session& session, absl::Time now) {
-        return session.Play(request, feed, now);
-      },
-      [feed](const absl::Status& status) {
-        if (!status.ok()) feed->End(status);
-      });
-}
-
-void SessionTable::Unsubscribe(const std::string& id, std::shared_ptr<SessionFeed> feed) {
-  Run(
-      id,
-      [feed](Session& session, absl::Time) {
-        session.Unsubscribe(feed.get());
-        return absl::OkStatus();
-      },
-      [](const absl::Status&) {});
-}
-
 void SessionTable::EndChildren(const std::vector<std::string>& ids) {
   for (const std::string& id : ids) ThreadOf(id).End(id, "parent_ended");
 }

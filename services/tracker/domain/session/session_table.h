@@ -70,11 +70,6 @@ class SessionTable {
   void Run(const std::string& id, std::function<absl::Status(Session&, absl::Time now)> call,
            std::function<void(absl::Status)> done);
 
-  // Subscribes `feed` (see Session::Subscribe); if that fails, the feed ends with the error.
-  void Subscribe(const std::string& id, int64_t after_seq, std::shared_ptr<SessionFeed> feed);
-  void Play(const std::string& id, const PlayRequest& request, std::shared_ptr<SessionFeed> feed);
-  void Unsubscribe(const std::string& id, std::shared_ptr<SessionFeed> feed);
-
   // Begins to delete the sessions and to shorten the logs that are beyond `retention`. Call now and
   // then.
   void ApplyRetention(const SessionRetention& retention, absl::Time now);

@@ -128,14 +128,17 @@ class TestReceiver final : public MessageReceiver {
 
 class TestFeed final : public SessionFeed {
  public:
-  void OnReady() override { ready_.Put(true); }
+  void OnReady() override { ready_.Put(absl::OkStatus()); }
+  // No session fills it, or the one that did has failed.
+  void Fail(const absl::Status& status) { ready_.Put(status); }
 
   // The next update, however long that takes.
   SessionUpdate Next() {
     while (true) {
       std::vector<SessionUpdate> taken = Take(1, 1);
       if (!taken.empty()) return std::move(taken.front());
-      ready_.Take();
+      const absl::Status ready = ready_.Take();
+      if (!ready.ok()) return {.what = FeedEnd{ready}};
     }
   }
   // The next update of one kind; skips others.
@@ -148,7 +151,7 @@ class TestFeed final : public SessionFeed {
   }
 
  private:
-  Inbox<bool> ready_;
+  Inbox<absl::Status> ready_;
 };
 
 // First line of a test that concerns files.
@@ -276,9 +279,36 @@ class SessionTableTest : public ::testing::Test {
         });
   }
   std::shared_ptr<TestFeed> Subscribe(int64_t after_seq, const std::string& id = "s1") {
+    return Feed(id, [after_seq](Session& session, const std::shared_ptr<TestFeed>& feed,
+                                absl::Time) { return session.Subscribe(after_seq, feed); });
+  }
+  std::shared_ptr<TestFeed> Play(const PlayRequest& request) {
+    return Feed("s1", [request](Session& session, const std::shared_ptr<TestFeed>& feed,
+                                absl::Time now) { return session.Play(request, feed, now); });
+  }
+  // A feed that `begin` gives to the session; if that fails, it ends with the error.
+  std::shared_ptr<TestFeed> Feed(
+      const std::string& id,
+      std::function<absl::Status(Session&, const std::shared_ptr<TestFeed>&, absl::Time)> begin) {
     auto feed = std::make_shared<TestFeed>();
-    table_->Subscribe(id, after_seq, feed);
+    table_->Run(
+        id,
+        [begin = std::move(begin), feed](Session& session, absl::Time now) {
+          return begin(session, feed, now);
+        },
+        [feed](const absl::Status& status) {
+          if (!status.ok()) feed->Fail(status);
+        });
     return feed;
+  }
+  void Unsubscribe(const std::shared_ptr<TestFeed>& feed) {
+    table_->Run(
+        "s1",
+        [feed](Session& session, absl::Time) {
+          session.Unsubscribe(feed.get());
+          return absl::OkStatus();
+        },
+        [](const absl::Status&) {});
   }
   std::string PathOf(const std::string& name, const std::string& id = "s1") {
     return absl::StrCat(folder_.path(), "/sessions/", id, "/", name);

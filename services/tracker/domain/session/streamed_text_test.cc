@@ -24,7 +24,7 @@ class StreamedTextTest : public SessionTableTest {
   std::optional<StreamedText> Shown() {
     const auto feed = Subscribe(0);
     std::optional<StreamedText> text = feed->NextOf<SessionSnapshot>().text;
-    table_->Unsubscribe("s1", feed);
+    Unsubscribe(feed);
     return text;
   }
 };
