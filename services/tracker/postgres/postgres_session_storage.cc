@@ -186,12 +186,9 @@ absl::StatusOr<LoadedSession> PostgresSessionStorage::Load(const std::string& id
   LogSummary summary;
   RETURN_IF_ERROR(PostgresSessionRecord::ForEachLine(
       pool_, id, [&](const EventHead& head, absl::string_view line) { summary.See(head, line); }));
-  loaded.metadata = summary.Complete(
-      id, known, {.events = extent.events, .bytes = extent.bytes, .max_seq = extent.max_seq});
-  loaded.prompts = std::move(summary).TakePrompts();
-  loaded.last_turn = summary.last_turn();
-  loaded.open_calls = std::move(summary).TakeOpenCalls();
-  loaded.answer = std::move(summary).TakeAnswer();
+  std::move(summary).Complete(
+      id, known, {.events = extent.events, .bytes = extent.bytes, .max_seq = extent.max_seq},
+      loaded);
   loaded.metadata.image_bytes = extent.image_bytes;
   loaded.record = std::make_unique<PostgresSessionRecord>(&pool_, epoch_, id, extent);
   // If this fails, the next Load() recreates them with the same contents.

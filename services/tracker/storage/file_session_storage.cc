@@ -222,12 +222,9 @@ absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
     RETURN_IF_ERROR(RecordLoss(*file.metadata, *log));
   }
   LoadedSession loaded;
-  loaded.metadata = summary.Complete(
-      id, file.metadata, {.events = log->size(), .bytes = log->bytes(), .max_seq = log->max_seq()});
-  loaded.prompts = std::move(summary).TakePrompts();
-  loaded.last_turn = summary.last_turn();
-  loaded.open_calls = std::move(summary).TakeOpenCalls();
-  loaded.answer = std::move(summary).TakeAnswer();
+  std::move(summary).Complete(
+      id, file.metadata, {.events = log->size(), .bytes = log->bytes(), .max_seq = log->max_seq()},
+      loaded);
   ASSIGN_OR_RETURN(ImageFolder images, ImageFolder::Open(disk_, folder));
   loaded.metadata.image_bytes = images.bytes();
   RETURN_IF_ERROR(ReadQueue(folder, loaded));

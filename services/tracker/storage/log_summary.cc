@@ -1,6 +1,7 @@
 #include "tracker/storage/log_summary.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 
@@ -39,9 +40,9 @@ void LogSummary::See(const EventHead& head, absl::string_view line) {
   }
 }
 
-SessionMetadata LogSummary::Complete(const std::string& id, std::optional<SessionMetadata> known,
-                                     const LogSize& log) const {
-  SessionMetadata metadata;
+void LogSummary::Complete(const std::string& id, std::optional<SessionMetadata> known,
+                          const LogSize& log, LoadedSession& session) && {
+  SessionMetadata& metadata = session.metadata;
   if (known.has_value()) {
     metadata = *std::move(known);
   } else {
@@ -60,7 +61,10 @@ SessionMetadata LogSummary::Complete(const std::string& id, std::optional<Sessio
   metadata.event_count = log.events;
   metadata.log_bytes = log.bytes;
   metadata.max_seq = log.max_seq;
-  return metadata;
+  session.prompts = std::move(prompts_);
+  session.last_turn = std::move(last_turn_);
+  session.open_calls = std::move(open_calls_);
+  session.answer = std::move(answer_);
 }
 
 }  // namespace callslip::tracker

@@ -4,7 +4,6 @@
 #include <deque>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -29,14 +28,10 @@ class LogSummary {
   // Must be called with all events, in order.
   void See(const EventHead& head, absl::string_view line);
 
-  // Updates the metadata from the log, or creates them if there are none.
-  SessionMetadata Complete(const std::string& id, std::optional<SessionMetadata> known,
-                           const LogSize& log) const;
-
-  std::deque<RecordedPrompt> TakePrompts() && { return std::move(prompts_); }
-  OpenToolCalls TakeOpenCalls() && { return std::move(open_calls_); }
-  const EndedTurn& last_turn() const { return last_turn_; }
-  RecordedAnswer TakeAnswer() && { return std::move(answer_); }
+  // Sets what the log tells of the session. The metadata are those known, updated from the log, or
+  // new ones if there are none.
+  void Complete(const std::string& id, std::optional<SessionMetadata> known, const LogSize& log,
+                LoadedSession& session) &&;
 
  private:
   absl::Time first_at_ = absl::InfinitePast();
