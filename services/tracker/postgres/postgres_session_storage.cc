@@ -3,9 +3,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "common/log.h"
 #include "common/status_macros.h"
-#include "tracker/domain/client_scope.h"
 #include "tracker/domain/session/session_errors.h"
 #include "tracker/postgres/fence.h"
 #include "tracker/postgres/postgres_session_record.h"
@@ -105,7 +103,9 @@ absl::StatusOr<std::vector<SessionMetadata>> PostgresSessionStorage::List() {
       const std::optional<QueueFile> queue =
           has_queue ? DecodeQueue(page->Bytes(row, 2)) : QueueFile();
       if (!metadata.has_value() || !queue.has_value()) {
-        sessions.push_back(Damaged(last, metadata));
+        sessions.push_back(Damaged(
+            last, metadata,
+            metadata.has_value() ? "its queue is not valid" : "its metadata are not valid"));
         continue;
       }
       if (metadata->max_seq != page->Int(row, 3)) {
@@ -118,17 +118,6 @@ absl::StatusOr<std::vector<SessionMetadata>> PostgresSessionStorage::List() {
       sessions.push_back(*std::move(metadata));
     }
   }
-}
-
-SessionMetadata PostgresSessionStorage::Damaged(const std::string& id,
-                                                const std::optional<SessionMetadata>& known) {
-  // The owner is unknown until the metadata can be read: until then no client owns it.
-  SessionMetadata damaged = known.value_or(SessionMetadata{.owner = kNobody});
-  damaged.session_id = id;
-  damaged.damage = known.has_value() ? "its queue is not valid" : "its metadata are not valid";
-  Log(LogLevel::kWarning, "a session can't be read",
-      {{"session_id", id}, {"error", damaged.damage}});
-  return damaged;
 }
 
 absl::StatusOr<bool> PostgresSessionStorage::Exists(const std::string& id) {

@@ -71,9 +71,6 @@ class PostgresSessionStorage final : public MovableSessionStorage {
   absl::StatusOr<std::unique_ptr<SessionSink>> Put(const std::string& id) override;
 
  private:
-  // An unreadable session, as lists show it.
-  static SessionMetadata Damaged(const std::string& id,
-                                 const std::optional<SessionMetadata>& known);
   absl::StatusOr<bool> Exists(const std::string& id) override;
   absl::Status Make(SessionMetadata metadata) override;
   absl::Status Unmake(const SessionMetadata& metadata) override;

@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
 #include "common/status_macros.h"
-#include "tracker/domain/client_scope.h"
 #include "tracker/domain/session/session_errors.h"
 #include "tracker/storage/aside_name.h"
 #include "tracker/storage/event_log.h"
@@ -143,18 +142,7 @@ std::optional<SessionMetadata> FileSessionStorage::Listed(const std::string& id)
     Log(LogLevel::kWarning, "an entry that is not a session is ignored", {{"path", FolderOf(id)}});
     return std::nullopt;
   }
-  SessionMetadata damaged;
-  if (has_metadata) {
-    damaged = *file->metadata;
-  } else {
-    // The owner is unknown until the metadata can be read: until then no client owns it.
-    damaged.session_id = id;
-    damaged.owner = kNobody;
-  }
-  damaged.damage = std::string(loaded.status().message());
-  Log(LogLevel::kWarning, "a session can't be read",
-      {{"session_id", id}, {"error", damaged.damage}});
-  return damaged;
+  return Damaged(id, has_metadata ? file->metadata : std::nullopt, loaded.status().message());
 }
 
 absl::StatusOr<FileSessionStorage::MetadataFile> FileSessionStorage::ReadMetadata(

@@ -1,6 +1,8 @@
 #include "tracker/storage/movable_session_storage.h"
 
+#include "common/log.h"
 #include "common/status_macros.h"
+#include "tracker/domain/client_scope.h"
 #include "tracker/domain/session/session_errors.h"
 
 namespace callslip::tracker {
@@ -18,6 +20,18 @@ absl::StatusOr<LoadedSession> MovableSessionStorage::Create(const SessionMetadat
   absl::StatusOr<LoadedSession> created = made.ok() ? Load(id) : made;
   SetHalfMade(id, !created.ok() && !absl::IsAlreadyExists(made) && !Unmake(metadata).ok());
   return created;
+}
+
+SessionMetadata MovableSessionStorage::Damaged(const std::string& id,
+                                               const std::optional<SessionMetadata>& known,
+                                               absl::string_view damage) {
+  // The owner is unknown until the metadata can be read: until then no client owns it.
+  SessionMetadata damaged = known.value_or(SessionMetadata{.owner = kNobody});
+  damaged.session_id = id;
+  damaged.damage = std::string(damage);
+  Log(LogLevel::kWarning, "a session can't be read",
+      {{"session_id", id}, {"error", damaged.damage}});
+  return damaged;
 }
 
 bool MovableSessionStorage::IsHalfMade(const std::string& id) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -38,6 +39,10 @@ class MovableSessionStorage : public SessionStorage {
   virtual absl::StatusOr<std::unique_ptr<SessionSink>> Put(const std::string& id) = 0;
 
  protected:
+  // What List() tells of a session that can't be read. Logs the damage.
+  static SessionMetadata Damaged(const std::string& id, const std::optional<SessionMetadata>& known,
+                                 absl::string_view damage);
+
   virtual absl::StatusOr<bool> Exists(const std::string& id) = 0;
   // Creates a session, with its session_start. SessionExists. After any other error it can exist,
   // or appear later.
