@@ -46,10 +46,11 @@ std::optional<std::string> DrawingContent(const std::string& content) {
   std::string mended;
   const absl::string_view text = MendJson(content, mended);
   const std::optional<Json> json = ParseJson(text, kMaxDrawingDepth);
-  const Json* annotations = json.has_value() ? Find(*json, "annotations") : nullptr;
+  if (!json.has_value()) return std::nullopt;
+  const Json& annotations = MemberOf(*json, "annotations");
   const bool is_drawing =
-      annotations != nullptr && annotations->is_array() &&
-      absl::c_all_of(*annotations, [](const Json& each) { return each.is_object(); });
+      annotations.is_array() &&
+      absl::c_all_of(annotations, [](const Json& each) { return each.is_object(); });
   if (!is_drawing) return std::nullopt;
   return Dump(FileJson::parse(text.begin(), text.end()));
 }

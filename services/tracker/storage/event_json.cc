@@ -45,7 +45,7 @@ void SetUnlessEmpty(FileJson& object, const char* key, const std::string& value)
   if (!value.empty()) object[key] = value;
 }
 
-std::string TextOf(JsonMembers members, absl::string_view name) {
+std::string StringOf(JsonMembers members, absl::string_view name) {
   return DecodeJsonString(FindMember(members, name).value_or("")).value_or("");
 }
 
@@ -62,7 +62,7 @@ std::vector<std::string> ImageIdsOf(JsonMembers members) {
   const std::optional<Json> images = ParseJson(FindMember(members, "images").value_or("[]"));
   if (!images.has_value() || !images->is_array()) return ids;
   for (const Json& image : *images) {
-    ids.push_back(image.is_string() ? image.get<std::string>() : StringAt(image, "id"));
+    ids.push_back(image.is_string() ? image.get<std::string>() : TextOf(image, "id"));
   }
   return ids;
 }
@@ -70,16 +70,16 @@ std::vector<std::string> ImageIdsOf(JsonMembers members) {
 EventFacts FactsOf(absl::string_view type, JsonMembers data) {
   EventFacts facts;
   if (type == kUserPromptType) {
-    facts.prompt = {.prompt_id = TextOf(data, "prompt_id"),
-                    .queue_id = TextOf(data, "queue_id"),
-                    .content = ContentOf(TextOf(data, "message"), ImageIdsOf(data))};
+    facts.prompt = {.prompt_id = StringOf(data, "prompt_id"),
+                    .queue_id = StringOf(data, "queue_id"),
+                    .content = ContentOf(StringOf(data, "message"), ImageIdsOf(data))};
   } else if (type == kAgentMessageType) {
     const std::optional<int64_t> iteration = IntegerOf(data, "iteration");
     if (iteration.value_or(-1) >= 0 && *iteration <= kMaxIteration) facts.iteration = iteration;
   } else if (type == kToolCallType || type == kToolCallUpdateType) {
-    std::string id = TextOf(data, "tool_call_id");
+    std::string id = StringOf(data, "tool_call_id");
     if (!id.empty() && id.size() <= kMaxToolCallIdBytes) {
-      facts.tool_call = {std::move(id), TextOf(data, "status"), type == kToolCallType};
+      facts.tool_call = {std::move(id), StringOf(data, "status"), type == kToolCallType};
     }
   }
   return facts;
@@ -169,7 +169,7 @@ struct TextOfEvent {
                                                " levels: ", scan.error));
     }
     if (HasDuplicates(scan.members)) return InvalidField("data", "has two members of one name");
-    if (TextOf(scan.members, "tool_call_id").size() > kMaxToolCallIdBytes) {
+    if (StringOf(scan.members, "tool_call_id").size() > kMaxToolCallIdBytes) {
       return InvalidField("tool_call_id",
                           absl::StrCat("is longer than ", kMaxToolCallIdBytes, " bytes"));
     }
@@ -250,8 +250,8 @@ std::optional<EventHead> DecodeHead(absl::string_view line) {
   const JsonScan scan = ScanLine(line);
   if (!scan.error.empty()) return std::nullopt;
   EventHead head{.seq = IntegerOf(scan.members, "seq").value_or(0),
-                 .type = TextOf(scan.members, "type")};
-  const std::optional<absl::Time> timestamp = ParseTimestamp(TextOf(scan.members, "timestamp"));
+                 .type = StringOf(scan.members, "type")};
+  const std::optional<absl::Time> timestamp = ParseTimestamp(StringOf(scan.members, "timestamp"));
   if (head.seq <= 0 || head.type.empty() || !timestamp.has_value()) return std::nullopt;
   head.timestamp = *timestamp;
   return head;
@@ -279,7 +279,7 @@ EventFacts EventLine::FactsOf(absl::string_view type) const {
 }
 
 std::string EventLine::Text(absl::string_view name) const {
-  return TextOf(InnerMembers(scan_.members, "data"), name);
+  return StringOf(InnerMembers(scan_.members, "data"), name);
 }
 
 std::optional<EndedTurn> EventLine::Turn() const {

@@ -61,29 +61,13 @@ std::optional<absl::Time> ParseTimestamp(absl::string_view text) {
   return FromWallTime(time);
 }
 
-const Json* Find(const Json& object, const char* key) {
-  if (!object.is_object()) return nullptr;
-  const auto found = object.find(key);
-  return found == object.end() ? nullptr : &*found;
-}
-
-std::string StringAt(const Json& object, const char* key) {
-  const Json* member = Find(object, key);
-  return member != nullptr && member->is_string() ? member->get<std::string>() : "";
-}
-
-int64_t IntAt(const Json& object, const char* key, int64_t otherwise) {
-  const Json* member = Find(object, key);
-  return member != nullptr && member->is_number_integer() ? member->get<int64_t>() : otherwise;
-}
-
-bool BoolAt(const Json& object, const char* key, bool otherwise) {
-  const Json* member = Find(object, key);
-  return member != nullptr && member->is_boolean() ? member->get<bool>() : otherwise;
+int64_t IntAt(const Json& object, const char* key) {
+  const Json& member = MemberOf(object, key);
+  return member.is_number_integer() ? member.get<int64_t>() : 0;
 }
 
 std::optional<absl::Time> TimeAt(const Json& object, const char* key) {
-  return ParseTimestamp(StringAt(object, key));
+  return ParseTimestamp(TextOf(object, key));
 }
 
 }  // namespace callslip::tracker

@@ -29,12 +29,8 @@ absl::Status CheckJsonObject(absl::string_view field, absl::string_view text);
 std::string FormatTimestamp(absl::Time time);
 std::optional<absl::Time> ParseTimestamp(absl::string_view text);
 
-// A member of an object, or a default if it is missing or has another type.
-std::string StringAt(const Json& object, const char* key);
-int64_t IntAt(const Json& object, const char* key, int64_t otherwise = 0);
-bool BoolAt(const Json& object, const char* key, bool otherwise = false);
+// A member of an object, or 0 or nullopt if it is missing or has another type.
+int64_t IntAt(const Json& object, const char* key);
 std::optional<absl::Time> TimeAt(const Json& object, const char* key);
-// Null if it is missing.
-const Json* Find(const Json& object, const char* key);
 
 }  // namespace callslip::tracker

@@ -18,8 +18,8 @@ FileJson MakerJson(const Maker& maker) {
 }
 
 Maker MakerFrom(const Json& json, std::string session_id) {
-  return {{StringAt(json, "acp_server"), StringAt(json, "working_dir")},
-          StringAt(json, "runner_id"),
+  return {{TextOf(json, "acp_server"), TextOf(json, "working_dir")},
+          TextOf(json, "runner_id"),
           std::move(session_id)};
 }
 
@@ -43,27 +43,23 @@ FileJson MessageJson(const QueuedMessage& message) {
 }
 
 std::optional<QueuedMessage> MessageOf(const Json& json) {
-  QueuedMessage message{.id = StringAt(json, "id"),
-                        .message = StringAt(json, "message"),
+  QueuedMessage message{.id = TextOf(json, "id"),
+                        .message = TextOf(json, "message"),
                         .queued_at = TimeAt(json, "queued_at").value_or(absl::UnixEpoch()),
-                        .client_id = StringAt(json, "client_id"),
-                        .prompt_id = StringAt(json, "prompt_id")};
+                        .client_id = TextOf(json, "client_id"),
+                        .prompt_id = TextOf(json, "prompt_id")};
   if (message.id.empty()) return std::nullopt;
-  if (StringAt(json, "state") == "sending") message.turn_id = StringAt(json, "turn_id");
-  if (const Json* by = Find(json, "by"); by != nullptr) {
-    message.by = MakerFrom(*by, StringAt(*by, "session_id"));
+  if (TextOf(json, "state") == "sending") message.turn_id = TextOf(json, "turn_id");
+  if (json.contains("by")) {
+    const Json& by = MemberOf(json, "by");
+    message.by = MakerFrom(by, TextOf(by, "session_id"));
   }
-  const Json* images = Find(json, "image_ids");
-  if (images == nullptr || !images->is_array()) return message;
-  for (const Json& image : *images) {
+  const Json& images = MemberOf(json, "image_ids");
+  if (!images.is_array()) return message;
+  for (const Json& image : images) {
     if (image.is_string()) message.image_ids.push_back(image.get<std::string>());
   }
   return message;
-}
-
-std::optional<QueuedMessage> MessageAt(const Json& json, const char* key) {
-  const Json* member = Find(json, key);
-  return member == nullptr ? std::nullopt : MessageOf(*member);
 }
 
 FileJson AgentJson(const AgentState& agent) {
@@ -76,35 +72,36 @@ FileJson AgentJson(const AgentState& agent) {
 }
 
 AgentState AgentOf(const Json& json) {
-  AgentState agent{.runner_id = StringAt(json, "runner_id"),
-                   .agent_session_id = StringAt(json, "session_id")};
-  const Json* details = Find(json, "details");
-  if (details != nullptr && details->is_object()) agent.details = SharedText(Dump(*details));
+  AgentState agent{.runner_id = TextOf(json, "runner_id"),
+                   .agent_session_id = TextOf(json, "session_id")};
+  const Json& details = MemberOf(json, "details");
+  if (details.is_object()) agent.details = SharedText(Dump(details));
   return agent;
 }
 
 std::optional<Turn> TurnOf(const Json& json) {
-  std::optional<QueuedMessage> prompt = MessageAt(json, "prompt");
-  if (!prompt.has_value() || StringAt(json, "id").empty()) return std::nullopt;
-  return Turn{.id = StringAt(json, "id"),
+  std::optional<QueuedMessage> prompt = MessageOf(MemberOf(json, "prompt"));
+  if (!prompt.has_value() || TextOf(json, "id").empty()) return std::nullopt;
+  return Turn{.id = TextOf(json, "id"),
               .prompt = *std::move(prompt),
               .started_at = TimeAt(json, "started_at").value_or(absl::UnixEpoch())};
 }
 
 DeliveryState DeliveryOf(const Json& json) {
   DeliveryState delivery;
-  if (Find(json, "enabled") != nullptr) delivery.settings.enabled = BoolAt(json, "enabled", true);
-  if (const Json* delay = Find(json, "delay_seconds"); delay != nullptr && delay->is_number()) {
-    delivery.settings.delay = absl::Seconds(delay->get<double>());
+  if (json.contains("enabled")) delivery.settings.enabled = MemberOf(json, "enabled") != false;
+  if (const Json& delay = MemberOf(json, "delay_seconds"); delay.is_number()) {
+    delivery.settings.delay = absl::Seconds(delay.get<double>());
   }
   delivery.send_at = TimeAt(json, "send_at");
-  delivery.last_turn_id = StringAt(json, "last_turn_id");
-  if (const Json* turn = Find(json, "turn"); turn != nullptr) delivery.turn = TurnOf(*turn);
-  if (const Json* pause = Find(json, "pause"); pause != nullptr) {
-    delivery.pause = QueuePause{.reason = StringAt(*pause, "reason"),
-                                .message = StringAt(*pause, "message"),
-                                .at = TimeAt(*pause, "at").value_or(absl::UnixEpoch()),
-                                .failed = MessageAt(*pause, "failed")};
+  delivery.last_turn_id = TextOf(json, "last_turn_id");
+  delivery.turn = TurnOf(MemberOf(json, "turn"));
+  if (json.contains("pause")) {
+    const Json& pause = MemberOf(json, "pause");
+    delivery.pause = QueuePause{.reason = TextOf(pause, "reason"),
+                                .message = TextOf(pause, "message"),
+                                .at = TimeAt(pause, "at").value_or(absl::UnixEpoch()),
+                                .failed = MessageOf(MemberOf(pause, "failed"))};
   }
   return delivery;
 }
@@ -148,33 +145,31 @@ std::optional<SessionMetadata> DecodeMetadata(absl::string_view text) {
   const std::optional<Json> json = ParseJson(text);
   if (!json.has_value()) return std::nullopt;
   const std::optional<absl::Time> created_at = TimeAt(*json, "created_at");
-  if (StringAt(*json, "session_id").empty() || !created_at.has_value()) return std::nullopt;
-  SessionMetadata metadata{.session_id = StringAt(*json, "session_id"),
-                           .name = StringAt(*json, "name"),
-                           .owner = StringAt(*json, "owner"),
-                           .acp_server = StringAt(*json, "acp_server"),
-                           .working_dir = StringAt(*json, "working_dir"),
+  if (TextOf(*json, "session_id").empty() || !created_at.has_value()) return std::nullopt;
+  SessionMetadata metadata{.session_id = TextOf(*json, "session_id"),
+                           .name = TextOf(*json, "name"),
+                           .owner = TextOf(*json, "owner"),
+                           .acp_server = TextOf(*json, "acp_server"),
+                           .working_dir = TextOf(*json, "working_dir"),
                            .created_at = *created_at,
                            .updated_at = TimeAt(*json, "updated_at").value_or(*created_at)};
   metadata.state =
-      StringAt(*json, "status") == "completed" ? SessionState::kCompleted : SessionState::kActive;
-  metadata.end_reason = StringAt(*json, "end_reason");
-  metadata.archived = BoolAt(*json, "archived");
+      TextOf(*json, "status") == "completed" ? SessionState::kCompleted : SessionState::kActive;
+  metadata.end_reason = TextOf(*json, "end_reason");
+  metadata.archived = IsTrue(*json, "archived");
   if (metadata.archived) {
     metadata.archived_at = TimeAt(*json, "archived_at").value_or(metadata.updated_at);
   }
   metadata.image_bytes = IntAt(*json, "image_bytes");
-  metadata.parent_session_id = StringAt(*json, "parent_session_id");
+  metadata.parent_session_id = TextOf(*json, "parent_session_id");
   metadata.depth = static_cast<int>(IntAt(*json, "depth"));
-  metadata.detached = BoolAt(*json, "detached");
-  if (const Json* maker = Find(*json, "maker"); maker != nullptr) {
-    metadata.maker = MakerFrom(*maker, metadata.parent_session_id);
+  metadata.detached = IsTrue(*json, "detached");
+  if (json->contains("maker")) {
+    metadata.maker = MakerFrom(MemberOf(*json, "maker"), metadata.parent_session_id);
   }
-  metadata.only_runner = StringAt(*json, "only_runner");
-  if (const Json* agent = Find(*json, "agent"); agent != nullptr) {
-    metadata.agent = AgentOf(*agent);
-  }
-  metadata.agent_token_hash = StringAt(*json, "agent_token_hash");
+  metadata.only_runner = TextOf(*json, "only_runner");
+  metadata.agent = AgentOf(MemberOf(*json, "agent"));
+  metadata.agent_token_hash = TextOf(*json, "agent_token_hash");
   metadata.event_count = IntAt(*json, "event_count");
   metadata.log_bytes = IntAt(*json, "log_bytes");
   metadata.max_seq = IntAt(*json, "max_seq");
@@ -213,10 +208,10 @@ std::string EncodeQueue(const std::deque<QueuedMessage>& messages, const Deliver
 std::optional<QueueFile> DecodeQueue(absl::string_view text) {
   const std::optional<Json> json = ParseJson(text);
   if (!json.has_value()) return std::nullopt;
-  const Json* messages = Find(*json, "messages");
-  if (messages == nullptr || !messages->is_array()) return std::nullopt;
+  const Json& messages = MemberOf(*json, "messages");
+  if (!messages.is_array()) return std::nullopt;
   QueueFile file{.delivery = DeliveryOf(*json)};
-  for (const Json& member : *messages) {
+  for (const Json& member : messages) {
     std::optional<QueuedMessage> message = MessageOf(member);
     if (!message.has_value()) return std::nullopt;
     file.messages.push_back(*std::move(message));

@@ -29,11 +29,11 @@ ShellResult ResultOf(const ShellCommand& command, const CommandSnapshot& snapsho
   }
   if (snapshot.result == nullptr) return result;
   const std::optional<Json> json = ParseJson(*snapshot.result);
-  if (!json.has_value() || !json->is_object() || Find(*json, "output") == nullptr) {
+  if (!json.has_value() || !json->contains("output")) {
     result.output = ValidText(*snapshot.result);
     return result;
   }
-  result.output = StringAt(*json, "output");
+  result.output = TextOf(*json, "output");
   result.exit_code = static_cast<int>(IntAt(*json, "exit_code"));
   return result;
 }

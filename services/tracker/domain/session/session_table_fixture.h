@@ -38,7 +38,7 @@ inline std::string TextOf(const EventPtr& event) {
 }
 // A string member of its data; empty if absent.
 inline std::string MemberOf(const EventPtr& event, const char* name) {
-  return StringAt(ParseJson(event->data).value_or(Json()), name);
+  return callslip::TextOf(ParseJson(event->data).value_or(Json()), name);
 }
 
 // A folder that is removed with the test; in memory if possible, because tests do not depend on how
