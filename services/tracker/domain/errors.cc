@@ -23,6 +23,11 @@ absl::Status InvalidField(absl::string_view field, absl::string_view problem) {
                            .hint = absl::StrCat("Correct ", field, " and send the call again.")});
 }
 
+absl::Status CheckSize(absl::string_view field, absl::string_view text, size_t most) {
+  if (text.size() <= most) return absl::OkStatus();
+  return InvalidField(field, absl::StrCat("is longer than ", most, " bytes"));
+}
+
 absl::Status InvalidPageToken() {
   return ErrorWithDetails(absl::StatusCode::kInvalidArgument, "page_token is not valid",
                           {.reason = "invalid_page_token",

@@ -11,6 +11,8 @@
 namespace callslip::tracker {
 
 absl::Status InvalidField(absl::string_view field, absl::string_view problem);
+// InvalidField if `text` has more than `most` bytes.
+absl::Status CheckSize(absl::string_view field, absl::string_view text, size_t most);
 absl::Status InvalidPageToken();
 absl::Status ResultTooLarge(size_t bytes, size_t limit);
 absl::Status DrawingTooLarge(size_t bytes, size_t limit);

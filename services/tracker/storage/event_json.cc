@@ -169,10 +169,8 @@ struct TextOfEvent {
                                                " levels: ", scan.error));
     }
     if (HasDuplicates(scan.members)) return InvalidField("data", "has two members of one name");
-    if (StringOf(scan.members, "tool_call_id").size() > kMaxToolCallIdBytes) {
-      return InvalidField("tool_call_id",
-                          absl::StrCat("is longer than ", kMaxToolCallIdBytes, " bytes"));
-    }
+    RETURN_IF_ERROR(
+        CheckSize("tool_call_id", StringOf(scan.members, "tool_call_id"), kMaxToolCallIdBytes));
     EventFacts facts = FactsOf(e.type, scan.members);
     if (facts.prompt.has_value()) {
       RETURN_IF_ERROR(CheckClientId("prompt_id", facts.prompt->prompt_id));

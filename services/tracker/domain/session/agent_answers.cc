@@ -22,10 +22,7 @@ absl::Status Check(const SessionMetadata& session, const AgentText& piece) {
   if (session.state != SessionState::kActive) return SessionEnded(session.session_id);
   if (piece.iteration < 0) return InvalidField("iteration", "is negative");
   if (piece.offset.value_or(0) < 0) return InvalidField("offset", "is negative");
-  if (piece.text.size() > kMaxAgentTextBytes) {
-    return InvalidField("text", absl::StrCat("is longer than ", kMaxAgentTextBytes, " bytes"));
-  }
-  return absl::OkStatus();
+  return CheckSize("text", piece.text, kMaxAgentTextBytes);
 }
 
 }  // namespace

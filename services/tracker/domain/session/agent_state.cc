@@ -1,6 +1,5 @@
 #include "tracker/domain/session/agent_state.h"
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/status_macros.h"
 #include "tracker/domain/command/command_validation.h"
@@ -9,12 +8,6 @@
 
 namespace callslip::tracker {
 namespace {
-
-absl::Status CheckSize(absl::string_view field, const std::optional<std::string>& text,
-                       size_t most) {
-  if (!text.has_value() || text->size() <= most) return absl::OkStatus();
-  return InvalidField(field, absl::StrCat("is longer than ", most, " bytes"));
-}
 
 // Returns whether the value has changed.
 bool Replace(const std::optional<std::string>& value, std::string& member) {
@@ -41,9 +34,10 @@ const char* AgentStatusName(AgentStatus status) {
 }
 
 absl::Status CheckAndCut(AgentChange& change) {
-  RETURN_IF_ERROR(CheckSize("runner_id", change.runner_id, kMaxClientIdBytes));
-  RETURN_IF_ERROR(CheckSize("agent_session_id", change.agent_session_id, kMaxAgentSessionIdBytes));
-  RETURN_IF_ERROR(CheckSize("details", change.details, kMaxAgentDetailsBytes));
+  RETURN_IF_ERROR(CheckSize("runner_id", change.runner_id.value_or(""), kMaxClientIdBytes));
+  RETURN_IF_ERROR(
+      CheckSize("agent_session_id", change.agent_session_id.value_or(""), kMaxAgentSessionIdBytes));
+  RETURN_IF_ERROR(CheckSize("details", change.details.value_or(""), kMaxAgentDetailsBytes));
   if (change.reason.has_value()) Cut(*change.reason, kMaxReasonBytes);
   if (change.message.has_value()) Cut(*change.message, kMaxReasonTextBytes);
   return absl::OkStatus();

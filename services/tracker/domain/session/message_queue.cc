@@ -26,9 +26,7 @@ absl::Status Check(const MessageRequest& request) {
   if (absl::StripAsciiWhitespace(request.message).empty() && request.image_ids.empty()) {
     return EmptyMessage();
   }
-  if (request.message.size() > kMaxMessageBytes) {
-    return InvalidField("message", absl::StrCat("is longer than ", kMaxMessageBytes, " bytes"));
-  }
+  RETURN_IF_ERROR(CheckSize("message", request.message, kMaxMessageBytes));
   if (request.image_ids.size() > kMaxImagesOfMessage) {
     return InvalidField("image_ids", absl::StrCat("has more than ", kMaxImagesOfMessage));
   }

@@ -18,11 +18,6 @@ bool IsRejection(const PermissionOption& option) {
   return option.kind == "reject_once" || option.kind == "reject_always";
 }
 
-absl::Status CheckSize(absl::string_view field, const std::string& text, size_t most) {
-  if (text.size() <= most) return absl::OkStatus();
-  return InvalidField(field, absl::StrCat("is longer than ", most, " bytes"));
-}
-
 absl::Status Check(const PermissionRequest& request) {
   RETURN_IF_ERROR(CheckClientId("permission_id", request.id));
   RETURN_IF_ERROR(CheckClientId("tool_call_id", request.tool_call_id));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
 #include "tracker/domain/session/session_errors.h"
@@ -64,9 +63,7 @@ SessionSnapshot Session::Snapshot() {
 }
 
 absl::Status Session::Rename(std::string name, absl::Time now) {
-  if (name.size() > kMaxSessionNameBytes) {
-    return InvalidField("name", absl::StrCat("is longer than ", kMaxSessionNameBytes, " bytes"));
-  }
+  RETURN_IF_ERROR(CheckSize("name", name, kMaxSessionNameBytes));
   metadata_.name = std::move(name);
   metadata_.updated_at = now;
   NotifyMetadata();
@@ -76,9 +73,7 @@ absl::Status Session::Rename(std::string name, absl::Time now) {
 
 absl::Status Session::End(std::string reason, absl::Time now) {
   if (metadata_.state != SessionState::kActive) return absl::OkStatus();
-  if (reason.size() > kMaxSessionNameBytes) {
-    return InvalidField("reason", absl::StrCat("is longer than ", kMaxSessionNameBytes, " bytes"));
-  }
+  RETURN_IF_ERROR(CheckSize("reason", reason, kMaxSessionNameBytes));
   ReturnSending();
   if (const auto& turn = delivery_.state().turn; turn.has_value()) {
     const TurnOutcome outcome{TurnEnd::kCancelled, "session_ended", "the session was ended"};

@@ -271,8 +271,7 @@ absl::Status TooManyAskers(size_t limit) {
 }
 
 absl::Status CheckClientId(absl::string_view field, absl::string_view id) {
-  if (id.size() <= kMaxClientIdBytes) return absl::OkStatus();
-  return InvalidField(field, absl::StrCat("is longer than ", kMaxClientIdBytes, " bytes"));
+  return CheckSize(field, id, kMaxClientIdBytes);
 }
 
 absl::Status PersonDecides() {

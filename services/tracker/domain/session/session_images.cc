@@ -1,6 +1,5 @@
 // The images of the session's messages.
 
-#include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
 #include "tracker/domain/session/session.h"
@@ -10,15 +9,11 @@ namespace callslip::tracker {
 
 absl::StatusOr<ImageRef> Session::PutImage(const std::string& data, std::string name) {
   RETURN_IF_ERROR(CheckActive());
-  if (data.size() > kMaxImageBytes) {
-    return InvalidField("data", absl::StrCat("is longer than ", kMaxImageBytes, " bytes"));
-  }
+  RETURN_IF_ERROR(CheckSize("data", data, kMaxImageBytes));
   if (ImageTypeOf(data).empty()) {
     return InvalidField("data", "is not an image: it must be PNG, JPEG, GIF or WebP");
   }
-  if (name.size() > kMaxSessionNameBytes) {
-    return InvalidField("name", absl::StrCat("is longer than ", kMaxSessionNameBytes, " bytes"));
-  }
+  RETURN_IF_ERROR(CheckSize("name", name, kMaxSessionNameBytes));
   absl::StatusOr<ImageRef> image = record_->PutImage(data, name, kMaxImages);
   RETURN_IF_ERROR(Checked(image.status()));
   if (record_->image_bytes() != metadata_.image_bytes) metadata_changed_ = true;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "common/shell_commands.h"
 #include "common/status_macros.h"
 #include "tracker/domain/command/command_validation.h"
@@ -203,9 +202,7 @@ absl::Status Session::FinishTurn(absl::string_view turn_id, TurnOutcome outcome,
   Cut(outcome.reason, kMaxReasonBytes);
   Cut(outcome.message, kMaxReasonTextBytes);
   Cut(outcome.stop_reason, kMaxReasonBytes);
-  if (outcome.usage.size() > kMaxUsageBytes) {
-    return InvalidField("usage", absl::StrCat("is longer than ", kMaxUsageBytes, " bytes"));
-  }
+  RETURN_IF_ERROR(CheckSize("usage", outcome.usage, kMaxUsageBytes));
   RETURN_IF_ERROR(record_->CheckObject("usage", outcome.usage));
   ASSIGN_OR_RETURN(const QueueDelivery::Finished finished, delivery_.Finish(turn_id, outcome, now));
   if (!finished.ended) return absl::OkStatus();

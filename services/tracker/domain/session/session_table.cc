@@ -3,7 +3,6 @@
 #include <functional>
 #include <variant>
 
-#include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
 #include "tracker/domain/session/session_errors.h"
@@ -16,18 +15,10 @@ absl::Status Check(const SessionRequest& request) {
   if (!request.parent_session_id.empty()) {
     RETURN_IF_ERROR(CheckSessionId(request.parent_session_id));
   }
-  const auto longer = [](absl::string_view field, size_t limit) {
-    return InvalidField(field, absl::StrCat("is longer than ", limit, " bytes"));
-  };
-  if (request.name.size() > kMaxSessionNameBytes) return longer("name", kMaxSessionNameBytes);
-  if (request.owner.size() > kMaxClientIdBytes) return longer("owner", kMaxClientIdBytes);
-  if (request.acp_server.size() > kMaxSessionNameBytes) {
-    return longer("acp_server", kMaxSessionNameBytes);
-  }
-  if (request.working_dir.size() > kMaxWorkingDirBytes) {
-    return longer("working_dir", kMaxWorkingDirBytes);
-  }
-  return absl::OkStatus();
+  RETURN_IF_ERROR(CheckSize("name", request.name, kMaxSessionNameBytes));
+  RETURN_IF_ERROR(CheckClientId("owner", request.owner));
+  RETURN_IF_ERROR(CheckSize("acp_server", request.acp_server, kMaxSessionNameBytes));
+  return CheckSize("working_dir", request.working_dir, kMaxWorkingDirBytes);
 }
 
 // A session that can't be read is kept, because its content is unknown.
