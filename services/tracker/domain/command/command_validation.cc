@@ -41,6 +41,13 @@ absl::Status CheckName(absl::string_view field, absl::string_view name) {
   return CheckText(field, name, kMaxNameBytes);
 }
 
+absl::Status CompleteAndCheckWorker(std::string& target, std::string& worker_id) {
+  if (target.empty()) target = kDefaultTarget;
+  if (worker_id.empty()) worker_id = kDefaultWorker;
+  RETURN_IF_ERROR(CheckName("target", target));
+  return CheckName("worker_id", worker_id);
+}
+
 absl::Status CompleteAndCheck(CommandRequest& request, absl::Time now) {
   if (request.client_id.empty()) request.client_id = kDefaultClient;
   if (request.target.empty()) request.target = kDefaultTarget;

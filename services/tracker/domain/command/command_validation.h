@@ -20,6 +20,9 @@ absl::Status CompleteAndCheck(CommandRequest& request, absl::Time now);
 // INVALID_ARGUMENT if a name that a caller chose is too long or has control characters.
 absl::Status CheckName(absl::string_view field, absl::string_view name);
 
+// Replaces empty names of a worker by the defaults, then checks them with CheckName().
+absl::Status CompleteAndCheckWorker(std::string& target, std::string& worker_id);
+
 // Truncates at a character boundary, so that the text stays valid UTF-8.
 void Cut(std::string& text, size_t max_bytes);
 

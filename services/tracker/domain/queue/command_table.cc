@@ -36,10 +36,6 @@ absl::StatusOr<size_t> PageSize(int asked, int most) {
   return static_cast<size_t>(std::min(asked == 0 ? kDefaultPageSize : asked, most));
 }
 
-void SetDefault(std::string& name, const char* fallback) {
-  if (name.empty()) name = fallback;
-}
-
 // NOT_FOUND if the text is not a valid id of a table with this many partitions.
 absl::StatusOr<CommandId> IdFrom(const std::string& text, size_t partitions) {
   if (text.empty()) return InvalidField("command_id", "is required");
@@ -319,10 +315,7 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandTable::Lease(LeaseRequest reque
     return InvalidField("back_within",
                         absl::StrCat("must be from 0 to ", absl::FormatDuration(kMaxBackWithin)));
   }
-  SetDefault(request.target, kDefaultTarget);
-  SetDefault(request.worker_id, kDefaultWorker);
-  RETURN_IF_ERROR(CheckName("target", request.target));
-  RETURN_IF_ERROR(CheckName("worker_id", request.worker_id));
+  RETURN_IF_ERROR(CompleteAndCheckWorker(request.target, request.worker_id));
   CommandEffects effects;
   absl::StatusOr<std::shared_ptr<HeldCall>> call =
       PartitionOf(request.target).Lease(request, now, std::move(callback), effects);

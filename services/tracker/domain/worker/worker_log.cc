@@ -8,7 +8,6 @@
 #include "tracker/domain/command/command_limits.h"
 #include "tracker/domain/command/command_validation.h"
 #include "tracker/domain/errors.h"
-#include "tracker/domain/worker/worker_names.h"
 
 namespace callslip::tracker {
 namespace {

@@ -12,7 +12,6 @@
 #include "tracker/domain/command/command_validation.h"
 #include "tracker/domain/errors.h"
 #include "tracker/domain/worker/worker_limits.h"
-#include "tracker/domain/worker/worker_names.h"
 
 namespace callslip::tracker {
 namespace {
