@@ -71,11 +71,6 @@ TraceContext TraceContext::WithSampled(bool sampled) const {
   return context;
 }
 
-TraceContext TraceContext::ParseOrNew(absl::string_view text) {
-  if (const std::optional<TraceContext> given = Parse(text); given.has_value()) return *given;
-  return New();
-}
-
 std::string TraceContext::ToString() const {
   if (empty()) return "";
   const std::string bytes = absl::BytesToHexString(

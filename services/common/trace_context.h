@@ -25,8 +25,6 @@ class TraceContext {
   static std::optional<TraceContext> Parse(absl::string_view text);
   // A new trace, which is not sampled.
   static TraceContext New();
-  // The context in `text`, or a new one if it is absent or malformed.
-  static TraceContext ParseOrNew(absl::string_view text);
 
   bool empty() const { return *this == TraceContext(); }
 
