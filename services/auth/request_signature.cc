@@ -13,6 +13,7 @@
 #include "auth/same_secret.h"
 #include "auth/sha256.h"
 #include "auth/token_file.h"
+#include "common/text_scan.h"
 #include "openssl/evp.h"
 #include "openssl/hmac.h"
 
@@ -41,12 +42,6 @@ std::string Mac(absl::string_view token, absl::string_view text) {
   return Hex(mac);
 }
 
-bool IsLowerHex(absl::string_view text, size_t digits) {
-  return text.size() == digits && absl::c_all_of(text, [](char c) {
-           return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f');
-         });
-}
-
 std::string RequestMac(absl::string_view token, const RequestToSign& request, int64_t time_ms,
                        absl::string_view nonce) {
   return Mac(token, absl::StrCat("callslip request 1\n", request.method, "\n", request.host, "\n",
@@ -59,9 +54,9 @@ bool SetMember(absl::string_view name, absl::string_view value, RequestSignature
   if (name == "key") signature.key = std::string(value);
   if (name == "nonce") signature.nonce = std::string(value);
   if (name == "mac") signature.mac = std::string(value);
-  if (name == "key") return IsLowerHex(value, kKeyDigits);
-  if (name == "nonce") return IsLowerHex(value, kNonceDigits);
-  if (name == "mac") return IsLowerHex(value, kMacDigits);
+  if (name == "key") return value.size() == kKeyDigits && IsLowerHex(value);
+  if (name == "nonce") return value.size() == kNonceDigits && IsLowerHex(value);
+  if (name == "mac") return value.size() == kMacDigits && IsLowerHex(value);
   return name == "time" && value.size() <= kMaxTimeDigits &&
          absl::c_all_of(value, absl::ascii_isdigit) && absl::SimpleAtoi(value, &signature.time_ms);
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
@@ -107,6 +108,11 @@ absl::string_view MendJson(absl::string_view json, std::string& mended) {
 void EscapeLineSeparators(std::string& json) {
   if (!absl::StrContains(json, "\xE2\x80")) return;
   absl::StrReplaceAll({{"\xE2\x80\xA8", "\\u2028"}, {"\xE2\x80\xA9", "\\u2029"}}, &json);
+}
+
+bool IsLowerHex(absl::string_view text) {
+  return absl::c_all_of(text,
+                        [](char c) { return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f'); });
 }
 
 std::optional<int64_t> IntegerIn(double number) {

@@ -58,6 +58,9 @@ absl::string_view MendJson(absl::string_view json, std::string& mended);
 // Escapes U+2028 and U+2029 in JSON: some readers take them for line ends.
 void EscapeLineSeparators(std::string& json);
 
+// Whether it has only digits and letters from a to f.
+bool IsLowerHex(absl::string_view text);
+
 // The integer value of a JSON number, including one written as 7.0 or 5e3: JSON Schema counts those
 // as integers. Nullopt for other numbers, and from 2^53 on, where doubles do not represent every
 // integer.

@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/random.h"
+#include "common/text_scan.h"
 
 namespace callslip {
 namespace {
@@ -19,11 +19,6 @@ constexpr size_t kTraceAt = 3;
 constexpr size_t kParentAt = kTraceAt + kTraceDigits + 1;
 constexpr size_t kFlagsAt = kParentAt + kParentDigits + 1;
 constexpr size_t kLength = kFlagsAt + 2;
-
-bool IsLowerHex(absl::string_view text) {
-  return absl::c_all_of(text,
-                        [](char c) { return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f'); });
-}
 
 bool IsZero(absl::string_view text) {
   return absl::c_all_of(text, [](char c) { return c == '0'; });

@@ -1,10 +1,8 @@
 #include "tracker/domain/session/image.h"
 
-#include <algorithm>
-
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
+#include "common/text_scan.h"
 
 namespace callslip::tracker {
 namespace {
@@ -25,10 +23,7 @@ absl::string_view ImageTypeOf(absl::string_view data) {
 }
 
 bool IsImageId(absl::string_view id) {
-  if (!absl::ConsumePrefix(&id, "img-") || id.size() != kIdDigits) return false;
-  return std::all_of(id.begin(), id.end(), [](char c) {
-    return absl::ascii_isdigit(static_cast<unsigned char>(c)) || (c >= 'a' && c <= 'f');
-  });
+  return absl::ConsumePrefix(&id, "img-") && id.size() == kIdDigits && IsLowerHex(id);
 }
 
 }  // namespace callslip::tracker
