@@ -1,7 +1,5 @@
 #include "common/json_string.h"
 
-#include <cstdint>
-
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "common/text_scan.h"
@@ -9,21 +7,6 @@
 
 namespace callslip {
 namespace {
-
-constexpr uint32_t kFirstSurrogate = 0xD800;
-constexpr uint32_t kFirstLowSurrogate = 0xDC00;
-constexpr uint32_t kLastSurrogate = 0xDFFF;
-
-// `at` is after a backslash. Parses `u` and four hexadecimal digits into `unit`.
-const char* SkipUnit(const char* at, const char* end, uint32_t& unit) {
-  if (end - at < 5 || *at != 'u') return nullptr;
-  unit = 0;
-  for (int i = 1; i <= 4; ++i) {
-    if (!absl::ascii_isxdigit(at[i])) return nullptr;
-    unit = unit * 16 + (absl::ascii_isdigit(at[i]) ? at[i] - '0' : (at[i] | 0x20) - 'a' + 10);
-  }
-  return at + 5;
-}
 
 // `at` is after a backslash.
 const char* SkipEscape(const char* at, const char* end) {
@@ -38,13 +21,10 @@ const char* SkipEscape(const char* at, const char* end) {
     case 'r':
     case 't': return at + 1;
   }
-  uint32_t unit = 0;
-  at = SkipUnit(at, end, unit);
-  if (at == nullptr || unit < kFirstSurrogate || unit > kLastSurrogate) return at;
-  // Surrogates come in pairs.
-  if (unit >= kFirstLowSurrogate || at == end || *at != '\\') return nullptr;
-  at = SkipUnit(at + 1, end, unit);
-  return kFirstLowSurrogate <= unit && unit <= kLastSurrogate ? at : nullptr;
+  const char* const escape = at - 1;
+  const size_t bytes =
+      UnicodeEscapeBytes(absl::string_view(escape, static_cast<size_t>(end - escape)));
+  return bytes > 0 ? escape + bytes : nullptr;
 }
 
 }  // namespace

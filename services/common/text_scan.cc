@@ -83,22 +83,26 @@ absl::string_view CutText(absl::string_view text, size_t bytes) {
   return text.substr(0, bytes);
 }
 
+size_t UnicodeEscapeBytes(absl::string_view json) {
+  const std::optional<uint32_t> unit = UnitAt(json, 0);
+  if (!unit.has_value() || IsSecondHalf(*unit)) return 0;
+  if (!IsFirstHalf(*unit)) return kUnitBytes;
+  return IsSecondHalf(UnitAt(json, kUnitBytes).value_or(0)) ? 2 * kUnitBytes : 0;
+}
+
 absl::string_view MendJson(absl::string_view json, std::string& mended) {
   absl::ConsumePrefix(&json, "\xEF\xBB\xBF");
   // Most texts have no such escape and are searched at the speed of memory.
   if (!absl::StrContains(json, "\\ud") && !absl::StrContains(json, "\\uD")) return json;
   bool is_whole = true;
   for (size_t at = json.find('\\'); at < json.size(); at = json.find('\\', at)) {
-    const std::optional<uint32_t> unit = UnitAt(json, at);
-    if (!unit.has_value()) {
+    if (!UnitAt(json, at).has_value()) {
       at += 2;  // Another escape, such as a backslash.
-    } else if (IsFirstHalf(*unit) && IsSecondHalf(UnitAt(json, at + kUnitBytes).value_or(0))) {
-      at += 2 * kUnitBytes;
+    } else if (const size_t bytes = UnicodeEscapeBytes(json.substr(at)); bytes > 0) {
+      at += bytes;
     } else {
-      if (IsFirstHalf(*unit) || IsSecondHalf(*unit)) {
-        if (std::exchange(is_whole, false)) mended = std::string(json);
-        mended.replace(at, kUnitBytes, "\\ufffd");
-      }
+      if (std::exchange(is_whole, false)) mended = std::string(json);
+      mended.replace(at, kUnitBytes, "\\ufffd");
       at += kUnitBytes;
     }
   }

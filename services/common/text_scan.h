@@ -48,6 +48,10 @@ std::string WithoutBadUtf8(absl::string_view bytes);
 // The longest beginning of `text` that fits in `bytes` and ends with a whole character.
 absl::string_view CutText(absl::string_view text, size_t bytes);
 
+// Bytes of the escape with which `json` begins, such as \u20ac, or of the two that are one
+// character. 0 if there is none, or an unpaired surrogate.
+size_t UnicodeEscapeBytes(absl::string_view json);
+
 // Prepares JSON for all parsers here: removes a leading byte order mark (RFC 8259, section 8.1),
 // and replaces each unpaired escaped surrogate (such as \ud83d) with U+FFFD. JSON's grammar allows
 // unpaired surrogates, but UTF-8 cannot hold them. JavaScript writes them for a text that was cut
