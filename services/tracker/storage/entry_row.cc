@@ -12,8 +12,6 @@
 namespace callslip::tracker {
 namespace {
 
-constexpr char kTable[] = "entries";
-
 enum Part : uint64_t { kFirst = 0, kNewest = 1, kReceipt = 2, kParts = 4 };
 
 int64_t KeyOf(uint64_t sequence, Part part) {
@@ -92,17 +90,12 @@ bool IsInPlace(Part part, const JournalEntry& entry, const JournalEntry* before)
   return part != kNewest || before->change.index() == entry.change.index();
 }
 
+// For a row whose contents no tracker has written.
+absl::Status NonsensicalRow(int64_t key) {
+  return absl::DataLossError(absl::StrCat("row ", key, " of its table \"entries\" makes no sense"));
+}
+
 }  // namespace
-
-absl::Status NonsensicalRow(absl::string_view table, int64_t key) {
-  return absl::DataLossError(
-      absl::StrCat("row ", key, " of its table \"", table, "\" makes no sense"));
-}
-
-absl::Status DamagedRow(absl::string_view table, int64_t key) {
-  return absl::DataLossError(
-      absl::StrCat("row ", key, " of its table \"", table, "\" is not as it was written"));
-}
 
 absl::Status EntryRowEncoder::Encode(const JournalEntry& entry, EntryRowChange& change) {
   change = EntryRowChange();
@@ -124,17 +117,20 @@ absl::Status EntryRowEncoder::Encode(const JournalEntry& entry, EntryRowChange& 
 }
 
 absl::Status EntryRowDecoder::Take(int64_t key, absl::string_view record, int64_t crc) {
-  if (Checksum(key, record) != crc) return DamagedRow(kTable, key);
+  if (Checksum(key, record) != crc) {
+    return absl::DataLossError(
+        absl::StrCat("row ", key, " of its table \"entries\" is not as it was written"));
+  }
   const auto part = static_cast<Part>(key & (kParts - 1));
   if (part == kFirst) RETURN_IF_ERROR(Finish());
   const JournalEntry* before = entry_.has_value() ? &*entry_ : nullptr;
-  if ((before == nullptr) != (part == kFirst)) return NonsensicalRow(kTable, key);
+  if ((before == nullptr) != (part == kFirst)) return NonsensicalRow(key);
   JournalEntry read;
   if (!DecodeEntry(
           record, [&](uint64_t) { return before; }, clocks_, read) ||
       KeyOf(read.sequence, part) != key || !IsInPlace(part, read, before) ||
       (before != nullptr && before->sequence != read.sequence)) {
-    return NonsensicalRow(kTable, key);
+    return NonsensicalRow(key);
   }
   if (before == nullptr) {
     entry_ = std::move(read);
@@ -148,7 +144,7 @@ absl::Status EntryRowDecoder::Finish() {
   if (!entry_.has_value()) return absl::OkStatus();
   const auto* record = std::get_if<CommandRecord>(&entry_->change);
   if (record != nullptr && !IsSensible(*record->command, *record)) {
-    return NonsensicalRow(kTable, KeyOf(entry_->sequence, kFirst));
+    return NonsensicalRow(KeyOf(entry_->sequence, kFirst));
   }
   entry_->is_first = false;
   return each_(*std::exchange(entry_, std::nullopt));
@@ -162,14 +158,14 @@ absl::Status EntryOrder::Take(JournalEntry entry) {
   } else if (std::holds_alternative<DrawingAnswer>(entry.change)) {
     answers_.push_back(std::move(entry));
   } else {
-    return NonsensicalRow(kTable, KeyOf(entry.sequence, kFirst));
+    return NonsensicalRow(KeyOf(entry.sequence, kFirst));
   }
   return absl::OkStatus();
 }
 
 absl::Status EntryOrder::TakeTombstone(JournalEntry entry) {
   if (!std::holds_alternative<CommandRemoval>(entry.change)) {
-    return NonsensicalRow(kTable, KeyOf(entry.sequence, kFirst));
+    return NonsensicalRow(KeyOf(entry.sequence, kFirst));
   }
   each_(std::move(entry));
   return absl::OkStatus();

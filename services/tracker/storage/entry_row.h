@@ -92,9 +92,4 @@ class EntryOrder {
   std::vector<JournalEntry> answers_;
 };
 
-// DATA_LOSS, for a row whose contents no tracker has written.
-absl::Status NonsensicalRow(absl::string_view table, int64_t key);
-// DATA_LOSS, for a row with a wrong checksum.
-absl::Status DamagedRow(absl::string_view table, int64_t key);
-
 }  // namespace callslip::tracker
