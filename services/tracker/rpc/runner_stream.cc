@@ -174,14 +174,8 @@ void RunnerStream::End(const absl::Status& status) {
 }
 
 void RunnerStream::OnCallerLeft() {
-  {
-    MutexLock lock(&mutex_);
-    over_ = true;
-    tasks_.clear();
-    ready_.clear();
-  }
   stream_.LetGo();
-  on_gone_();
+  End(absl::OkStatus());
 }
 
 }  // namespace callslip::tracker
