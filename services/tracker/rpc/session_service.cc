@@ -117,23 +117,17 @@ void SessionService::Get(const CallContext& caller, const v1::GetSessionRequest&
                          const Reply<v1::Session>& reply) {
   const absl::StatusOr<SessionMetadata> known = sessions_->Get(caller.scope, request.session_id());
   if (!known.ok()) return reply->Fail(known.status());
-  const auto answer = [reply](const SessionMetadata& session) {
-    v1::Session response;
-    tracker::Fill(session, response);
-    reply->Finish(std::move(response), [] {});
-  };
   // Details reported by the agent are not kept in memory; a session without them needs no disk
   // access.
-  if (known->agent.runner_id.empty() || !known->damage.empty()) return answer(*known);
-  sessions_->With<SessionMetadata>(
-      caller.scope, request.session_id(),
-      [](Session& session, absl::Time) -> absl::StatusOr<SessionMetadata> {
-        return session.metadata();
-      },
-      [answer, reply](const absl::StatusOr<SessionMetadata>& session) {
-        if (!session.ok()) return reply->Fail(session.status());
-        answer(*session);
-      });
+  if (known->agent.runner_id.empty() || !known->damage.empty()) {
+    v1::Session response;
+    tracker::Fill(*known, response);
+    return reply->Finish(std::move(response), [] {});
+  }
+  AnswerFrom(*sessions_, caller, request, reply,
+             [](Session& session, absl::Time) -> absl::StatusOr<SessionMetadata> {
+               return session.metadata();
+             });
 }
 
 absl::Status SessionService::List(const CallContext& caller, const v1::ListSessionsRequest& request,
