@@ -16,14 +16,6 @@ namespace {
 
 bool IsRecorded(const CommandSpec& spec) { return Spans() != nullptr && spec.trace.sampled(); }
 
-// The span of a part of the command: `process 2` is its second delivery.
-TraceContext ContextOf(const CommandSpec& spec, absl::string_view name) {
-  return SpanOfCommand(spec.trace, spec.id.ToString(), name);
-}
-TraceContext ContextOf(const CommandSpec& spec, absl::string_view kind, int number) {
-  return ContextOf(spec, absl::StrCat(kind, " ", number));
-}
-
 int64_t WallNanos(int64_t nanos) {
   return absl::ToUnixNanos(ToWallTime(absl::FromUnixNanos(nanos)));
 }
@@ -64,6 +56,7 @@ class Recorder {
   }
 
  private:
+  // The span of a part of the command: `process 2` is its second delivery.
   TraceContext Context(absl::string_view name) const {
     return SpanOfCommand(spec_.trace, id_, name);
   }
@@ -167,12 +160,13 @@ class Recorder {
 }  // namespace
 
 TraceContext TraceForClients(const CommandSpec& spec) {
-  return IsRecorded(spec) ? ContextOf(spec, "command") : spec.trace;
+  return IsRecorded(spec) ? SpanOfCommand(spec.trace, spec.id.ToString(), "command") : spec.trace;
 }
 
 TraceContext TraceForWorker(const CommandSnapshot& command) {
   const CommandSpec& spec = *command.spec;
-  return IsRecorded(spec) ? ContextOf(spec, "process", command.attempt) : spec.trace;
+  if (!IsRecorded(spec)) return spec.trace;
+  return SpanOfCommand(spec.trace, spec.id.ToString(), absl::StrCat("process ", command.attempt));
 }
 
 void RecordCommand(const CommandSnapshot& command) {
