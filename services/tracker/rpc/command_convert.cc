@@ -365,8 +365,4 @@ absl::StatusOr<absl::Time> WaitUntil(const google::protobuf::Duration& max_wait,
   return now + (wait == absl::ZeroDuration() ? by_default : wait);
 }
 
-absl::StatusOr<absl::Duration> BackWithinFrom(const google::protobuf::Duration& back_within) {
-  return DurationFrom("back_within", back_within);
-}
-
 }  // namespace callslip::tracker

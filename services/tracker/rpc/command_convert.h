@@ -55,7 +55,4 @@ absl::StatusOr<absl::Time> WaitUntil(const google::protobuf::Duration& max_wait,
                                      absl::Duration longest, absl::Duration by_default,
                                      absl::Time now);
 
-// Zero if absent.
-absl::StatusOr<absl::Duration> BackWithinFrom(const google::protobuf::Duration& back_within);
-
 }  // namespace callslip::tracker

@@ -8,6 +8,7 @@
 #include "tracker/domain/command/command_validation.h"
 #include "tracker/domain/errors.h"
 #include "tracker/rpc/command_convert.h"
+#include "tracker/rpc/time_convert.h"
 #include "tracker/rpc/worker_stream.h"
 
 namespace callslip::tracker {
@@ -239,7 +240,8 @@ absl::Status CommandService::Lease(const CallContext& caller,
   const absl::Time now = clock_->Now();
   ASSIGN_OR_RETURN(const absl::Time until,
                    WaitUntil(request.max_wait(), kMaxPollWait, absl::ZeroDuration(), now));
-  ASSIGN_OR_RETURN(const absl::Duration back_within, BackWithinFrom(request.back_within()));
+  ASSIGN_OR_RETURN(const absl::Duration back_within,
+                   DurationFrom("back_within", request.back_within()));
   ASSIGN_OR_RETURN(KnownDeliveries known, KnownFrom(request));
   std::string target = request.target();
   std::string worker_id = request.worker_id();
@@ -282,7 +284,8 @@ absl::Status CommandService::Lease(const CallContext& caller,
 absl::Status CommandService::Stream(const CallContext& caller,
                                     const v1::StreamCommandsRequest& request,
                                     const std::shared_ptr<WorkerStreamCall>& stream) {
-  ASSIGN_OR_RETURN(const absl::Duration back_within, BackWithinFrom(request.back_within()));
+  ASSIGN_OR_RETURN(const absl::Duration back_within,
+                   DurationFrom("back_within", request.back_within()));
   std::string target = request.target();
   std::string worker_id = request.worker_id();
   RETURN_IF_ERROR(EnforceScope(*caller.principal, target, worker_id));
