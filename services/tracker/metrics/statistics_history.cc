@@ -1,6 +1,5 @@
 #include "tracker/metrics/statistics_history.h"
 
-#include <numeric>
 #include <utility>
 
 namespace callslip::tracker {
@@ -8,21 +7,12 @@ namespace {
 
 using Counts = std::array<int64_t, kEndCodes.size()>;
 
-const Counts& EndedIn(const CommandStatistics& commands, CommandState state) {
-  return commands.ended[static_cast<size_t>(state)];
-}
-
-int64_t CompletedOf(const CommandStatistics& commands) {
-  const Counts& completed = EndedIn(commands, CommandState::kCompleted);
-  return std::accumulate(completed.begin(), completed.end(), int64_t{0});
-}
-
 Counts FailedOf(const CommandStatistics& commands) {
   Counts failed{};
   for (const CommandState state :
        {CommandState::kFailed, CommandState::kTimedOut, CommandState::kExpired}) {
     for (size_t code = 0; code < failed.size(); ++code) {
-      failed[code] += EndedIn(commands, state)[code];
+      failed[code] += commands.ended[static_cast<size_t>(state)][code];
     }
   }
   return failed;
@@ -38,7 +28,7 @@ std::optional<StatisticsHistory::Quantiles> QuantilesOf(const LatencyHistogram& 
 
 void StatisticsHistory::Note(absl::Time now, const CommandStatistics& commands,
                              const Sessions& sessions) {
-  const int64_t completed = CompletedOf(commands);
+  const int64_t completed = commands.EndedAs(CommandState::kCompleted);
   const Counts failed = FailedOf(commands);
   MutexLock lock(&mutex_);
   Sample sample{.end = now,

@@ -1,7 +1,6 @@
 #include "tracker/metrics/tracker_statistics.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace callslip::tracker {
 namespace {
@@ -12,15 +11,8 @@ constexpr absl::Duration kFailureIsRecent = absl::Minutes(1);
 }  // namespace
 
 int64_t TrackerStatistics::failed() const {
-  return EndedIn(CommandState::kFailed) + EndedIn(CommandState::kTimedOut) +
-         EndedIn(CommandState::kExpired);
-}
-
-int64_t TrackerStatistics::completed() const { return EndedIn(CommandState::kCompleted); }
-
-int64_t TrackerStatistics::EndedIn(CommandState state) const {
-  const auto& by_code = commands.ended[static_cast<size_t>(state)];
-  return std::accumulate(by_code.begin(), by_code.end(), int64_t{0});
+  return commands.EndedAs(CommandState::kFailed) + commands.EndedAs(CommandState::kTimedOut) +
+         commands.EndedAs(CommandState::kExpired);
 }
 
 TrackerStatistics TrackerStatisticsSource::Read() {

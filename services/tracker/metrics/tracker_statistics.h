@@ -48,11 +48,6 @@ struct TrackerStatistics {
 
   // Commands that ended and were neither completed nor cancelled.
   int64_t failed() const;
-  // Commands that workers completed.
-  int64_t completed() const;
-
- private:
-  int64_t EndedIn(CommandState state) const;
 };
 
 // The measured parts of a tracker's storage; null if not measured.

@@ -38,7 +38,7 @@ void Fill(const TrackerStatistics& from, v1::GetHealthResponse& to) {
   to.set_sessions(from.sessions);
   to.set_events_appended(from.appended_events);
   to.set_registered(from.commands.registered);
-  to.set_completed(from.completed());
+  to.set_completed(from.commands.EndedAs(CommandState::kCompleted));
   Fill(from.commands.dispatch, *to.mutable_dispatch_counts());
   if (from.journal.entries > 0) Fill(from.journal.appends, *to.mutable_journal_counts());
   to.set_storage_failures(from.storage.failures + from.journal.failures);

@@ -1,6 +1,7 @@
 #include "tracker/domain/queue/command_counters.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "absl/algorithm/container.h"
 
@@ -29,6 +30,11 @@ size_t EndCodeOf(const CommandSnapshot& command) {
 }
 
 }  // namespace
+
+int64_t CommandStatistics::EndedAs(CommandState state) const {
+  const auto& by_code = ended[static_cast<size_t>(state)];
+  return std::accumulate(by_code.begin(), by_code.end(), int64_t{0});
+}
 
 void CommandStatistics::Add(const CommandStatistics& other) {
   for (size_t state = 0; state < in_state.size(); ++state) {

@@ -51,6 +51,8 @@ struct CommandStatistics {
   // waits.
   int64_t oldest_queued_nanos = 0;
 
+  // All that ended as `state`, with any code.
+  int64_t EndedAs(CommandState state) const;
   void Add(const CommandStatistics& other);
   // Adds a waiting command that could have been delivered at `ready_nanos`; zero: none waits.
   void AddQueued(int64_t ready_nanos);
