@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -92,26 +93,11 @@ absl::Status CheckTls(const TrackerConfig& config) {
   return ServerTls::Load(*files, absl::InfiniteDuration()).status();
 }
 
-// Runs now and then repeatedly.
-void ApplyRetention(Clock& clock, TimerThread& timers, SessionTable& sessions,
-                    const SessionRetention& retention) {
-  sessions.ApplyRetention(retention, clock.Now());
-  timers.After(kRetentionEvery, [&clock, &timers, &sessions, retention] {
-    ApplyRetention(clock, timers, sessions, retention);
-  });
-}
-
-// Runs now and then repeatedly.
-void ReleaseMemory(TimerThread& timers, MemoryRelease& memory) {
-  memory.Look();
-  timers.After(MemoryRelease::kEvery, [&timers, &memory] { ReleaseMemory(timers, memory); });
-}
-
-// Runs later and then repeatedly.
-void NoteStatistics(TimerThread& timers, TrackerServer& server) {
-  timers.After(StatisticsHistory::kEvery, [&timers, &server] {
-    server.NoteStatistics();
-    NoteStatistics(timers, server);
+// Runs `action` each time that `period` has passed.
+void Repeat(TimerThread& timers, absl::Duration period, std::function<void()> action) {
+  timers.After(period, [&timers, period, action = std::move(action)] {
+    action();
+    Repeat(timers, period, action);
   });
 }
 
@@ -222,8 +208,13 @@ int Main(int argc, char** argv) {
   if (!sessions.ok()) return Fail(sessions.status());
   MemoryRelease memory_release;
   TimerThread timers(&clock);
-  ReleaseMemory(timers, memory_release);
-  ApplyRetention(clock, timers, **sessions, config.Retention());
+  memory_release.Look();
+  Repeat(timers, MemoryRelease::kEvery, [&] { memory_release.Look(); });
+  const auto apply_retention = [&] {
+    (*sessions)->ApplyRetention(config.Retention(), clock.Now());
+  };
+  apply_retention();
+  Repeat(timers, kRetentionEvery, apply_retention);
   CommandLog command_log(&clock);
   CommandTable table(config.deadlines, budget.commands, kept.journal());
   table.SetFailureListener(
@@ -255,7 +246,7 @@ int Main(int argc, char** argv) {
   if (!bound.ok()) return Fail(bound.status());
   metrics.Tell([&](MetricsPage& page) { TellAll(config, **storage, server, annotations, page); });
   const absl::Cleanup told = [&metrics] { metrics.Finish(); };
-  NoteStatistics(timers, server);
+  Repeat(timers, StatisticsHistory::kEvery, [&] { server.NoteStatistics(); });
   const absl::Cleanup noted = [&timers] { timers.Stop(); };
   kept.SetStorageListener([&server](bool works) { server.SetStoring(works); });
   for (const Address& address : *bound) {
