@@ -94,23 +94,6 @@ absl::StatusOr<StoragePtr> CopyOf(const std::string& folder, absl::Status& all) 
   return storage;
 }
 
-// The same for a journal in another storage.
-absl::StatusOr<StoragePtr> CopyOf(JournalStorage& journal, absl::Status& all) {
-  ASSIGN_OR_RETURN(StoragePtr storage, SqliteJournalStorage::OpenTemporary());
-  all = CopyJournal(journal, *storage, [](int64_t, int64_t) { return absl::OkStatus(); }).status();
-  return storage;
-}
-
-absl::StatusOr<CommandPtr> Find(JournalStorage& journal, absl::string_view id) {
-  CommandPtr found;
-  RETURN_IF_ERROR(journal.Replay(ClocksAsBrought, [&](const JournalEntry& entry) {
-    const auto* record = std::get_if<CommandRecord>(&entry.change);
-    if (record != nullptr && record->command->spec->id.ToString() == id) found = record->command;
-  }));
-  if (found != nullptr) return found;
-  return absl::NotFoundError(absl::StrCat("there is no command ", id));
-}
-
 // `all`: the status of making the copy.
 absl::Status Show(SqliteDatabase& database, absl::Status all, std::FILE* out) {
   for (const auto& part : {&Totals, &Drawings, &Newest}) {
@@ -128,11 +111,17 @@ absl::StatusOr<CommandPtr> FindStoredCommand(const std::string& folder, absl::st
   absl::Status all;
   ASSIGN_OR_RETURN(const StoragePtr storage, CopyOf(folder, all));
   RETURN_IF_ERROR(all);
-  return Find(*storage, id);
+  return FindStoredCommand(*storage, id);
 }
 
 absl::StatusOr<CommandPtr> FindStoredCommand(JournalStorage& journal, absl::string_view id) {
-  return Find(journal, id);
+  CommandPtr found;
+  RETURN_IF_ERROR(journal.Replay(ClocksAsBrought, [&](const JournalEntry& entry) {
+    const auto* record = std::get_if<CommandRecord>(&entry.change);
+    if (record != nullptr && record->command->spec->id.ToString() == id) found = record->command;
+  }));
+  if (found != nullptr) return found;
+  return absl::NotFoundError(absl::StrCat("there is no command ", id));
 }
 
 absl::Status InspectCommands(const std::string& folder, std::FILE* out) {
@@ -144,8 +133,9 @@ absl::Status InspectCommands(const std::string& folder, std::FILE* out) {
 }
 
 absl::Status InspectCommands(JournalStorage& journal, std::FILE* out) {
-  absl::Status all;
-  ASSIGN_OR_RETURN(const StoragePtr storage, CopyOf(journal, all));
+  ASSIGN_OR_RETURN(const StoragePtr storage, SqliteJournalStorage::OpenTemporary());
+  const absl::Status all =
+      CopyJournal(journal, *storage, [](int64_t, int64_t) { return absl::OkStatus(); }).status();
   return Show(storage->database(), all, out);
 }
 
