@@ -205,10 +205,6 @@ absl::StatusOr<EventPage> PostgresSessionRecord::Read(const EventQuery& query) {
   if (!page.ok()) return page;
   page->max_seq = extent_.max_seq;
   page->length = extent_.events;
-  if (!page->events.empty()) {
-    page->first_seq = page->events.front()->seq;
-    page->last_seq = page->events.back()->seq;
-  }
   return page;
 }
 

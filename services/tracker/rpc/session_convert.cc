@@ -207,8 +207,8 @@ void Fill(const SessionEvent& event, v1::SessionEvent& message) {
 void Fill(const EventPage& page, v1::ReadEventsResponse& message) {
   for (const EventPtr& event : page.events) Fill(*event, *message.add_events());
   message.set_has_more(page.has_more);
-  message.set_first_seq(page.first_seq);
-  message.set_last_seq(page.last_seq);
+  message.set_first_seq(page.first_seq());
+  message.set_last_seq(page.last_seq());
   message.set_max_seq(page.max_seq);
   message.set_next_position(page.next_position);
   message.set_next_after_seq(page.next_after_seq);

@@ -93,10 +93,6 @@ absl::StatusOr<EventPage> EventLog::Read(const EventQuery& query) {
   if (!page.ok()) return page;
   page->max_seq = max_seq_;
   page->length = size_;
-  if (!page->events.empty()) {
-    page->first_seq = page->events.front()->seq;
-    page->last_seq = page->events.back()->seq;
-  }
   return page;
 }
 

@@ -207,8 +207,8 @@ TEST_F(EventLogTest, PagesGoOnFromTheLastSeq) {
   EXPECT_THAT(Seqs({From::kAfterSeq, 3, 3}), ElementsAre(4, 5, 6));
   ASSERT_OK_AND_ASSIGN(const EventPage last, log_->Read({From::kAfterSeq, 6, 3}));
   EXPECT_FALSE(last.has_more);
-  EXPECT_EQ(last.first_seq, 7);
-  EXPECT_EQ(last.last_seq, 7);
+  EXPECT_EQ(last.first_seq(), 7);
+  EXPECT_EQ(last.last_seq(), 7);
   EXPECT_EQ(last.max_seq, 7);
   ASSERT_OK_AND_ASSIGN(const EventPage none, log_->Read({From::kAfterSeq, 7, 3}));
   EXPECT_TRUE(none.events.empty());
@@ -219,8 +219,8 @@ TEST_F(EventLogTest, PagesGoOnFromTheLastSeq) {
 TEST_F(EventLogTest, PagesGoBackFromASeq) {
   AppendTexts(7);
   ASSERT_OK_AND_ASSIGN(const EventPage page, log_->Read({From::kBeforeSeq, 6, 3}));
-  EXPECT_EQ(page.first_seq, 3);
-  EXPECT_EQ(page.last_seq, 5);
+  EXPECT_EQ(page.first_seq(), 3);
+  EXPECT_EQ(page.last_seq(), 5);
   EXPECT_TRUE(page.has_more);
   EXPECT_THAT(Seqs({From::kBeforeSeq, 3, 3}), ElementsAre(1, 2));
   EXPECT_THAT(Seqs({From::kBeforeSeq, 1000, 2}), ElementsAre(6, 7));
@@ -259,8 +259,8 @@ TEST_F(EventLogTest, FindsEventsOfAType) {
   for (int i = 0; i < 10; ++i) Append(i % 3 == 0 ? NewEvent(ErrorEvent{"e", ""}) : AgentMessage{});
   EventQuery query{.limit = 2, .type = "error"};
   ASSERT_OK_AND_ASSIGN(EventPage page, log_->Read(query));
-  EXPECT_EQ(page.first_seq, 1);
-  EXPECT_EQ(page.last_seq, 4);
+  EXPECT_EQ(page.first_seq(), 1);
+  EXPECT_EQ(page.last_seq(), 4);
   EXPECT_TRUE(page.has_more);
   EXPECT_THAT(Seqs({.value = 4, .type = "error"}), ElementsAre(7, 10));
   EXPECT_THAT(log_->Read({.from = From::kBeforeSeq, .value = 5, .type = "error"}),

@@ -156,8 +156,8 @@ struct EventPage {
   // In the direction of the query: after the page, or before it for kBeforeSeq.
   bool has_more = false;
   // Of this page; both 0 if it is empty.
-  int64_t first_seq = 0;
-  int64_t last_seq = 0;
+  int64_t first_seq() const { return events.empty() ? 0 : events.front()->seq; }
+  int64_t last_seq() const { return events.empty() ? 0 : events.back()->seq; }
   // The newest event of the session; 0 if there is none.
   int64_t max_seq = 0;
   // Where a query by position continues, and one by after_seq.

@@ -244,7 +244,7 @@ class SessionTableTest : public ::testing::Test {
       if (!page.ok()) return all;
       all.insert(all.end(), page->events.begin(), page->events.end());
       if (!page->has_more) return all;
-      query.value = page->last_seq;
+      query.value = page->last_seq();
     }
   }
   absl::StatusOr<QueuedMessage> Add(const std::string& text, const std::string& prompt_id = "") {

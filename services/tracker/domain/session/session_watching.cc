@@ -75,7 +75,7 @@ void Session::FillFromLog(Observer& observer) {
     if (!Checked(read.status()).ok()) return;
     page = *std::move(read);
     observer.behind = page.has_more;
-    if (!page.events.empty()) observer.seq = page.last_seq;
+    if (!page.events.empty()) observer.seq = page.last_seq();
   }
   // Allow it to ask for more before it gets these, so that it asks when it has taken them.
   AfterCommit([feed = observer.feed, behind = observer.behind, max_seq = record_->max_seq(),
