@@ -141,22 +141,12 @@ absl::Status SqliteStatement::Run() {
   return stepped.status();
 }
 
-int SqliteStatement::columns() const { return sqlite3_column_count(handle_.get()); }
-
 bool SqliteStatement::IsNull(int column) const {
   return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL;
 }
 
 int64_t SqliteStatement::Int(int column) const {
   return sqlite3_column_int64(handle_.get(), column);
-}
-
-double SqliteStatement::Real(int column) const {
-  return sqlite3_column_double(handle_.get(), column);
-}
-
-std::string SqliteStatement::Name(int column) const {
-  return sqlite3_column_name(handle_.get(), column);
 }
 
 absl::string_view SqliteStatement::Bytes(int column) const {

@@ -72,15 +72,11 @@ class SqliteStatement {
   // For statements without rows.
   absl::Status Run();
 
-  int columns() const;
   bool IsNull(int column) const;
   int64_t Int(int column) const;
-  double Real(int column) const;
   // Valid until the next Step(). Empty for NULL.
   absl::string_view Bytes(int column) const;
   std::string Text(int column) const { return std::string(Bytes(column)); }
-  std::string Name(int column) const;
-  sqlite3_stmt* get() const { return handle_.get(); }
 
  private:
   struct Finalize {
