@@ -346,7 +346,7 @@ TEST_F(PlayerTest, StepsThroughTheEvents) {
   EXPECT_EQ(*player.Next(), nullptr);
   EXPECT_EQ(*player.Peek(), nullptr);
   EXPECT_EQ(player.position(), 250);
-  player.Reset();
+  ASSERT_OK(player.Seek(0));
   EXPECT_EQ((*player.Next())->seq, 1);
 }
 

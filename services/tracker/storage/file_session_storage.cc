@@ -269,10 +269,6 @@ absl::Status FileSessionStorage::Remove(const std::string& id) {
   return absl::OkStatus();
 }
 
-std::string FileSessionStorage::FolderOf(const std::string& id) const {
-  return JoinPath(folder_, id);
-}
-
 void FileSessionStorage::Sweep() {
   const absl::StatusOr<std::vector<std::string>> names = disk_->NamesIn(folder_);
   if (!names.ok()) return;  // List() reports the error.

@@ -65,7 +65,7 @@ class FileSessionStorage final : public MovableSessionStorage {
 
   FileSessionStorage(std::string folder, Disk* disk, File lock);
 
-  std::string FolderOf(const std::string& id) const;
+  std::string FolderOf(const std::string& id) const { return JoinPath(folder_, id); }
   // Removes leftovers of creating and removing sessions, as far as possible.
   void Sweep();
   absl::Status RemoveTree(const std::string& folder);

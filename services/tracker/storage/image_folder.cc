@@ -67,10 +67,6 @@ absl::StatusOr<Image> ImageFolder::Get(const std::string& id) const {
   return image;
 }
 
-std::string ImageFolder::PathOf(const std::string& name) const {
-  return absl::StrCat(folder_, "/", name);
-}
-
 absl::StatusOr<std::string> ImageFolder::NameOf(const std::string& id) const {
   absl::StatusOr<std::string> name =
       disk_->ReadFile(PathOf(id + kNameSuffix), kMaxSessionNameBytes);

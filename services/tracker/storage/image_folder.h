@@ -32,7 +32,7 @@ class ImageFolder {
  private:
   ImageFolder(Disk* disk, std::string folder) : disk_(disk), folder_(std::move(folder)) {}
 
-  std::string PathOf(const std::string& name) const;
+  std::string PathOf(const std::string& name) const { return JoinPath(folder_, name); }
   absl::StatusOr<std::string> NameOf(const std::string& id) const;
 
   Disk* disk_;

@@ -27,7 +27,6 @@ class Player {
 
   // To 0 (before the first event) … length() (after the last). InvalidField beyond that.
   absl::Status Seek(int64_t position);
-  void Reset() { position_ = 0; }
   int64_t position() const { return position_; }
   int64_t length() const { return length_; }
 
