@@ -170,7 +170,7 @@ void QueueService::Pause(const CallContext& caller, const v1::PauseQueueRequest&
   AnswerStatus(caller, request, reply,
                [this, reason, message, lease = request.lease()](Session& session,
                                                                 absl::Time now) -> absl::Status {
-                 if (lease != 0) RETURN_IF_ERROR(CheckLease(session, lease));
+                 if (lease != 0) RETURN_IF_ERROR(runners_->CheckLease(session, lease));
                  session.PauseQueue(reason, message, now);
                  return absl::OkStatus();
                });
@@ -194,10 +194,6 @@ void QueueService::Stop(const CallContext& caller, const v1::StopTurnRequest& re
                });
 }
 
-absl::Status QueueService::CheckLease(Session& session, int64_t lease) {
-  return runners_->CheckLease(session.metadata().session_id, lease);
-}
-
 void QueueService::Receive(const CallContext& caller, const v1::ReceiveMessagesRequest& request,
                            const std::shared_ptr<ReceiveStream::Stream>& stream) {
   const std::string session_id = request.session_id();
@@ -208,7 +204,7 @@ void QueueService::Receive(const CallContext& caller, const v1::ReceiveMessagesR
       caller.scope, session_id,
       [this, session_id, receiver, turn_id = request.turn_id(), lease = request.lease()](
           Session& session, absl::Time now) -> absl::StatusOr<std::monostate> {
-        RETURN_IF_ERROR(CheckLease(session, lease));
+        RETURN_IF_ERROR(runners_->CheckLease(session, lease));
         RETURN_IF_ERROR(session.Attach(receiver, turn_id, now));
         MutexLock lock(&mutex_);
         absl::erase_if(receivers_, [](const auto& other) { return other.second.expired(); });
@@ -249,7 +245,7 @@ void QueueService::Start(const CallContext& caller, const v1::StartTurnRequest& 
   AnswerFrom(*sessions_, caller, request, reply,
              [this, request, client_id = caller.client_id](
                  Session& session, absl::Time now) -> absl::StatusOr<v1::StartTurnResponse> {
-               RETURN_IF_ERROR(CheckLease(session, request.lease()));
+               RETURN_IF_ERROR(runners_->CheckLease(session, request.lease()));
                std::string turn_id = request.turn_id();
                if (turn_id.empty()) {
                  const MessageRequest prompt = RequestFrom(request.prompt(), client_id);
@@ -271,7 +267,7 @@ void QueueService::Finish(const CallContext& caller, const v1::FinishTurnRequest
   AnswerStatus(caller, request, reply,
                [this, turn_id = request.turn_id(), outcome = *outcome, lease = request.lease()](
                    Session& session, absl::Time now) -> absl::Status {
-                 RETURN_IF_ERROR(CheckLease(session, lease));
+                 RETURN_IF_ERROR(runners_->CheckLease(session, lease));
                  return session.FinishTurn(turn_id, outcome, now);
                });
 }

@@ -45,8 +45,7 @@ class QueueService {
   HeldMethod<v1::ResumeQueueRequest, v1::QueueStatus> Resume;
   HeldMethod<v1::StopTurnRequest, v1::QueueStatus> Stop;
 
-  absl::Status CheckLease(Session& session, int64_t lease);
-  // The agent of `by`, if it may write to `to`. NotRelated, and see SessionRunners::CheckWrites().
+  // The agent of `by`, if it may write to `to`. NotRelated, and see RunnerService::CheckWrites().
   absl::StatusOr<Maker> WriterOf(const SessionMetadata& by, const SessionMetadata& to);
   StreamMethod<v1::ReceiveMessagesRequest, v1::ReceivedMessage> Receive;
   HeldMethod<v1::StartTurnRequest, v1::StartTurnResponse> Start;

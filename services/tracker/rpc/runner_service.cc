@@ -99,7 +99,8 @@ absl::Status RunnerService::CheckWrites(const Maker& maker, const SessionNeed& s
              : absl::OkStatus();
 }
 
-absl::Status RunnerService::CheckLease(const std::string& session_id, int64_t lease) {
+absl::Status RunnerService::CheckLease(Session& session, int64_t lease) {
+  const std::string& session_id = session.metadata().session_id;
   MutexLock lock(&mutex_);
   return table_.CheckLease(session_id, lease);
 }

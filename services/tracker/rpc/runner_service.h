@@ -66,7 +66,7 @@ class RunnerService final : public AgentNeedsListener {
   absl::Status CheckWrites(const Maker& maker, const SessionNeed& session);
   // Whether a call with this lease may act for the session's runner: see RunnerTable::CheckLease().
   // Call it on the session's thread, so that actions of a new runner come after it.
-  absl::Status CheckLease(const std::string& session_id, int64_t lease);
+  absl::Status CheckLease(Session& session, int64_t lease);
 
   void OnNeeded(const SessionMetadata& session) override;
   void OnEnded(const SessionMetadata& session) override;

@@ -236,7 +236,7 @@ void SessionService::Delete(const CallContext& caller, const v1::DeleteSessionRe
 absl::Status SessionService::CheckLease(Session& session, int64_t lease) {
   // Other callers may also make this call.
   if (lease == 0) return absl::OkStatus();
-  return runners_->CheckLease(session.metadata().session_id, lease);
+  return runners_->CheckLease(session, lease);
 }
 
 void SessionService::Append(const CallContext& caller, const v1::AppendEventsRequest& request,
@@ -411,7 +411,7 @@ void SessionService::AddText(const CallContext& caller, const v1::AddAgentTextRe
       caller.scope, session_id,
       [this, piece = std::move(piece), lease = request.lease()](
           Session& session, absl::Time now) -> absl::StatusOr<AddedAgentText> {
-        RETURN_IF_ERROR(runners_->CheckLease(session.metadata().session_id, lease));
+        RETURN_IF_ERROR(runners_->CheckLease(session, lease));
         return session.AddAgentText(piece, now);
       },
       [this, client_id, session = *known, reply](const absl::StatusOr<AddedAgentText>& added) {
