@@ -14,8 +14,6 @@
 #include "auth/sha256.h"
 #include "auth/token_file.h"
 #include "common/text_scan.h"
-#include "openssl/evp.h"
-#include "openssl/hmac.h"
 
 namespace callslip {
 namespace {
@@ -26,20 +24,10 @@ constexpr size_t kNonceDigits = 32;
 constexpr size_t kMacDigits = 64;
 constexpr size_t kMaxTimeDigits = 15;  // About 30,000 years.
 
-const unsigned char* Bytes(absl::string_view text) {
-  return reinterpret_cast<const unsigned char*>(text.data());
-}
-
-std::string Hex(const Sha256Digest& digest) {
-  return absl::BytesToHexString(
-      absl::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
-}
+std::string Hex(const Sha256Digest& digest) { return absl::BytesToHexString(AsBytes(digest)); }
 
 std::string Mac(absl::string_view token, absl::string_view text) {
-  Sha256Digest mac;
-  HMAC(EVP_sha256(), token.data(), static_cast<int>(token.size()), Bytes(text), text.size(),
-       mac.data(), nullptr);
-  return Hex(mac);
+  return Hex(HmacSha256(token, text));
 }
 
 std::string RequestMac(absl::string_view token, const RequestToSign& request, int64_t time_ms,

@@ -2,6 +2,7 @@
 
 #include "absl/strings/escaping.h"
 #include "openssl/evp.h"
+#include "openssl/hmac.h"
 
 namespace callslip {
 
@@ -15,9 +16,14 @@ Sha256Digest Sha256(absl::string_view text) {
 }
 
 std::string Sha256Base64Url(absl::string_view text) {
-  const Sha256Digest digest = Sha256(text);
-  return absl::WebSafeBase64Escape(
-      absl::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
+  return absl::WebSafeBase64Escape(AsBytes(Sha256(text)));
+}
+
+Sha256Digest HmacSha256(absl::string_view key, absl::string_view text) {
+  Sha256Digest mac;
+  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+       reinterpret_cast<const unsigned char*>(text.data()), text.size(), mac.data(), nullptr);
+  return mac;
 }
 
 }  // namespace callslip

@@ -312,7 +312,7 @@ std::string DescribePrincipal(const Principal& principal) {
 
 std::string TokenFingerprint(absl::string_view token) {
   const Sha256Digest digest = Sha256(token);
-  return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(digest.data()), 6));
+  return absl::BytesToHexString(AsBytes(digest).substr(0, 6));
 }
 
 std::string NewToken() { return absl::StrCat(RandomHex128(), RandomHex128()); }

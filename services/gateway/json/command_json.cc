@@ -53,8 +53,7 @@ std::string CallerOf(const v1::Command& command) {
   constexpr size_t kBytes = 6;
   const Sha256Digest digest =
       Sha256(absl::StrCat("caller\n", command.client_id(), "\n", command.label()));
-  return absl::BytesToHexString(
-      absl::string_view(reinterpret_cast<const char*>(digest.data()), kBytes));
+  return absl::BytesToHexString(AsBytes(digest).substr(0, kBytes));
 }
 
 }  // namespace

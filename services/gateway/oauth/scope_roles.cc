@@ -65,8 +65,7 @@ std::string ProviderPrincipalName(absl::string_view issuer, absl::string_view ca
   const std::string text = absl::StrCat(issuer, "\n", caller);
   const Sha256Digest digest = Sha256(text);
   constexpr size_t kBytes = 16;  // Finding two callers with the same 128 bits is infeasible.
-  return absl::StrCat("oauth_", absl::BytesToHexString(absl::string_view(
-                                    reinterpret_cast<const char*>(digest.data()), kBytes)));
+  return absl::StrCat("oauth_", absl::BytesToHexString(AsBytes(digest).substr(0, kBytes)));
 }
 
 }  // namespace callslip::gateway

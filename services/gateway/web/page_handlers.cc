@@ -69,9 +69,7 @@ bool Has(absl::string_view if_none_match, absl::string_view etag) {
 }
 
 HttpResponse LeadTo(std::string path) {
-  HttpResponse response{.status = 302};
-  response.headers = {{"Location", std::move(path)}, {"Cache-Control", "no-cache"}};
-  return response;
+  return {.status = 302, .headers = {{"Location", std::move(path)}, {"Cache-Control", "no-cache"}}};
 }
 
 }  // namespace

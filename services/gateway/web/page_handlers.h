@@ -1,7 +1,5 @@
 #pragma once
 
-#include <memory>
-
 #include "gateway/http/http_message.h"
 #include "gateway/http/router.h"
 #include "gateway/web/web_files.h"

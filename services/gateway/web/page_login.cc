@@ -1,7 +1,6 @@
 #include "gateway/web/page_login.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -24,8 +23,6 @@
 #include "gateway/json/json_fields.h"
 #include "gateway/json/json_members.h"
 #include "gateway/json/parse.h"
-#include "openssl/evp.h"
-#include "openssl/hmac.h"
 
 namespace callslip::gateway {
 namespace {
@@ -141,12 +138,7 @@ std::string PageLogin::SignLogin(absl::string_view payload, absl::string_view se
 std::string PageLogin::Sign(absl::string_view purpose, absl::string_view content) const {
   // The key also signs the IDs of MCP sessions, none of which begins like this.
   const std::string text = absl::StrCat(purpose, " ", content);
-  std::array<unsigned char, EVP_MAX_MD_SIZE> mac;
-  unsigned int bytes = 0;
-  HMAC(EVP_sha256(), session_key_.data(), static_cast<int>(session_key_.size()),
-       reinterpret_cast<const unsigned char*>(text.data()), text.size(), mac.data(), &bytes);
-  return absl::WebSafeBase64Escape(
-      absl::string_view(reinterpret_cast<const char*>(mac.data()), bytes));
+  return absl::WebSafeBase64Escape(AsBytes(HmacSha256(session_key_, text)));
 }
 
 HttpResponse PageLogin::LogIn(const HttpRequest& request) const {
@@ -206,15 +198,11 @@ HttpResponse PageLogin::Answer(const HttpRequest& request, const Credential& cre
          {"address", AddressText(request.address)},
          {"left_out", absl::StrCat(*left_out)}});
   }
-  HttpResponse response;
-  response.body =
-      Dump(Json{{"name", who.name}, {"role", std::string(RoleName(who.role))}, {"key", key}});
-  response.headers = {
-      {"Set-Cookie",
-       Cookie(request, absl::StrCat(kVersion, payload, ".", SignLogin(payload, secret)),
-              end - now)},
-      {"Cache-Control", "no-store"}};
-  return response;
+  const std::string value = absl::StrCat(kVersion, payload, ".", SignLogin(payload, secret));
+  return {
+      .body = Dump({{"name", who.name}, {"role", std::string(RoleName(who.role))}, {"key", key}}),
+      .headers = {{"Set-Cookie", Cookie(request, value, end - now)},
+                  {"Cache-Control", "no-store"}}};
 }
 
 std::string PageLogin::Login::Account() const {
@@ -229,9 +217,7 @@ HttpResponse PageLogin::LogOut(const HttpRequest& request) {
     const auto credential = found == in_use_.end() ? nullptr : found->second.lock();
     if (credential != nullptr) credential->Revoke();
   }
-  HttpResponse response{.status = 204};
-  response.headers = {{"Set-Cookie", Cookie(request, "", absl::ZeroDuration())}};
-  return response;
+  return {.status = 204, .headers = {{"Set-Cookie", Cookie(request, "", absl::ZeroDuration())}}};
 }
 
 bool PageLogin::IsFromPage(const HttpRequest& request) const { return !KeyOf(request).empty(); }

@@ -138,10 +138,8 @@ HttpResponse ProviderLogin::Begin(const HttpRequest& request) const {
                                   {"code_challenge", challenge},
                                   {"code_challenge_method", "S256"}});
   const absl::string_view joint = absl::StrContains(address, '?') ? "&" : "?";
-  HttpResponse response;
-  response.body = Dump(Json{{"state", state}, {"url", absl::StrCat(address, joint, query)}});
-  response.headers = {{"Cache-Control", "no-store"}};
-  return response;
+  return {.body = Dump({{"state", state}, {"url", absl::StrCat(address, joint, query)}}),
+          .headers = {{"Cache-Control", "no-store"}}};
 }
 
 asio::awaitable<HttpResponse> ProviderLogin::LogIn(std::shared_ptr<HttpRequest> request) {

@@ -67,8 +67,7 @@ class FolderFiles final : public WebFiles {
     WebFile found;
     found.body.assign(std::istreambuf_iterator<char>(stream), {});
     const Sha256Digest digest = Sha256(found.body);
-    const absl::string_view half(reinterpret_cast<const char*>(digest.data()), 8);
-    found.etag = absl::StrCat("\"", absl::BytesToHexString(half), "\"");
+    found.etag = absl::StrCat("\"", absl::BytesToHexString(AsBytes(digest).substr(0, 8)), "\"");
     return found;
   }
 

@@ -1,6 +1,5 @@
 #include "gateway/mcp/protocol/session_id.h"
 
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -8,8 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "auth/same_secret.h"
-#include "openssl/evp.h"
-#include "openssl/hmac.h"
+#include "auth/sha256.h"
 
 namespace callslip::gateway {
 namespace {
@@ -21,14 +19,9 @@ constexpr size_t kSignatureBytes = 16;
 
 }  // namespace
 
-SessionIds::SessionIds(std::string key) : key_(std::move(key)) {}
-
 std::string SessionIds::Sign(absl::string_view payload) const {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> mac;
-  HMAC(EVP_sha256(), key_.data(), static_cast<int>(key_.size()),
-       reinterpret_cast<const unsigned char*>(payload.data()), payload.size(), mac.data(), nullptr);
-  return absl::WebSafeBase64Escape(
-      absl::string_view(reinterpret_cast<const char*>(mac.data()), kSignatureBytes));
+  const Sha256Digest mac = HmacSha256(key_, payload);
+  return absl::WebSafeBase64Escape(AsBytes(mac).substr(0, kSignatureBytes));
 }
 
 std::string SessionIds::Issue(const SessionInfo& session) const {

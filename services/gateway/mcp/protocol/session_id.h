@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/strings/string_view.h"
 
@@ -26,7 +27,7 @@ struct SessionInfo {
 class SessionIds {
  public:
   // Anyone who has `key` can issue ids.
-  explicit SessionIds(std::string key);
+  explicit SessionIds(std::string key) : key_(std::move(key)) {}
 
   // At most 256 characters: letters, digits, '-', '_' or '.'.
   std::string Issue(const SessionInfo& session) const;
