@@ -10,7 +10,6 @@
 #include "common/url.h"
 #include "fuzz/require.h"
 #include "gateway/oauth/access_token.h"
-#include "gateway/oauth/base64url.h"
 #include "gateway/oauth/jwt.h"
 #include "gateway/oauth/key_set.h"
 #include "gateway/oauth/scope_roles.h"

@@ -1,17 +1,15 @@
 #include "gateway/oauth/jwt.h"
 
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/string_view.h"
 #include "common/status_macros.h"
 #include "gateway/json/json_members.h"
-#include "gateway/oauth/base64url.h"
 #include "gateway/oauth/refusal.h"
 
 namespace callslip::gateway {
@@ -71,6 +69,14 @@ absl::StatusOr<std::string> KeyIdOf(const Json& header) {
 }
 
 }  // namespace
+
+std::optional<std::string> DecodeBase64Url(absl::string_view text) {
+  std::string bytes;
+  // The library accepts padding, spaces and stray bits at the end.
+  if (!absl::WebSafeBase64Unescape(text, &bytes)) return std::nullopt;
+  if (absl::WebSafeBase64Escape(bytes) != text) return std::nullopt;
+  return bytes;
+}
 
 absl::StatusOr<Jwt> ParseJwt(const std::string& text) {
   if (text.size() > kMaxJwtBytes) {

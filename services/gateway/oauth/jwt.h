@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "gateway/json/parse.h"
 
 namespace callslip::gateway {
@@ -14,6 +16,10 @@ enum class JwtAlgorithm {
   kEs256,  // ECDSA on P-256, SHA-256.
   kEdDsa,  // Ed25519.
 };
+
+// The bytes that `text` encodes in base64url without padding (RFC 7515, section 2). Nullopt for
+// anything else; of several texts that lenient decoders map to the same bytes, only one is valid.
+std::optional<std::string> DecodeBase64Url(absl::string_view text);
 
 // Longer tokens are refused unread.
 inline constexpr size_t kMaxJwtBytes = 16 << 10;

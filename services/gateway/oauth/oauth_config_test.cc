@@ -6,7 +6,7 @@
 #include "auth/principal.h"
 #include "common/status_matchers.h"
 #include "common/url.h"
-#include "gateway/oauth/base64url.h"
+#include "gateway/oauth/jwt.h"
 #include "gateway/oauth/scope_roles.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

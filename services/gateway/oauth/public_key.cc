@@ -9,7 +9,6 @@
 #include "auth/sha256.h"
 #include "common/status_macros.h"
 #include "gateway/json/json_members.h"
-#include "gateway/oauth/base64url.h"
 #include "openssl/bn.h"
 #include "openssl/core_names.h"
 #include "openssl/ecdsa.h"

@@ -36,7 +36,7 @@ absl::Status NoRole() {
 }
 
 bool NewerKeysMayHelp(const absl::Status& status) {
-  return absl::IsUnavailable(status) || IsRefusedFor(status, "key_unknown");
+  return absl::IsUnavailable(status) || DetailsOf(status).reason == "key_unknown";
 }
 
 // The path of the metadata of `resource`: the well-known path, then its own.
