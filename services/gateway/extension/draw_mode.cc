@@ -35,9 +35,8 @@ class Reader {
 
   // The member, or null if there is none.
   const Json* Find(const char* name) const {
-    if (!from_.is_object()) return nullptr;
-    const auto it = from_.find(name);
-    return it == from_.end() || it->is_null() ? nullptr : &*it;
+    const Json& member = MemberOf(from_, name);
+    return member.is_null() ? nullptr : &member;
   }
 
   void Text(const char* name, size_t max_bytes = kMaxTextBytes) {

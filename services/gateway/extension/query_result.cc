@@ -50,22 +50,21 @@ absl::StatusOr<v1::CommandError> ErrorOf(const Json& report, absl::string_view d
   v1::CommandError error;
   error.set_code(std::string(default_code));
   error.set_may_have_executed(true);
-  const auto it = report.find("error");
-  if (it == report.end() || it->is_null()) return error;
-  if (it->is_string()) {
-    error.set_message(it->get<std::string>());
+  const Json& given = MemberOf(report, "error");
+  if (given.is_null()) return error;
+  if (given.is_string()) {
+    error.set_message(given.get<std::string>());
     return error;
   }
-  if (!it->is_object()) {
+  if (!given.is_object()) {
     return BadField("invalid_field", "error must be a string or an object.", "");
   }
-  ASSIGN_OR_RETURN(const std::string code, OptionalText(*it, "code"));
+  ASSIGN_OR_RETURN(const std::string code, OptionalText(given, "code"));
   if (!code.empty()) error.set_code(code);
-  ASSIGN_OR_RETURN(*error.mutable_message(), OptionalText(*it, "message"));
-  ASSIGN_OR_RETURN(*error.mutable_hint(), OptionalText(*it, "hint"));
-  if (const auto executed = it->find("may_have_executed");
-      executed != it->end() && executed->is_boolean()) {
-    error.set_may_have_executed(executed->get<bool>());
+  ASSIGN_OR_RETURN(*error.mutable_message(), OptionalText(given, "message"));
+  ASSIGN_OR_RETURN(*error.mutable_hint(), OptionalText(given, "hint"));
+  if (const Json& executed = MemberOf(given, "may_have_executed"); executed.is_boolean()) {
+    error.set_may_have_executed(executed.get<bool>());
   }
   return error;
 }

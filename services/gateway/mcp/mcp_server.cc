@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/json_members.h"
 #include "gateway/json/command_json.h"
 #include "gateway/mcp/protocol/call_span.h"
 #include "gateway/mcp/protocol/param_headers.h"
@@ -35,9 +36,9 @@ RpcError MethodNotFound(const std::string& method) {
 
 // params[name] if it is a string.
 std::optional<std::string> TextParam(const JsonRpcMessage& message, const char* name) {
-  const auto member = message.params.find(name);
-  if (member == message.params.end() || !member->is_string()) return std::nullopt;
-  return member->get<std::string>();
+  const Json& member = MemberOf(message.params, name);
+  if (!member.is_string()) return std::nullopt;
+  return member.get<std::string>();
 }
 
 // params.taskId, or the reason why it is invalid.
@@ -50,9 +51,7 @@ std::variant<std::string, RpcError> TaskIdOf(const JsonRpcMessage& message) {
 
 // The arguments of a tools/call; null if there are none.
 const Json& ArgumentsOf(const JsonRpcMessage& message) {
-  static const auto& none = *new Json();
-  const auto arguments = message.params.find("arguments");
-  return arguments == message.params.end() ? none : *arguments;
+  return MemberOf(message.params, "arguments");
 }
 
 // The cursor of a paged list; empty for the first page.
@@ -61,11 +60,7 @@ std::string CursorOf(const JsonRpcMessage& message) {
 }
 
 bool DeclaresTasks(const Exchange& exchange) {
-  const Json& capabilities = exchange.client_capabilities();
-  if (!capabilities.is_object()) return false;
-  const auto extensions = capabilities.find("extensions");
-  return extensions != capabilities.end() && extensions->is_object() &&
-         extensions->contains(kTasksExtension);
+  return MemberOf(exchange.client_capabilities(), "extensions").contains(kTasksExtension);
 }
 
 RpcError TasksNotDeclared() {
@@ -74,8 +69,9 @@ RpcError TasksNotDeclared() {
           Json{{"requiredCapabilities", {{"extensions", {{kTasksExtension, Json::object()}}}}}}};
 }
 
-// Adds the caching members of a modern result.
-Json Cacheable(Json result, int ttl_ms, const char* scope) {
+// Adds the caching members of a modern result; a legacy one has none.
+Json Cacheable(Era era, Json result, int ttl_ms, const char* scope) {
+  if (era == Era::kLegacy) return result;
   result["ttlMs"] = ttl_ms;
   result["cacheScope"] = scope;
   return result;
@@ -196,11 +192,11 @@ Json McpServer::Capabilities(Era era) const {
 }
 
 RpcOutcome McpServer::Initialize(const Json& params) const {
-  const auto requested = params.find("protocolVersion");
-  if (requested == params.end() || !requested->is_string()) {
+  const Json& requested = MemberOf(params, "protocolVersion");
+  if (!requested.is_string()) {
     return InvalidParams("params.protocolVersion is missing: send the newest version you know.");
   }
-  const std::string version = requested->get<std::string>();
+  const std::string version = requested.get<std::string>();
   return Json{{"protocolVersion", IsLegacyVersion(version) ? version : kLatestLegacyVersion},
               {"capabilities", Capabilities(Era::kLegacy)},
               {"serverInfo", ServerInfo()},
@@ -297,11 +293,11 @@ std::optional<RpcError> McpServer::CheckParamHeaders(const HttpRequest& request,
 
 McpServer::Outcome McpServer::Ping(std::shared_ptr<Exchange>) { co_return Json::object(); }
 
-McpServer::Outcome McpServer::Discover(std::shared_ptr<Exchange>) {
+McpServer::Outcome McpServer::Discover(std::shared_ptr<Exchange> exchange) {
   Json result = {{"supportedVersions", SupportedVersions()},
                  {"capabilities", Capabilities(Era::kModern)},
                  {"instructions", kInstructions}};
-  co_return Cacheable(std::move(result), kStaticTtlMs, "public");
+  co_return Cacheable(exchange->era(), std::move(result), kStaticTtlMs, "public");
 }
 
 McpServer::Outcome McpServer::SetLogLevel(std::shared_ptr<Exchange> exchange) {
@@ -355,9 +351,8 @@ McpServer::Outcome McpServer::ListTools(std::shared_ptr<Exchange> exchange) {
     tools.push_back(std::move(definition));
   }
   Json result = {{"tools", std::move(tools)}};
-  if (exchange->era() == Era::kLegacy) co_return result;
   // Private because read-only roles see fewer tools.
-  co_return Cacheable(std::move(result), kStaticTtlMs, "private");
+  co_return Cacheable(exchange->era(), std::move(result), kStaticTtlMs, "private");
 }
 
 namespace {
@@ -431,8 +426,7 @@ McpServer::Outcome McpServer::ListResources(std::shared_ptr<Exchange> exchange) 
     for (Json& resource : listed["resources"]) all["resources"].push_back(std::move(resource));
     if (listed.contains("nextCursor")) all["nextCursor"] = listed["nextCursor"];
   }
-  if (exchange->era() == Era::kLegacy) co_return all;
-  co_return Cacheable(std::move(all), 0, "private");
+  co_return Cacheable(exchange->era(), std::move(all), 0, "private");
 }
 
 McpServer::Outcome McpServer::ListResourceTemplates(std::shared_ptr<Exchange> exchange) {
@@ -441,8 +435,7 @@ McpServer::Outcome McpServer::ListResourceTemplates(std::shared_ptr<Exchange> ex
     for (Json& each : provider->Templates()) templates.push_back(std::move(each));
   }
   Json result = {{"resourceTemplates", std::move(templates)}};
-  if (exchange->era() == Era::kLegacy) co_return result;
-  co_return Cacheable(std::move(result), kStaticTtlMs, "public");
+  co_return Cacheable(exchange->era(), std::move(result), kStaticTtlMs, "public");
 }
 
 McpServer::Outcome McpServer::ReadResource(std::shared_ptr<Exchange> exchange) {
@@ -455,10 +448,8 @@ McpServer::Outcome McpServer::ReadResource(std::shared_ptr<Exchange> exchange) {
     const auto* error = std::get_if<RpcError>(&outcome);
     if (error == nullptr || error->code != JsonRpcCode::kResourceNotFound) break;
   }
-  if (std::holds_alternative<RpcError>(outcome) || exchange->era() == Era::kLegacy) {
-    co_return outcome;
-  }
-  co_return Cacheable(std::get<Json>(std::move(outcome)), 0, "private");
+  if (std::holds_alternative<RpcError>(outcome)) co_return outcome;
+  co_return Cacheable(exchange->era(), std::get<Json>(std::move(outcome)), 0, "private");
 }
 
 McpServer::Outcome McpServer::Subscribe(std::shared_ptr<Exchange> exchange) {
@@ -472,8 +463,7 @@ McpServer::Outcome McpServer::Subscribe(std::shared_ptr<Exchange> exchange) {
 McpServer::Outcome McpServer::ListPrompts(std::shared_ptr<Exchange> exchange) {
   if (catalog_.prompts == nullptr) co_return MethodNotFound(exchange->message().method);
   Json result = {{"prompts", catalog_.prompts->List()}};
-  if (exchange->era() == Era::kLegacy) co_return result;
-  co_return Cacheable(std::move(result), kStaticTtlMs, "public");
+  co_return Cacheable(exchange->era(), std::move(result), kStaticTtlMs, "public");
 }
 
 McpServer::Outcome McpServer::GetPrompt(std::shared_ptr<Exchange> exchange) {
@@ -531,9 +521,7 @@ McpServer::Outcome McpServer::ModernTask(std::shared_ptr<Exchange> exchange) {
 }
 
 McpServer::Outcome McpServer::Listen(std::shared_ptr<Exchange> exchange) {
-  const auto filter = exchange->params().find("notifications");
-  const bool asks_for_tasks =
-      filter != exchange->params().end() && filter->is_object() && filter->contains("taskIds");
+  const bool asks_for_tasks = MemberOf(exchange->params(), "notifications").contains("taskIds");
   if (asks_for_tasks && !DeclaresTasks(*exchange)) co_return TasksNotDeclared();
   co_return co_await subscriptions_.Listen(exchange);
 }

@@ -11,6 +11,7 @@
 #include "boost/asio/steady_timer.hpp"
 #include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
+#include "common/json_members.h"
 #include "gateway/json/command_json.h"
 #include "gateway/json/tracker_error.h"
 #include "gateway/mcp/tools/command_resources.h"
@@ -55,9 +56,9 @@ namespace {
 // The strings of filter[name].
 std::vector<std::string> Texts(const Json& filter, const char* name) {
   std::vector<std::string> texts;
-  const auto member = filter.find(name);
-  if (member == filter.end() || !member->is_array()) return texts;
-  for (const Json& each : *member) {
+  const Json& member = MemberOf(filter, name);
+  if (!member.is_array()) return texts;
+  for (const Json& each : member) {
     if (each.is_string()) texts.push_back(each.get<std::string>());
   }
   return texts;

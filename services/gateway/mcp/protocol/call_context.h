@@ -47,7 +47,7 @@ class CallContext {
   virtual void NotifyProgress(double progress, std::optional<double> total,
                               const std::string& message) = 0;
   // Dropped if the caller asked for no log messages, or only for more severe ones. `level` is one
-  // of LogLevels().
+  // that LogLevelOf() knows.
   virtual void NotifyLog(const std::string& level, const std::string& logger, Json data) = 0;
   // Any other notification that belongs to this request.
   virtual void Notify(const std::string& method, Json params) = 0;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/error_details.h"
+#include "common/json_members.h"
 
 namespace callslip::gateway {
 namespace {
@@ -24,10 +25,7 @@ bool IsTooLong(const Json& id) {
 
 // Checks the length of a progress token. Tokens of the wrong type are ignored instead.
 std::optional<RpcError> CheckProgressToken(const Json& params) {
-  const auto meta = params.find("_meta");
-  if (meta == params.end() || !meta->is_object()) return std::nullopt;
-  const auto token = meta->find("progressToken");
-  if (token == meta->end() || !IsTooLong(*token)) return std::nullopt;
+  if (!IsTooLong(MemberOf(MemberOf(params, "_meta"), "progressToken"))) return std::nullopt;
   return Invalid(absl::StrCat("\"progressToken\" must have at most ", kMaxRpcIdBytes, " bytes."));
 }
 
@@ -35,10 +33,8 @@ std::optional<RpcError> CheckProgressToken(const Json& params) {
 RpcOutcome OutcomeIn(Json& json) {
   if (const auto result = json.find("result"); result != json.end()) return std::move(*result);
   RpcError error{JsonRpcCode::kInternalError, "The client refused."};
-  const Json& member = json["error"];
-  if (!member.is_object()) return error;
-  const auto message = member.find("message");
-  if (message != member.end() && message->is_string()) error.message = message->get<std::string>();
+  const Json& message = MemberOf(MemberOf(json, "error"), "message");
+  if (message.is_string()) error.message = message.get<std::string>();
   return error;
 }
 

@@ -5,6 +5,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/json_members.h"
 #include "common/text_scan.h"
 #include "common/version.h"
 
@@ -54,11 +55,7 @@ bool IsLegacyVersion(absl::string_view version) {
 }
 
 const Json& MetaMember(const JsonRpcMessage& message, const char* name) {
-  static const auto& absent = *new Json();
-  const auto meta = message.params.find("_meta");
-  if (meta == message.params.end() || !meta->is_object()) return absent;
-  const auto member = meta->find(name);
-  return member == meta->end() ? absent : *member;
+  return MemberOf(MemberOf(message.params, "_meta"), name);
 }
 
 Era EraOf(const HttpRequest& request, const JsonRpcMessage& message) {
@@ -119,11 +116,8 @@ std::optional<std::string> DecodeHeaderValue(const std::string& value) {
 
 std::string ClientNameOf(const Json& client_info) {
   constexpr size_t kMaxBytes = 40;
-  if (!client_info.is_object()) return "";
   for (const char* member : {"title", "name"}) {
-    const auto found = client_info.find(member);
-    if (found == client_info.end() || !found->is_string()) continue;
-    std::string name(CutText(found->get_ref<const std::string&>(), kMaxBytes));
+    std::string name(CutText(TextOf(client_info, member), kMaxBytes));
     absl::c_replace_if(name, absl::ascii_iscntrl, ' ');
     absl::StripAsciiWhitespace(&name);
     if (!name.empty()) return name;
@@ -131,17 +125,13 @@ std::string ClientNameOf(const Json& client_info) {
   return "";
 }
 
-const std::vector<std::string>& LogLevels() {
-  static const auto& levels = *new std::vector<std::string>{
-      "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"};
-  return levels;
-}
-
 std::optional<int> LogLevelOf(const Json& name) {
-  if (!name.is_string()) return std::nullopt;
-  const auto level = absl::c_find(LogLevels(), name.get<std::string>());
-  if (level == LogLevels().end()) return std::nullopt;
-  return static_cast<int>(level - LogLevels().begin());
+  static constexpr absl::string_view kLevels[] = {"debug", "info",     "notice", "warning",
+                                                  "error", "critical", "alert",  "emergency"};
+  const auto* level = name.is_string() ? absl::c_find(kLevels, name.get_ref<const std::string&>())
+                                       : std::end(kLevels);
+  if (level == std::end(kLevels)) return std::nullopt;
+  return static_cast<int>(level - kLevels);
 }
 
 const Json& ServerInfo() {

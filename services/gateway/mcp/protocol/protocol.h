@@ -56,8 +56,7 @@ std::optional<std::string> DecodeHeaderValue(const std::string& value);
 // neither; at most 40 bytes, without control characters.
 std::string ClientNameOf(const Json& client_info);
 
-// The severities of log messages, least severe first; a level is an index into them.
-const std::vector<std::string>& LogLevels();
+// The severity of log messages with this name; the least severe one is 0. Nullopt if there is none.
 std::optional<int> LogLevelOf(const Json& name);
 
 // { "name": "callslip", … }

@@ -16,10 +16,9 @@ namespace callslip::gateway {
 namespace {
 
 bool IsDrawing(const Json& json) {
-  if (!json.is_object()) return false;
-  const auto annotations = json.find("annotations");
-  return annotations != json.end() && annotations->is_array() &&
-         absl::c_all_of(*annotations, [](const Json& each) { return each.is_object(); });
+  const Json& annotations = MemberOf(json, "annotations");
+  return annotations.is_array() &&
+         absl::c_all_of(annotations, [](const Json& each) { return each.is_object(); });
 }
 
 // Sets `left_out` if there were any.

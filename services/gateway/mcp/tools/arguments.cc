@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/error_details.h"
+#include "common/json_members.h"
 #include "common/text_scan.h"
 #include "gateway/json/command_json.h"
 
@@ -21,10 +22,9 @@ std::string Shortened(const std::string& text) {
 }  // namespace
 
 absl::Duration WaitIn(const Json& arguments, absl::Duration without, absl::Duration longest) {
-  if (!arguments.is_object()) return without;
-  const auto wait_ms = arguments.find("wait_ms");
-  if (wait_ms == arguments.end() || !wait_ms->is_number()) return without;
-  return std::clamp(absl::Milliseconds(wait_ms->get<double>()), absl::ZeroDuration(), longest);
+  const Json& wait_ms = MemberOf(arguments, "wait_ms");
+  if (!wait_ms.is_number()) return without;
+  return std::clamp(absl::Milliseconds(wait_ms.get<double>()), absl::ZeroDuration(), longest);
 }
 
 Arguments::Arguments(const Json& arguments) : JsonFields(arguments, "\"", "a list") {
