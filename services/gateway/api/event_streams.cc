@@ -15,6 +15,7 @@
 #include "gateway/json/event_cut.h"
 #include "gateway/json/event_text.h"
 #include "gateway/json/tracker_error.h"
+#include "gateway/tracker_client/request_about.h"
 
 namespace callslip::gateway {
 namespace {
@@ -122,9 +123,8 @@ SessionApi::Answer SessionApi::ReadOrWatchEvents(Request request) const {
   auto joined = co_await hub_->Join(OnBehalfOf(request->principal), request->Parameter("id"));
   if (!joined.ok()) co_return ErrorResponse(joined.status());
   const std::shared_ptr<SessionObserver> observer = *std::move(joined);
-  v1::ReadEventsRequest read;
-  read.set_client_id(OnBehalfOf(request->principal));
-  read.set_session_id(request->Parameter("id"));
+  auto read =
+      RequestAbout<v1::ReadEventsRequest>(OnBehalfOf(request->principal), request->Parameter("id"));
   read.set_after_seq(SeenSeq(*request).value_or(observer->joined_seq()));
   const auto executor = co_await boost::asio::this_coro::executor;
   EventStream::Producer producer = [sessions = sessions_, observer, read](StreamPtr stream) {
@@ -139,9 +139,8 @@ SessionApi::Answer SessionApi::ReceiveMessages(Request request) const {
   auto status = RequestOf<v1::GetQueueStatusRequest>(*request);
   const auto known = co_await sessions_->Call(*std::move(status));
   if (!known.ok()) co_return ErrorResponse(known.status());
-  v1::ReceiveMessagesRequest receive;
-  receive.set_client_id(OnBehalfOf(request->principal));
-  receive.set_session_id(request->Parameter("id"));
+  auto receive = RequestAbout<v1::ReceiveMessagesRequest>(OnBehalfOf(request->principal),
+                                                          request->Parameter("id"));
   receive.set_turn_id(request->Query("turn_id"));
   const auto executor = co_await boost::asio::this_coro::executor;
   EventStream::Producer producer = [sessions = sessions_, receive](StreamPtr stream) {

@@ -12,6 +12,7 @@
 #include "gateway/api/session_api.h"
 #include "gateway/json/json_fields.h"
 #include "gateway/json/runner_json.h"
+#include "gateway/tracker_client/request_about.h"
 #include "rpc_client/deadlines.h"
 
 namespace callslip::gateway {
@@ -57,27 +58,19 @@ absl::StatusOr<v1::AgentControl> ConfigFrom(const HttpRequest& http) {
 boost::asio::awaitable<HttpResponse> Control(TrackerCalls* sessions, HttpRequestPtr http,
                                              absl::StatusOr<v1::AgentControl> control) {
   if (!control.ok()) co_return ErrorResponse(control.status());
-  v1::ControlAgentRequest request;
-  request.set_client_id(OnBehalfOf(http->principal));
-  request.set_session_id(http->Parameter("id"));
+  auto request =
+      RequestAbout<v1::ControlAgentRequest>(OnBehalfOf(http->principal), http->Parameter("id"));
   *request.mutable_control() = *std::move(control);
   const std::shared_ptr<void> place = LeaveBody(http);
   const auto state = co_await sessions->Call(std::move(request), {.deadline = kControlDeadline});
   if (!state.ok()) co_return ErrorResponse(state.status());
-  HttpResponse answer{.status = 200};
-  answer.body = Dump(ToJson(*state));
-  co_return answer;
+  co_return HttpResponse{.body = Dump(ToJson(*state))};
 }
 
 // Has no effect if no runner can start the agent; the session shows the agent's state.
 boost::asio::awaitable<void> Start(TrackerCalls* sessions, v1::ControlAgentRequest request) {
   const auto state = co_await sessions->Call(std::move(request), {.deadline = kControlDeadline});
   (void)state;
-}
-
-void StartInBackground(const boost::asio::any_io_executor& executor, TrackerCalls* sessions,
-                       v1::ControlAgentRequest request) {
-  boost::asio::co_spawn(executor, Start(sessions, std::move(request)), boost::asio::detached);
 }
 
 }  // namespace
@@ -112,16 +105,12 @@ SessionApi::Answer SessionApi::CreateSession(Request http) const {
   const auto session = co_await sessions_->Call(*std::move(request));
   if (!session.ok()) co_return ErrorResponse(session.status());
   if (is_to_start && !session->acp_server().empty()) {
-    v1::ControlAgentRequest start;
-    start.set_client_id(client_id);
-    start.set_session_id(session->session_id());
+    auto start = RequestAbout<v1::ControlAgentRequest>(client_id, session->session_id());
     start.mutable_control()->set_action(v1::AGENT_ACTION_START);
     const boost::asio::any_io_executor executor = co_await boost::asio::this_coro::executor;
-    StartInBackground(executor, sessions_, std::move(start));
+    boost::asio::co_spawn(executor, Start(sessions_, std::move(start)), boost::asio::detached);
   }
-  HttpResponse answer{.status = 201};
-  answer.body = Dump(ToJson(*session));
-  co_return answer;
+  co_return HttpResponse{.status = 201, .body = Dump(ToJson(*session))};
 }
 
 }  // namespace callslip::gateway

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "boost/asio/steady_timer.hpp"
-#include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "common/error_details.h"
 #include "gateway/api/streamed_text.h"
@@ -15,6 +14,7 @@
 #include "gateway/http/scoped_task.h"
 #include "gateway/json/event_text.h"
 #include "gateway/json/session_json.h"
+#include "gateway/tracker_client/request_about.h"
 
 namespace callslip::gateway {
 
@@ -213,9 +213,7 @@ SessionHub::Joined SessionHub::Join(std::string client_id, std::string session_i
   if (known != watched_.end() && known->second->is_open && known->second->status.ok()) {
     co_return Observe(known->first, known->second->max_seq);
   }
-  v1::GetSessionRequest request;
-  request.set_client_id(key.client_id);
-  request.set_session_id(key.session_id);
+  auto request = RequestAbout<v1::GetSessionRequest>(key.client_id, key.session_id);
   const auto session = co_await sessions_->Call(std::move(request));
   if (!session.ok()) co_return session.status();
   co_return co_await Begin(std::move(key), session->max_seq(), at_most);
@@ -271,9 +269,8 @@ asio::awaitable<void> SessionHub::Follow(std::shared_ptr<SessionHub> /*self*/,
 }
 
 asio::awaitable<absl::Status> SessionHub::FollowOne(std::shared_ptr<Watched> watched) {
-  v1::WatchSessionRequest request;
-  request.set_client_id(watched->key.client_id);
-  request.set_session_id(watched->key.session_id);
+  auto request =
+      RequestAbout<v1::WatchSessionRequest>(watched->key.client_id, watched->key.session_id);
   request.set_after_seq(watched->max_seq);
   const auto stream = sessions_->Open(std::move(request));
   bool is_open = false;

@@ -6,6 +6,7 @@
 #include "absl/strings/string_view.h"
 #include "gateway/api/forward.h"
 #include "gateway/api/session_api.h"
+#include "gateway/tracker_client/request_about.h"
 
 namespace callslip::gateway {
 namespace {
@@ -21,17 +22,14 @@ absl::string_view ContentTypeOf(const std::string& mime_type) {
 }  // namespace
 
 SessionApi::Answer SessionApi::PutImage(Request request) const {
-  v1::PutImageRequest put;
-  put.set_client_id(OnBehalfOf(request->principal));
-  put.set_session_id(request->Parameter("id"));
+  auto put =
+      RequestAbout<v1::PutImageRequest>(OnBehalfOf(request->principal), request->Parameter("id"));
   put.set_name(request->Query("name"));
   put.set_data(request->body);
   const std::shared_ptr<void> place = LeaveBody(request);
   const auto image = co_await sessions_->Call(std::move(put));
   if (!image.ok()) co_return ErrorResponse(image.status());
-  HttpResponse answer{.status = 201};
-  answer.body = Dump(ToJson(*image));
-  co_return answer;
+  co_return HttpResponse{.status = 201, .body = Dump(ToJson(*image))};
 }
 
 SessionApi::Answer SessionApi::GetImage(Request request) const {

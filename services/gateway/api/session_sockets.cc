@@ -15,6 +15,7 @@
 #include "gateway/json/event_text.h"
 #include "gateway/json/session_json.h"
 #include "gateway/json/tracker_error.h"
+#include "gateway/tracker_client/request_about.h"
 
 namespace callslip::gateway {
 namespace {
@@ -103,9 +104,7 @@ class SessionPeer {
 
   template <typename Request>
   Request RequestOf(JsonFields& data) const {
-    Request request;
-    request.set_client_id(OnBehalfOf(principal_));
-    request.set_session_id(session_id_);
+    auto request = RequestAbout<Request>(OnBehalfOf(principal_), session_id_);
     ReadFields(data, request);
     return request;
   }

@@ -11,6 +11,7 @@
 
 #include "absl/algorithm/container.h"
 #include "gateway/json/json_members.h"
+#include "gateway/tracker_client/request_about.h"
 
 namespace callslip::gateway {
 namespace {
@@ -34,12 +35,6 @@ void AddPaths(const Json& call, std::set<std::string>& files) {
     const std::string path = TextOf(place, "path");
     if (!path.empty() && files.size() < kMaxFiles) files.insert(path);
   }
-}
-
-// The start of the next character, so that none is split.
-size_t CharacterFrom(const std::string& text, size_t at) {
-  while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) ++at;
-  return at;
 }
 
 }  // namespace
@@ -77,7 +72,9 @@ Json LastAnswerJson(const std::vector<v1::SessionEvent>& events, size_t max_byte
     }
   }
   if (text.size() > max_bytes) {
-    const size_t from = CharacterFrom(text, text.size() - max_bytes);
+    size_t from = text.size() - max_bytes;
+    // To the next character, so that none is split.
+    while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80) ++from;
     json["omitted_bytes"] = from;
     text.erase(0, from);
   }
@@ -91,9 +88,7 @@ boost::asio::awaitable<absl::StatusOr<std::vector<v1::SessionEvent>>> ReadLastTu
   std::vector<v1::SessionEvent> turn;
   int64_t before = std::numeric_limits<int64_t>::max();
   for (int i = 0; i < kMaxTurnPages; ++i) {
-    v1::ReadEventsRequest request;
-    request.set_client_id(client);
-    request.set_session_id(session_id);
+    auto request = RequestAbout<v1::ReadEventsRequest>(client, session_id);
     request.set_before_seq(before);
     request.set_limit(kTurnPage);
     auto page = co_await sessions.Call(std::move(request));

@@ -9,6 +9,7 @@
 #include "common/error_details.h"
 #include "gateway/json/json_members.h"
 #include "gateway/json/runner_json.h"
+#include "gateway/tracker_client/request_about.h"
 
 namespace callslip::gateway {
 namespace {
@@ -40,13 +41,6 @@ absl::Status Unknown(absl::string_view what, const std::string& name, const Json
       absl::StatusCode::kInvalidArgument, message,
       {.reason = absl::StrCat("unknown_", what),
        .hint = absl::StrCat("Name one of these as `", what, "`: ", NamesIn(entries), ".")});
-}
-
-v1::GetSessionRequest Get(const std::string& client, const std::string& session_id) {
-  v1::GetSessionRequest request;
-  request.set_client_id(client);
-  request.set_session_id(session_id);
-  return request;
 }
 
 // The name of the innermost workspace that contains the session; empty if none does.
@@ -104,7 +98,7 @@ SessionControl::Result<Json> SessionControl::Agents() const {
 SessionControl::Result<v1::Session> SessionControl::Make(Caller caller, Wish wish) const {
   v1::Session parent;
   if (!caller.session.empty()) {
-    v1::GetSessionRequest get = Get(caller.client, caller.session);
+    auto get = RequestAbout<v1::GetSessionRequest>(caller.client, caller.session);
     auto found = co_await sessions_->Call(std::move(get));
     if (!found.ok()) co_return found.status();
     parent = *std::move(found);
@@ -125,17 +119,13 @@ SessionControl::Result<v1::Session> SessionControl::Make(Caller caller, Wish wis
   const auto session = co_await sessions_->Call(std::move(create));
   if (!session.ok()) co_return session.status();
 
-  v1::AddMessageRequest add;
-  add.set_client_id(caller.client);
-  add.set_session_id(session->session_id());
+  auto add = RequestAbout<v1::AddMessageRequest>(caller.client, session->session_id());
   add.set_message(wish.message);
   add.set_by_session_id(caller.session);
   const auto queued = co_await sessions_->Call(std::move(add));
   if (!queued.ok()) {
     // A session without its message is useless.
-    v1::DeleteSessionRequest remove;
-    remove.set_client_id(caller.client);
-    remove.set_session_id(session->session_id());
+    auto remove = RequestAbout<v1::DeleteSessionRequest>(caller.client, session->session_id());
     (void)co_await sessions_->Call(std::move(remove));
     co_return queued.status();
   }
@@ -144,18 +134,14 @@ SessionControl::Result<v1::Session> SessionControl::Make(Caller caller, Wish wis
 
 SessionControl::Result<v1::QueueStatus> SessionControl::Stop(Caller caller,
                                                              std::string session_id) const {
-  v1::StopTurnRequest request;
-  request.set_client_id(caller.client);
-  request.set_session_id(session_id);
+  auto request = RequestAbout<v1::StopTurnRequest>(caller.client, session_id);
   request.set_by_session_id(caller.session);
   co_return co_await sessions_->Call(std::move(request));
 }
 
 SessionControl::Result<v1::Session> SessionControl::End(Caller caller,
                                                         std::string session_id) const {
-  v1::EndSessionRequest request;
-  request.set_client_id(caller.client);
-  request.set_session_id(session_id);
+  auto request = RequestAbout<v1::EndSessionRequest>(caller.client, session_id);
   request.set_by_session_id(caller.session);
   request.set_reason("ended_by_agent");
   co_return co_await sessions_->Call(std::move(request));
@@ -164,9 +150,7 @@ SessionControl::Result<v1::Session> SessionControl::End(Caller caller,
 SessionControl::Result<v1::Permission> SessionControl::Permit(Caller caller, std::string session_id,
                                                               std::string permission_id,
                                                               std::string option_id) const {
-  v1::AnswerPermissionRequest request;
-  request.set_client_id(caller.client);
-  request.set_session_id(session_id);
+  auto request = RequestAbout<v1::AnswerPermissionRequest>(caller.client, session_id);
   request.set_by_session_id(caller.session);
   request.set_permission_id(permission_id);
   request.set_option_id(option_id);
@@ -186,7 +170,7 @@ boost::asio::awaitable<absl::Status> SessionControl::MayWait(Caller caller,
                        ": its turn does not end before yours."),
           "Wait for sessions that you have made; end your turn with your answer.");
     }
-    v1::GetSessionRequest get = Get(caller.client, session);
+    auto get = RequestAbout<v1::GetSessionRequest>(caller.client, session);
     const auto found = co_await sessions_->Call(std::move(get));
     // A deleted parent does not wait.
     if (absl::IsNotFound(found.status())) break;

@@ -17,6 +17,7 @@
 #include "gateway/mcp/tools/tool_definitions.h"
 #include "gateway/mcp/tools/tool_result.h"
 #include "gateway/timeouts.h"
+#include "gateway/tracker_client/request_about.h"
 
 namespace callslip::gateway {
 namespace {
@@ -165,18 +166,14 @@ boost::asio::awaitable<ToolResult> SessionTool::Call(std::shared_ptr<CallContext
     co_return co_await List(std::move(request));
   }
   if (what == "read") {
-    v1::ReadEventsRequest request;
-    request.set_client_id(caller.client);
-    request.set_session_id(id);
+    auto request = RequestAbout<v1::ReadEventsRequest>(caller.client, id);
     request.set_limit(static_cast<int>(limit.value_or(kDefaultLimit)));
     if (after_seq.has_value()) request.set_after_seq(*after_seq);
     if (!after_seq.has_value()) request.set_before_seq(std::numeric_limits<int64_t>::max());
     co_return co_await Read(std::move(request));
   }
   if (what == "enqueue") {
-    v1::AddMessageRequest request;
-    request.set_client_id(caller.client);
-    request.set_session_id(id);
+    auto request = RequestAbout<v1::AddMessageRequest>(caller.client, id);
     request.set_message(message);
     request.set_by_session_id(caller.session);
     co_return co_await Enqueue(std::move(request));
@@ -258,9 +255,7 @@ SessionTool::Answer SessionTool::LastAnswer(std::shared_ptr<CallContext> context
     if (failure.ok()) result = LastAnswerJson(*events, kMaxAnswerBytes);
   }
   if (failure.ok() && !waited->ended) {
-    v1::ListPermissionsRequest request;
-    request.set_client_id(client);
-    request.set_session_id(id);
+    auto request = RequestAbout<v1::ListPermissionsRequest>(client, id);
     const auto open = co_await sessions_->Call(std::move(request));
     failure = open.status();
     if (failure.ok() && !open->permissions().empty()) {

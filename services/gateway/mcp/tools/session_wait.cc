@@ -11,6 +11,7 @@
 #include "gateway/json/tracker_error.h"
 #include "gateway/mcp/tools/command_wait.h"
 #include "gateway/timeouts.h"
+#include "gateway/tracker_client/request_about.h"
 
 namespace callslip::gateway {
 namespace {
@@ -53,9 +54,7 @@ boost::asio::awaitable<absl::Status> Look(TrackerCalls* sessions, const std::str
                                           std::vector<AwaitedSession>& all) {
   for (AwaitedSession& session : all) {
     if (session.ended) continue;
-    v1::GetQueueStatusRequest request;
-    request.set_client_id(client);
-    request.set_session_id(session.id);
+    auto request = RequestAbout<v1::GetQueueStatusRequest>(client, session.id);
     auto status = co_await sessions->Call(std::move(request));
     if (!status.ok()) co_return status.status();
     session.status = *std::move(status);
