@@ -60,9 +60,7 @@ void ReadStates(JsonFields& fields, v1::ListCommandsRequest& request) {
 }
 
 HttpResponse JsonAnswer(int status, const Json& body) {
-  HttpResponse answer{.status = status};
-  answer.body = Dump(body);
-  return answer;
+  return {.status = status, .body = Dump(body)};
 }
 
 HttpResponse NoResult(const v1::Command& command) {

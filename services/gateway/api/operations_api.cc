@@ -29,12 +29,6 @@ constexpr size_t kMaxLogBytes = size_t{1} << 20;
 
 constexpr std::chrono::seconds kEvery{1};
 
-HttpResponse JsonAnswer(const Json& body) {
-  HttpResponse answer;
-  answer.body = Dump(body);
-  return answer;
-}
-
 // Sets the client of a list, which covers all clients if the caller may see them.
 template <typename List>
 void SetWhose(const Principal& principal, List& list) {
@@ -94,7 +88,7 @@ OperationsApi::Answer OperationsApi::ListTargets(Request request) const {
   for (const v1::Target& target : listed->targets()) {
     body["targets"].push_back(TargetEntry(target));
   }
-  co_return JsonAnswer(body);
+  co_return HttpResponse{.body = Dump(body)};
 }
 
 OperationsApi::Answer OperationsApi::ListWorkers(Request request) const {
@@ -112,7 +106,7 @@ OperationsApi::Answer OperationsApi::ListWorkers(Request request) const {
     body["workers"].push_back(WorkerEntry(worker));
   }
   if (!listed->next_page_token().empty()) body["next_page_token"] = listed->next_page_token();
-  co_return JsonAnswer(body);
+  co_return HttpResponse{.body = Dump(body)};
 }
 
 OperationsApi::Answer OperationsApi::ListWorkerLog(Request request) const {
@@ -126,13 +120,13 @@ OperationsApi::Answer OperationsApi::ListWorkerLog(Request request) const {
   if (!fields.status().ok()) co_return ErrorResponse(fields.status());
   const auto listed = co_await tracker_->Call(std::move(list));
   if (!listed.ok()) co_return ErrorResponse(listed.status());
-  co_return JsonAnswer({{"entries", WorkerLogEntries(*listed, kMaxLogBytes)}});
+  co_return HttpResponse{.body = Dump({{"entries", WorkerLogEntries(*listed, kMaxLogBytes)}})};
 }
 
 OperationsApi::Answer OperationsApi::GetHealth() const {
   const auto health =
       co_await tracker_->Call(v1::GetHealthRequest(), {.deadline = kReadinessDeadline});
-  co_return JsonAnswer(HealthJson(health, clock_->Now() - started_));
+  co_return HttpResponse{.body = Dump(HealthJson(health, clock_->Now() - started_))};
 }
 
 OperationsApi::Answer OperationsApi::GetHistory() const {
@@ -140,7 +134,7 @@ OperationsApi::Answer OperationsApi::GetHistory() const {
   request.set_with_history(true);
   const auto health = co_await tracker_->Call(std::move(request), {.deadline = kReadinessDeadline});
   if (!health.ok()) co_return ErrorResponse(health.status());
-  co_return JsonAnswer(HistoryJson(*health));
+  co_return HttpResponse{.body = Dump(HistoryJson(*health))};
 }
 
 HttpResponse OperationsApi::ListMcpClients(const HttpRequest& request) const {
@@ -153,7 +147,7 @@ HttpResponse OperationsApi::ListMcpClients(const HttpRequest& request) const {
                        {"client", each.principal},
                        {"last_call_ms_ago", absl::ToInt64Milliseconds(now - each.last_call)}});
   }
-  return JsonAnswer({{"mcp_clients", std::move(clients)}});
+  return HttpResponse{.body = Dump({{"mcp_clients", std::move(clients)}})};
 }
 
 asio::awaitable<void> OperationsApi::ServeStatistics(std::shared_ptr<WebSocket> socket) const {

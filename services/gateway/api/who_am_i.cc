@@ -12,14 +12,13 @@ void AddWhoAmI(Router& router, bool tokens) {
   const HttpHandler answer =
       [tokens](std::shared_ptr<HttpRequest> request) -> boost::asio::awaitable<HttpResponse> {
     const Principal& who = request->principal;
-    HttpResponse response;
-    response.body = Dump(Json{{"name", who.name},
-                              {"role", std::string(RoleName(who.role))},
-                              {"may_act", MaySubmit(who.role)},
-                              {"sees_all_clients", SeesAllClients(who.role)},
-                              {"tokens", tokens},
-                              {"version", kVersion}});
-    co_return response;
+    const Json body = {{"name", who.name},
+                       {"role", std::string(RoleName(who.role))},
+                       {"may_act", MaySubmit(who.role)},
+                       {"sees_all_clients", SeesAllClients(who.role)},
+                       {"tokens", tokens},
+                       {"version", kVersion}};
+    co_return HttpResponse{.body = Dump(body)};
   };
   router.Add("GET", "/api/me", kReaders, answer);
 }
