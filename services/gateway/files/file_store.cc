@@ -1,6 +1,6 @@
 #include "gateway/files/file_store.h"
 
-#include <utility>
+#include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "common/error_details.h"
@@ -36,15 +36,6 @@ absl::Status NoRoom() {
                            .retry_after = kRetryAfter});
 }
 
-FileStore::About AboutOf(const std::string& id, const std::string& name, const std::string& type,
-                         int64_t size, size_t received) {
-  return {.id = id,
-          .name = name,
-          .mime_type = type,
-          .size = size,
-          .received = static_cast<int64_t>(received)};
-}
-
 }  // namespace
 
 absl::Status FileStore::TooLarge() {
@@ -63,15 +54,16 @@ absl::StatusOr<FileStore::About> FileStore::Put(const std::string& owner, Piece 
   }
   if (at == files_.end()) return Unavailable();
   File& file = at->second;
-  const auto received = static_cast<int64_t>(file.bytes.size());
+  int64_t& received = file.about.received;
   const int64_t end = piece.offset + static_cast<int64_t>(piece.bytes.size());
-  if (piece.offset < 0 || piece.offset > received || end > file.size ||
+  if (piece.offset < 0 || piece.offset > received || end > file.about.size ||
       piece.bytes.size() > kPieceBytes) {
     return InvalidPiece("The piece does not continue the file, or is too large.");
   }
   if (end > received) file.bytes.append(piece.bytes, static_cast<size_t>(received - piece.offset));
+  received = std::max(received, end);
   file.expires = clock_->Now() + kLifetime;
-  return AboutOf(at->first, file.name, file.mime_type, file.size, file.bytes.size());
+  return file.about;
 }
 
 absl::StatusOr<FileStore::About> FileStore::Find(const std::string& owner, const std::string& id) {
@@ -80,9 +72,9 @@ absl::StatusOr<FileStore::About> FileStore::Find(const std::string& owner, const
   const auto at = FindLocked(owner, id);
   if (at == files_.end()) return Unavailable();
   File& file = at->second;
-  if (static_cast<int64_t>(file.bytes.size()) < file.size) return Unavailable();
+  if (file.about.received < file.about.size) return Unavailable();
   file.was_named = true;
-  return AboutOf(id, file.name, file.mime_type, file.size, file.bytes.size());
+  return file.about;
 }
 
 absl::StatusOr<FileStore::Part> FileStore::Read(const std::string& id, int64_t offset) {
@@ -91,10 +83,10 @@ absl::StatusOr<FileStore::Part> FileStore::Read(const std::string& id, int64_t o
   const auto at = files_.find(id);
   if (at == files_.end()) return Unavailable();
   File& file = at->second;
-  if (offset < 0 || offset > file.size) return InvalidPiece("The offset is not within the file.");
-  Part part = {.bytes = file.bytes.substr(static_cast<size_t>(offset), kPieceBytes),
-               .size = file.size};
-  if (offset + static_cast<int64_t>(part.bytes.size()) == file.size) file.was_read = true;
+  const int64_t size = file.about.size;
+  if (offset < 0 || offset > size) return InvalidPiece("The offset is not within the file.");
+  Part part = {.bytes = file.bytes.substr(static_cast<size_t>(offset), kPieceBytes), .size = size};
+  if (offset + static_cast<int64_t>(part.bytes.size()) == size) file.was_read = true;
   return part;
 }
 
@@ -114,9 +106,9 @@ absl::Status FileStore::MakeRoomLocked(const std::string& owner, int64_t size) {
     int64_t of_all = size;
     size_t count = 1;
     for (const auto& [id, file] : files_) {
-      of_all += file.size;
+      of_all += file.about.size;
       if (file.owner != owner) continue;
-      of_owner += file.size;
+      of_owner += file.about.size;
       ++count;
     }
     return of_owner > kBytesOfClient || of_all > all_bytes_ || count > kFilesOfClient;
@@ -139,10 +131,13 @@ absl::StatusOr<FileStore::Files::iterator> FileStore::BeginLocked(const std::str
         absl::StrCat("A file needs a size, and a name of at most ", kMaxNameBytes, " bytes."));
   }
   RETURN_IF_ERROR(MakeRoomLocked(owner, piece.size));
-  File file = {
-      .owner = owner, .name = piece.name, .mime_type = piece.mime_type, .size = piece.size};
+  const std::string id = absl::StrCat("file-", RandomHex128());
+  const auto at = files_.try_emplace(id).first;
+  File& file = at->second;
+  file.owner = owner;
+  file.about = {.id = id, .name = piece.name, .mime_type = piece.mime_type, .size = piece.size};
   file.bytes.reserve(static_cast<size_t>(piece.size));
-  return files_.emplace(absl::StrCat("file-", RandomHex128()), std::move(file)).first;
+  return at;
 }
 
 FileStore::Files::iterator FileStore::FindLocked(const std::string& owner, const std::string& id) {

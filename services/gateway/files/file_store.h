@@ -76,9 +76,7 @@ class FileStore {
  private:
   struct File {
     std::string owner;
-    std::string name;
-    std::string mime_type;
-    int64_t size = 0;
+    About about;
     std::string bytes;
     bool was_named = false;
     bool was_read = false;
