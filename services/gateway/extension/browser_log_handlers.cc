@@ -40,11 +40,9 @@ boost::asio::awaitable<HttpResponse> HandleBrowserLog(TrackerClient* tracker, Br
   append.set_worker_id(named.empty() && request->principal.scope.worker_id.empty()
                            ? SyncClientName(*request)
                            : named);
-  if (const absl::Status held =
-          EnforceScope(request->principal, *append.mutable_target(), *append.mutable_worker_id());
-      !held.ok()) {
-    co_return ErrorResponse(held);
-  }
+  const absl::Status held =
+      EnforceScope(request->principal, *append.mutable_target(), *append.mutable_worker_id());
+  if (!held.ok()) co_return ErrorResponse(held);
   append.set_kind(path.kind);
   AddEntries(LogEntries(entries), append);
   const int kept = append.entries_size();

@@ -13,11 +13,9 @@ boost::asio::awaitable<HttpResponse> HandleDrawMode(TrackerClient* tracker,
   absl::StatusOr<v1::AppendAnnotationsRequest> drawing = ParseDrawing(request->body);
   if (!drawing.ok()) co_return ErrorResponse(drawing.status());
   std::string any_name;
-  if (const absl::Status held =
-          EnforceScope(request->principal, *drawing->mutable_drawing()->mutable_target(), any_name);
-      !held.ok()) {
-    co_return ErrorResponse(held);
-  }
+  const absl::Status held =
+      EnforceScope(request->principal, *drawing->mutable_drawing()->mutable_target(), any_name);
+  if (!held.ok()) co_return ErrorResponse(held);
   const auto appended = co_await tracker->Call(*std::move(drawing));
   if (!appended.ok()) co_return ErrorResponse(appended.status());
   Json answer = {{"status", "ok"}, {"completed", Json::array()}, {"stored", appended->stored()}};

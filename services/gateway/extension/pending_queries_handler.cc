@@ -62,9 +62,8 @@ boost::asio::awaitable<HttpResponse> HandlePendingQueries(
   std::string worker = request->Query("worker");
   // Pollers that do not name themselves do not know leases.
   lease.set_without_proof(worker.empty() && !request->principal.scope.holds());
-  if (const absl::Status held = EnforceScope(request->principal, target, worker); !held.ok()) {
-    co_return ErrorResponse(held);
-  }
+  const absl::Status held = EnforceScope(request->principal, target, worker);
+  if (!held.ok()) co_return ErrorResponse(held);
   lease.set_target(std::move(target));
   lease.set_worker_id(std::move(worker));
   if (request->query.contains("known")) {

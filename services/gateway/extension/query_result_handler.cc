@@ -1,24 +1,14 @@
-#include <optional>
 #include <string>
 #include <utility>
 
-#include "common/trace_companions.h"
 #include "gateway/extension/extension_handlers.h"
 #include "gateway/extension/query_result.h"
 #include "gateway/http/error_response.h"
+#include "gateway/http/request_trace.h"
 #include "gateway/json/command_json.h"
 #include "gateway/tracker_client/traced_calls.h"
 
 namespace callslip::gateway {
-namespace {
-
-WorkerTrace TraceOf(const HttpRequest& request) {
-  const std::optional<TraceContext> context = TraceContext::Parse(request.Header("traceparent"));
-  if (!context.has_value()) return {};
-  return {.context = *context, .tracestate = TracestateOf(request.Header("tracestate"))};
-}
-
-}  // namespace
 
 boost::asio::awaitable<HttpResponse> HandleQueryResult(TrackerClient* tracker,
                                                        std::shared_ptr<const HttpRequest> request) {
@@ -30,7 +20,8 @@ boost::asio::awaitable<HttpResponse> HandleQueryResult(TrackerClient* tracker,
   if (!proves && request->principal.scope.holds()) {
     co_return LeaseMissing();
   }
-  WorkerTrace trace = TraceOf(*request);
+  WorkerTrace trace = {.context = TraceOf(*request),
+                       .tracestate = CompanionsOf(*request).tracestate};
   const std::shared_ptr<void> place = LeaveBody(request);
 
   Json answer;

@@ -133,10 +133,8 @@ boost::asio::awaitable<HttpResponse> HandleSync(TrackerClient* tracker, Clock* c
   absl::StatusOr<SyncRequest> sync = ParseSync(*request);
   if (!sync.ok()) co_return ErrorResponse(sync.status());
   std::string target;
-  if (const absl::Status held = EnforceScope(request->principal, target, sync->worker_id);
-      !held.ok()) {
-    co_return ErrorResponse(held);
-  }
+  const absl::Status held = EnforceScope(request->principal, target, sync->worker_id);
+  if (!held.ok()) co_return ErrorResponse(held);
   const auto proves = [](const auto& report) { return !report.lease_token().empty(); };
   const bool all_prove =
       absl::c_all_of(sync->results, proves) && absl::c_all_of(sync->heartbeats, proves);
