@@ -46,13 +46,11 @@ class CallingExecutor {
   Inner inner_;
 };
 
-asio::any_io_executor SerialExecutor(asio::io_context& context) {
-  return asio::make_strand(CallingExecutor(context.get_executor()));
-}
-
 }  // namespace
 
-EventLoop::EventLoop() : work_(context_.get_executor()), executor_(SerialExecutor(context_)) {}
+EventLoop::EventLoop()
+    : work_(context_.get_executor()),
+      executor_(asio::make_strand(CallingExecutor(context_.get_executor()))) {}
 
 EventLoop::~EventLoop() = default;
 

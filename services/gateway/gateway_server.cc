@@ -88,12 +88,11 @@ constexpr std::chrono::seconds kListenPause{2};
 // which stays valid there while a new one is being added. Empty if there is none, and over a Unix
 // socket, which needs none.
 std::string OwnTokenOf(const TokenFile& file, const std::vector<Address>& addresses) {
-  std::string token;
-  if (addresses.front().is_unix()) return token;
+  if (addresses.front().is_unix()) return "";
   for (const TokenFile::Entry& entry : file.entries) {
-    if (entry.principal.role == Role::kGateway && token.empty()) token = entry.token;
+    if (entry.principal.role == Role::kGateway && !entry.token.empty()) return entry.token;
   }
-  return token;
+  return "";
 }
 
 McpCatalog Catalog(TrackerClient* tracker, Clock* clock, FileStore* files) {

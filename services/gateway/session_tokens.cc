@@ -21,10 +21,6 @@ absl::Status Unknown() {
       {.reason = "token_unknown"});
 }
 
-bool IsOfThisMachine(const std::string& address) {
-  return address.empty() || IsLoopbackKey(address);
-}
-
 absl::Status TooManyLookups(absl::Duration wait) {
   return ErrorWithDetails(
       absl::StatusCode::kResourceExhausted, "Too many tokens of sessions are being looked up.",
@@ -86,7 +82,7 @@ absl::StatusOr<std::shared_ptr<void>> SessionTokens::TakePlace(const std::string
   constexpr absl::Duration kMoment = absl::Seconds(1);
   if (waiting_count_ == kMaxWaiting) return TooManyLookups(kMoment);
   // This machine has many clients behind one address that know nothing of each other.
-  if (IsOfThisMachine(address)) return nullptr;
+  if (address.empty() || IsLoopbackKey(address)) return nullptr;
   const absl::Duration wait = made_up_.WaitOf(address);
   if (wait > absl::ZeroDuration()) return TooManyLookups(wait);
   std::shared_ptr<void> place = waiting_of_.Take(address);

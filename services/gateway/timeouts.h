@@ -28,15 +28,11 @@ inline constexpr absl::Duration kHintDeadline = absl::Milliseconds(300);
 // The longest hold of an extension's poll: extensions in the field abort theirs after 8 s.
 inline constexpr absl::Duration kMaxPollHold = absl::Seconds(5);
 
-// The bridge's timeouts, from bridge/relay/timeout_policy.h.
-inline constexpr absl::Duration kBridgeFast = absl::Seconds(10);
-inline constexpr absl::Duration kBridgeSlow = absl::Seconds(35);
-inline constexpr absl::Duration kBridgeBlocking = absl::Seconds(65);
-
 static_assert(kUnaryDeadline < absl::Seconds(2));
+// The bridge's timeouts, 10 s, 35 s and 65 s, are from bridge/relay/timeout_policy.h.
 // A hint may follow, and an analyze call registers two commands before it waits.
 static_assert(kFastWait < kFastRpc && kFastRpc < absl::Milliseconds(10'000 - 300));
 static_assert(kSlowWait < kSlowRpc && kSlowRpc < absl::Milliseconds(35'000 - 2 * 1'500 - 300));
-static_assert(kBlockingWait < kBlockingRpc && kBlockingRpc < kBridgeBlocking);
+static_assert(kBlockingWait < kBlockingRpc && kBlockingRpc < absl::Seconds(65));
 
 }  // namespace callslip::gateway

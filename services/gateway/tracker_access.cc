@@ -50,10 +50,6 @@ std::string AdviceFor(absl::string_view reason) {
       kOrSocket);
 }
 
-bool IsRefusal(const absl::Status& status) {
-  return absl::IsUnauthenticated(status) || absl::IsPermissionDenied(status);
-}
-
 }  // namespace
 
 struct TrackerAccess::Looking {
@@ -93,8 +89,10 @@ boost::asio::awaitable<absl::Status> TrackerAccess::Ask() {
   const auto listed = co_await tracker_->Call(std::move(request), {.deadline = kReadinessDeadline});
   const std::string reason = DetailsOf(listed.status()).reason;
   if (listed.ok()) Note(absl::OkStatus());
+  const bool is_refused =
+      absl::IsUnauthenticated(listed.status()) || absl::IsPermissionDenied(listed.status());
   // An error without a reason comes from the connection.
-  if (!IsRefusal(listed.status()) || reason.empty()) co_return listed.status();
+  if (!is_refused || reason.empty()) co_return listed.status();
   absl::Status refused = ErrorWithDetails(
       absl::StatusCode::kUnavailable,
       absl::StrCat("The tracker refuses this gateway's calls (", reason,

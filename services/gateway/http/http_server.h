@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <utility>
 
 #include "absl/status/statusor.h"
 #include "boost/asio/any_io_executor.hpp"
@@ -27,9 +26,6 @@ class HttpServer {
   // bodies are read.
   HttpServer(const boost::asio::any_io_executor& executor, const HttpLimits& limits,
              RespondingHandler handler, HeadJudge judge = nullptr);
-  HttpServer(const boost::asio::any_io_executor& executor, const HttpLimits& limits,
-             HttpHandler handler)
-      : HttpServer(executor, limits, Spawning(std::move(handler))) {}
   ~HttpServer();
 
   // Sets the proxies whose information about their clients is trusted (HttpRequest::address). Call

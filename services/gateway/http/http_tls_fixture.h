@@ -72,8 +72,9 @@ class HttpTlsTest : public testing::Test {
     auto tls = ServerTls::Load(files, absl::InfiniteDuration());
     ASSERT_TRUE(tls.ok()) << tls.status();
     tls_ = *std::move(tls);
-    server_.emplace(context_.get_executor(), limits_,
-                    [this](std::shared_ptr<HttpRequest> request) { return Answer(request); });
+    server_.emplace(
+        context_.get_executor(), limits_,
+        Spawning([this](std::shared_ptr<HttpRequest> request) { return Answer(request); }));
     const absl::StatusOr<Address> bound = server_->Listen({.host = "127.0.0.1"}, tls_);
     ASSERT_TRUE(bound.ok()) << bound.status();
     port_ = bound->port;

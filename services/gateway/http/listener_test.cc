@@ -76,7 +76,7 @@ TEST_F(ListenerTest, HttpIsServedOverASocketAndAPeerThatLeavesIsNoticed) {
   Event left;
   HttpServer server(
       context_.get_executor(), HttpLimits{},
-      HttpHandler([&](std::shared_ptr<HttpRequest> request) -> asio::awaitable<HttpResponse> {
+      Spawning([&](std::shared_ptr<HttpRequest> request) -> asio::awaitable<HttpResponse> {
         if (request->path == "/held") {
           try {
             co_await WaitForever();

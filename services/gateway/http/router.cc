@@ -51,13 +51,6 @@ std::string NamesOf(const Methods& methods) {
   });
 }
 
-// Nullptr if there is none.
-template <typename Methods>
-const typename Methods::mapped_type* RouteOf(const Methods& methods, const std::string& method) {
-  const auto route = methods.find(method);
-  return route == methods.end() ? nullptr : &route->second;
-}
-
 // Lets the page at `origin`, and no other, read the response and its MCP headers.
 void ShareWith(const std::string& origin, HttpResponse& response) {
   response.headers.emplace_back("Access-Control-Allow-Origin", origin);
@@ -189,7 +182,9 @@ void Router::JudgeHead(const std::shared_ptr<HttpRequest>& head,
 
 Router::Place Router::FindPlace(HttpRequest& request) const {
   Place place{.methods = FindPath(request)};
-  if (place.methods != nullptr) place.route = RouteOf(*place.methods, request.method);
+  if (place.methods == nullptr) return place;
+  const auto route = place.methods->find(request.method);
+  if (route != place.methods->end()) place.route = &route->second;
   return place;
 }
 

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/text_scan.h"
+
 namespace callslip::gateway {
 namespace {
 
@@ -37,9 +39,7 @@ void Cut(size_t max_escaped, std::string& text) {
     size += EscapedSize(text, keep);
     if (size > max_escaped) break;
   }
-  if (keep == text.size()) return;
-  while (keep > 0 && (static_cast<unsigned char>(text[keep]) & 0xC0) == 0x80) --keep;
-  text.resize(keep);
+  text.resize(CutText(text, keep).size());
 }
 
 // A string somewhere in an event.

@@ -33,11 +33,6 @@ HttpResponse ErrorWithoutId(int status, JsonRpcCode code, std::string message) {
 
 HttpResponse Accepted() { return {.status = 202}; }
 
-HttpResponse ModernError(const Json& id, const RpcError& error) {
-  return {.status = error.code == JsonRpcCode::kMethodNotFound ? 404 : 400,
-          .body = JsonRpcResponse(id, error)};
-}
-
 // Refuses a client that cannot read every answer.
 std::optional<HttpResponse> CheckAccept(const HttpRequest& request) {
   const std::string& accept = request.Header("accept");
@@ -115,7 +110,10 @@ StreamableHttp::Taken StreamableHttp::TakeModern(const HttpRequest& request, Jso
                        absl::StrCat("params._meta[\"", kMetaLogLevel, "\"] is not a log level.")};
     }
   }
-  if (error.has_value()) return ModernError(message.id, *error);
+  if (error.has_value()) {
+    return HttpResponse{.status = error->code == JsonRpcCode::kMethodNotFound ? 404 : 400,
+                        .body = JsonRpcResponse(message.id, *error)};
+  }
   clients_->Note(request.principal.name, ClientNameOf(MetaMember(message, kMetaClientInfo)));
   return std::make_shared<Exchange>(executor, std::move(origin), std::move(message));
 }

@@ -29,20 +29,11 @@ constexpr int kMaxLogEntries = 50;
 // The name of the caller's own session.
 constexpr char kOwnSession[] = "mine";
 
-const std::vector<v1::CommandState>& FailedStates() {
-  static const auto& states =
-      *new std::vector<v1::CommandState>{v1::COMMAND_STATE_FAILED, v1::COMMAND_STATE_TIMED_OUT,
-                                         v1::COMMAND_STATE_EXPIRED, v1::COMMAND_STATE_CANCELLED};
-  return states;
-}
-
-v1::ListCommandsRequest ListRequest(const ObserveTool::Whose& whose,
-                                    const std::vector<v1::CommandState>& states) {
+v1::ListCommandsRequest ListRequest(const ObserveTool::Whose& whose) {
   v1::ListCommandsRequest request;
   request.set_client_id(whose.client_id);
   request.set_owner(whose.owner);
   request.set_label(whose.label);
-  for (const v1::CommandState state : states) request.add_states(state);
   request.set_page_size(kMaxListed);
   return request;
 }
@@ -213,7 +204,7 @@ ToolResult ObserveTool::AfterWait(const std::string& command_id,
 }
 
 boost::asio::awaitable<ToolResult> ObserveTool::Pending(Whose whose) const {
-  v1::ListCommandsRequest request = ListRequest(whose, {});
+  v1::ListCommandsRequest request = ListRequest(whose);
   request.set_of_each_group(true);
   const auto listed = co_await tracker_->Call(std::move(request));
   if (!listed.ok()) co_return ErrorResult(listed.status(), Executed::kNo);
@@ -234,7 +225,12 @@ boost::asio::awaitable<ToolResult> ObserveTool::Pending(Whose whose) const {
 }
 
 boost::asio::awaitable<ToolResult> ObserveTool::Failed(Whose whose) const {
-  const auto failed = co_await tracker_->Call(ListRequest(whose, FailedStates()));
+  v1::ListCommandsRequest request = ListRequest(whose);
+  for (const v1::CommandState state : {v1::COMMAND_STATE_FAILED, v1::COMMAND_STATE_TIMED_OUT,
+                                       v1::COMMAND_STATE_EXPIRED, v1::COMMAND_STATE_CANCELLED}) {
+    request.add_states(state);
+  }
+  const auto failed = co_await tracker_->Call(std::move(request));
   if (!failed.ok()) co_return ErrorResult(failed.status(), Executed::kNo);
   Json answer = {{"status", "complete"}, {"final", true}};
   answer["commands"] = Json::array();
