@@ -134,11 +134,10 @@ void Runner::Keep(const v1::Assignment& assignment) {
 
 // Another runner can then take the session; it returns to this one when that has changed.
 boost::asio::awaitable<void> Runner::GiveUp(v1::Assignment assignment) {
+  const SessionName session{assignment.session().client_id(), assignment.session().session_id(),
+                            assignment.lease()};
   if (assignment.has_control()) {
-    v1::AnswerControlRequest answer;
-    answer.set_client_id(assignment.session().client_id());
-    answer.set_session_id(assignment.session().session_id());
-    answer.set_lease(assignment.lease());
+    auto answer = RequestAbout<v1::AnswerControlRequest>(session);
     answer.set_control_id(assignment.control().control_id());
     answer.set_error_reason("agent_not_offered");
     answer.set_error_message(
@@ -146,10 +145,7 @@ boost::asio::awaitable<void> Runner::GiveUp(v1::Assignment assignment) {
     co_await CallWithRetry(*host_.tracker, *timers_, std::move(answer),
                            [this] { return stopped_ != nullptr; });
   }
-  v1::ReleaseSessionRequest release;
-  release.set_client_id(assignment.session().client_id());
-  release.set_session_id(assignment.session().session_id());
-  release.set_lease(assignment.lease());
+  auto release = RequestAbout<v1::ReleaseSessionRequest>(session);
   co_await CallWithRetry(*host_.tracker, *timers_, std::move(release),
                          [this] { return stopped_ != nullptr; });
 }

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "boost/asio/co_spawn.hpp"
 #include "common/log.h"
 #include "common/random.h"
+#include "runner/session/session_host.h"
 #include "runner/tracker/call_with_retry.h"
 
 namespace callslip::runner {
@@ -20,13 +20,6 @@ AgentReport::AgentReport(boost::asio::any_io_executor executor, TrackerCalls* tr
       told_(std::move(told)),
       said_(RequestAbout<v1::SetAgentStateRequest>(session_)) {}
 
-// Keeps this alive until the coroutine ends.
-template <typename Coroutine>
-void AgentReport::Spawn(Coroutine coroutine) {
-  boost::asio::co_spawn(executor_, std::move(coroutine),
-                        [self = shared_from_this()](const std::exception_ptr&) {});
-}
-
 void AgentReport::ReportStatus(v1::AgentStatus status, const AgentError& why) {
   const bool has_failed = status == v1::AGENT_STATUS_FAILED;
   said_.set_failure(has_failed ? static_cast<int64_t>(Random64() >> 1 | 1) : 0);
@@ -39,7 +32,7 @@ void AgentReport::ReportStatus(v1::AgentStatus status, const AgentError& why) {
 
 void AgentReport::TellSaid() {
   is_changed_ = true;
-  if (!std::exchange(is_telling_, true)) Spawn(Tell());
+  if (!std::exchange(is_telling_, true)) SpawnFor(shared_from_this(), executor_, Tell());
 }
 
 void AgentReport::SayAgain() {
@@ -91,7 +84,7 @@ void AgentReport::Answer(const std::string& control_id, const AgentError& error)
   answer.set_control_id(control_id);
   answer.set_error_reason(error.reason);
   answer.set_error_message(error.message);
-  Spawn(Send(std::move(answer)));
+  SpawnFor(shared_from_this(), executor_, Send(std::move(answer)));
 }
 
 boost::asio::awaitable<void> AgentReport::Send(v1::AnswerControlRequest answer) {

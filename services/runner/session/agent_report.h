@@ -66,8 +66,6 @@ class AgentReport : public std::enable_shared_from_this<AgentReport> {
   boost::asio::awaitable<void> AwaitNext();
   void Hurry();
   boost::asio::awaitable<void> Send(v1::AnswerControlRequest answer);
-  template <typename Coroutine>
-  void Spawn(Coroutine coroutine);
 
   const boost::asio::any_io_executor executor_;
   TrackerCalls* const tracker_;

@@ -55,8 +55,7 @@ void SessionAgent::Begin(Process process) {
   if (const auto* running = std::get_if<std::shared_ptr<RunningAgent>>(&process)) {
     Enter(*running);
   }
-  boost::asio::co_spawn(host_->executor, Run(std::move(process)),
-                        [self = shared_from_this()](const std::exception_ptr&) {});
+  SpawnFor(shared_from_this(), host_->executor, Run(std::move(process)));
 }
 
 void SessionAgent::Enter(std::shared_ptr<RunningAgent> process) {

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <exception>
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "boost/asio/any_io_executor.hpp"
+#include "boost/asio/co_spawn.hpp"
 #include "rpc_client/tracker_calls.h"
 #include "runner/running_agents.h"
 #include "runner/timers.h"
@@ -19,6 +23,14 @@ struct SessionHost {
   std::function<double()> chance;
   bool is_stopping = false;  // The runner is stopping: no agent is started any more.
 };
+
+// Runs `coroutine`, and keeps `owner` alive until it ends.
+template <typename Owner, typename Coroutine>
+void SpawnFor(std::shared_ptr<Owner> owner, const boost::asio::any_io_executor& executor,
+              Coroutine coroutine) {
+  boost::asio::co_spawn(executor, std::move(coroutine),
+                        [owner = std::move(owner)](const std::exception_ptr&) {});
+}
 
 // Decides which sessions have an agent: see RunningAgents.
 class AgentScheduler {

@@ -5,11 +5,11 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "boost/asio/co_spawn.hpp"
 #include "common/error_details.h"
 #include "common/limits.h"
 #include "common/log.h"
 #include "common/text_scan.h"
+#include "runner/session/session_host.h"
 #include "runner/tracker/call_with_retry.h"
 
 namespace callslip::runner {
@@ -101,13 +101,6 @@ std::string TitleOf(const PermissionQuestion& question) {
   return std::string(CutText(question.tool_call.title.value_or(""), kMaxTitleBytes));
 }
 
-// Keeps this alive until the coroutine ends.
-template <typename Coroutine>
-void SessionQuestions::Spawn(Coroutine coroutine) {
-  boost::asio::co_spawn(executor_, std::move(coroutine),
-                        [self = shared_from_this()](const std::exception_ptr&) {});
-}
-
 void SessionQuestions::Ask(const PermissionQuestion& question, const std::string& permission_id,
                            bool parent_may_allow, ActiveSpan span,
                            std::function<void(PermissionChoice)> answer) {
@@ -130,17 +123,19 @@ void SessionQuestions::Ask(const PermissionQuestion& question, const std::string
   request.set_parent_may_allow(parent_may_allow);
   request.set_max_wait_ms(static_cast<int32_t>(absl::ToInt64Milliseconds(kMaxWait)));
   asked.request = std::move(request);
-  Spawn(AskTracker(std::move(asked), std::move(span), std::move(answer)));
+  SpawnFor(shared_from_this(), executor_,
+           AskTracker(std::move(asked), std::move(span), std::move(answer)));
 }
 
 void SessionQuestions::Withdraw(int64_t number) {
   const auto question = open_.extract(number);
-  if (!question.empty()) Spawn(WithdrawAtTracker(question.mapped()));
+  if (!question.empty())
+    SpawnFor(shared_from_this(), executor_, WithdrawAtTracker(question.mapped()));
 }
 
 void SessionQuestions::WithdrawAll() {
   for (auto& [number, permission_id] : std::exchange(open_, {})) {
-    Spawn(WithdrawAtTracker(std::move(permission_id)));
+    SpawnFor(shared_from_this(), executor_, WithdrawAtTracker(std::move(permission_id)));
   }
 }
 

@@ -58,8 +58,6 @@ class SessionQuestions : public std::enable_shared_from_this<SessionQuestions> {
   boost::asio::awaitable<void> AskTracker(Asked question, ActiveSpan span,
                                           std::function<void(PermissionChoice)> answer);
   boost::asio::awaitable<void> WithdrawAtTracker(std::string permission_id);
-  template <typename Coroutine>
-  void Spawn(Coroutine coroutine);
 
   const boost::asio::any_io_executor executor_;
   TrackerCalls* const tracker_;

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "boost/asio/co_spawn.hpp"
 #include "common/log.h"
 #include "common/random.h"
 #include "common/text_scan.h"
@@ -154,8 +153,8 @@ void SessionRunner::Begin(SessionAgent::Process process) {
 void SessionRunner::OnReady() {
   const bool is_new = !agent_->has_context();
   if (is_new && !agent_session_id_.empty() && !told_lost_) {
-    RecordContextLost(
-        agent_->context_lost().value_or(AgentError{"fresh", "a new context was asked for"}));
+    recorder_->Add(ContextLost(
+        agent_->context_lost().value_or(AgentError{"fresh", "a new context was asked for"})));
   }
   told_lost_ = false;
   const bool still_wants_fresh = !is_new && details_.fresh_wanted();
@@ -169,7 +168,7 @@ void SessionRunner::OnOver(const AgentError& why) {
   const auto self = shared_from_this();
   if (why.reason == "cannot_restore" && !std::exchange(told_lost_, true)) {
     // Records it once, however often a restore is tried.
-    RecordContextLost(why);
+    recorder_->Add(ContextLost(why));
   }
   if (!why.reason.empty()) LogEnd(why);
   questions_->WithdrawAll();
@@ -189,8 +188,6 @@ void SessionRunner::LogEnd(const AgentError& why) const {
        {"reason", why.reason},
        {"message", why.message}});
 }
-
-void SessionRunner::RecordContextLost(const AgentError& why) { recorder_->Add(ContextLost(why)); }
 
 void SessionRunner::Stop() {
   turns_->StopCommands("the runner was stopped");

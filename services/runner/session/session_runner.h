@@ -4,9 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "boost/asio/awaitable.hpp"
 #include "runner/session/agent_details.h"
 #include "runner/session/agent_life.h"
 #include "runner/session/agent_report.h"
@@ -73,7 +71,6 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   void OnOver(const AgentError& why) override;
   void LogEnd(const AgentError& why) const;
   void Choose(const v1::AgentControl& control);
-  void RecordContextLost(const AgentError& why);
 
   // Reports to the scheduler whether the agent can be stopped in favor of another one.
   void NoteBusy();

@@ -80,13 +80,6 @@ auto SessionTurns::Retry(Request request, CallOptions options) {
       [self = shared_from_this()] { return self->is_released_; }, options);
 }
 
-// Keeps this alive until the coroutine ends.
-template <typename Coroutine>
-void SessionTurns::Spawn(Coroutine coroutine) {
-  boost::asio::co_spawn(host_->executor, std::move(coroutine),
-                        [self = shared_from_this()](const std::exception_ptr&) {});
-}
-
 void SessionTurns::BeginReceiving() {
   is_to_receive_ = true;
   if (receiving_ != nullptr) return;  // During a turn that the previous agent began.
@@ -157,7 +150,7 @@ void SessionTurns::TakeMessage(const v1::ReceivedMessage& received) {
   }
   turn_ = std::move(turn);
   agents_->OnTurn();
-  Spawn(Run());
+  SpawnFor(shared_from_this(), host_->executor, Run());
 }
 
 boost::asio::awaitable<void> SessionTurns::Run() {
@@ -202,7 +195,7 @@ boost::asio::awaitable<std::string> SessionTurns::RunCommands(AgentSession::Turn
 
 void SessionTurns::FailLost(const std::string& turn_id) {
   is_failing_ = true;
-  Spawn(Fail(turn_id));
+  SpawnFor(shared_from_this(), host_->executor, Fail(turn_id));
 }
 
 boost::asio::awaitable<void> SessionTurns::Fail(std::string turn_id) {

@@ -115,8 +115,6 @@ class SessionTurns : public std::enable_shared_from_this<SessionTurns> {
   // Repeats the call until it is answered, or the session has another runner.
   template <typename Request>
   auto Retry(Request request, CallOptions options = {});
-  template <typename Coroutine>
-  void Spawn(Coroutine coroutine);
 
   SessionHost* const host_;
   Agents* const agents_;
