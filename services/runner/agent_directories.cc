@@ -60,18 +60,17 @@ std::vector<const AgentDirectories::Place*> AgentDirectories::PlacesOf(const std
                                                                        const Counts& counts) const {
   std::vector<const Place*> places;
   const std::string plain = Plain(path);
+  const auto add_at = [&](const std::string& above) {
+    const auto found = index_.find(above);
+    if (found == index_.end()) return;
+    for (const size_t each : found->second) {
+      if (counts(places_[each])) places.push_back(&places_[each]);
+    }
+  };
   for (size_t end = 0; end != std::string::npos; end = plain.find('/', end + 1)) {
-    const auto found = index_.find(end == 0 ? "/" : plain.substr(0, end));
-    if (found == index_.end()) continue;
-    for (const size_t each : found->second) {
-      if (counts(places_[each])) places.push_back(&places_[each]);
-    }
+    add_at(end == 0 ? "/" : plain.substr(0, end));
   }
-  if (const auto found = index_.find(plain); plain != "/" && found != index_.end()) {
-    for (const size_t each : found->second) {
-      if (counts(places_[each])) places.push_back(&places_[each]);
-    }
-  }
+  if (plain != "/") add_at(plain);
   return places;
 }
 

@@ -81,12 +81,6 @@ std::optional<MessagePiece::Role> RoleOf(absl::string_view kind) {
   return std::nullopt;
 }
 
-void AddDirectories(const SessionSetup& setup, const Capabilities& agent, Json& params) {
-  if (!setup.additional_directories.empty() && agent.additional_directories) {
-    params["additionalDirectories"] = setup.additional_directories;
-  }
-}
-
 }  // namespace
 
 Json InitializeParams(const Offer& offer) {
@@ -123,7 +117,9 @@ Capabilities ParseCapabilities(const Json& result) {
 
 Json NewSessionParams(const SessionSetup& setup, const Capabilities& agent) {
   Json params = {{"cwd", setup.directory}, {"mcpServers", setup.mcp_servers}};
-  AddDirectories(setup, agent, params);
+  if (!setup.additional_directories.empty() && agent.additional_directories) {
+    params["additionalDirectories"] = setup.additional_directories;
+  }
   return params;
 }
 

@@ -64,10 +64,6 @@ size_t Readable(int descriptor) {
   return ioctl(descriptor, FIONREAD, &bytes) == 0 ? static_cast<size_t>(bytes) : 0;
 }
 
-void KeepEnd(std::string& text, size_t bytes) {
-  if (text.size() > bytes) text.erase(0, text.size() - bytes);
-}
-
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<AgentProcess>> AgentProcess::Start(boost::asio::io_context& context,
@@ -222,7 +218,7 @@ void AgentProcess::Drain(Stream& from, Take take) {
 
 void AgentProcess::TakeWords(absl::string_view bytes) {
   last_words_.append(bytes.data(), bytes.size());
-  KeepEnd(last_words_, kLastWords);
+  if (last_words_.size() > kLastWords) last_words_.erase(0, last_words_.size() - kLastWords);
 }
 
 void AgentProcess::Write(std::string bytes, std::function<void(bool)> done) {

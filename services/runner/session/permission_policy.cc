@@ -5,8 +5,6 @@
 namespace callslip::runner {
 namespace {
 
-absl::string_view Name(PermissionRule rule) { return kPermissionRules[static_cast<size_t>(rule)]; }
-
 // The kinds of options that satisfy a rule, in order of preference.
 std::vector<absl::string_view> Wanted(PermissionRule rule) {
   switch (rule) {
@@ -32,11 +30,9 @@ bool Allows(PermissionRule rule) {
 }  // namespace
 
 std::optional<PermissionRule> ParsePermissionRule(absl::string_view text) {
-  for (size_t i = 0; i < kPermissionRules.size(); ++i) {
-    const auto rule = static_cast<PermissionRule>(i);
-    if (Name(rule) == text) return rule;
-  }
-  return std::nullopt;
+  const auto* rule = absl::c_find(kPermissionRules, text);
+  if (rule == kPermissionRules.end()) return std::nullopt;
+  return static_cast<PermissionRule>(rule - kPermissionRules.begin());
 }
 
 std::optional<std::string> PermissionPolicy::Decide(
