@@ -12,6 +12,7 @@
 #include "bridge/json/json_rpc.h"
 #include "bridge/relay/answers.h"
 #include "bridge/relay/gateway_answer.h"
+#include "common/json_members.h"
 #include "common/json_scan.h"
 #include "common/json_string.h"
 #include "common/version.h"
@@ -130,8 +131,7 @@ std::optional<std::vector<std::string>> AddressesOfOthers(GatewayClient& gateway
   if (exchange.head.status != 200) return std::nullopt;
   const Json health = Json::parse(exchange.body, nullptr, /*allow_exceptions=*/false);
   std::vector<std::string> addresses;
-  if (!health.is_object() || !health.contains("cannot_listen")) return addresses;
-  for (const Json& address : health["cannot_listen"]) {
+  for (const Json& address : MemberOf(health, "cannot_listen")) {
     if (address.is_string()) addresses.push_back(address.get<std::string>());
   }
   return addresses;

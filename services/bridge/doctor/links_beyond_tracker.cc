@@ -42,7 +42,7 @@ constexpr char kAgentsHint[] =
     "`callslip-runner check` with the runner's own --runner-file says what to do about each.";
 
 // The workers from observe {what: "workers"}; nullopt if the gateway does not report them.
-std::optional<std::vector<Json>> Workers(GatewayClient& gateway) {
+std::optional<Json> Workers(GatewayClient& gateway) {
   const Message request =
       RequestOfDoctor("tools/call", R"("name":"observe","arguments":{"what":"workers"},)");
   Exchange exchange = SendOfDoctor(gateway, request);
@@ -51,18 +51,14 @@ std::optional<std::vector<Json>> Workers(GatewayClient& gateway) {
   const auto* answer = std::get_if<Message>(&found);
   if (answer == nullptr) return std::nullopt;
   const Json json = Json::parse(answer->line, nullptr, /*allow_exceptions=*/false);
-  const Json::json_pointer path("/result/structuredContent/result/workers");
-  if (!json.contains(path) || !json[path].is_array()) return std::nullopt;
-  std::vector<Json> workers;
-  for (const Json& worker : json[path]) {
-    if (worker.is_object()) workers.push_back(worker);
-  }
-  return workers;
+  const Json& content = MemberOf(MemberOf(json, "result"), "structuredContent");
+  const Json& workers = MemberOf(MemberOf(content, "result"), "workers");
+  return workers.is_array() ? std::optional(workers) : std::nullopt;
 }
 
 int64_t NumberOf(const Json& json, const char* member, int64_t fallback) {
-  const auto it = json.find(member);
-  return it != json.end() && it->is_number_integer() ? it->get<int64_t>() : fallback;
+  const Json& number = MemberOf(json, member);
+  return number.is_number_integer() ? number.get<int64_t>() : fallback;
 }
 
 // `Work laptop 0.1.0 for target "browser"`.
@@ -73,7 +69,7 @@ std::string NameOf(const Json& worker) {
 }
 
 // Adds the workers that would accept a command now to `usable`.
-Link Extension(const std::vector<Json>& workers, std::vector<Json>& usable) {
+Link Extension(const Json& workers, std::vector<Json>& usable) {
   Link link = {.name = "extension", .state = State::kBroken, .hint = kExtensionHint};
   bool paused = false;
   int64_t silent_ms = kMaxSuspendedMs;
@@ -109,12 +105,12 @@ Link Tab(const std::vector<Json>& usable) {
   bool told = false;
   std::string active;
   for (const Json& worker : usable) {
-    const auto list = worker.find("tabs");
-    if (list == worker.end() || !list->is_array()) continue;
+    const Json& list = MemberOf(worker, "tabs");
+    if (!list.is_array()) continue;
     told = true;
-    tabs += static_cast<int64_t>(list->size()) + NumberOf(worker, "more_tabs", 0);
-    for (const Json& tab : *list) {
-      if (tab.is_object() && IsTrue(tab, "active") && active.empty()) active = TextOf(tab, "url");
+    tabs += static_cast<int64_t>(list.size()) + NumberOf(worker, "more_tabs", 0);
+    for (const Json& tab : list) {
+      if (IsTrue(tab, "active") && active.empty()) active = TextOf(tab, "url");
     }
   }
   if (!told) return link;
@@ -178,7 +174,7 @@ Exchange SendOfDoctor(GatewayClient& gateway, const Message& request) {
 }
 
 void AddLinksBeyondTracker(GatewayClient& gateway, bool askable, std::vector<Link>& links) {
-  const std::optional<std::vector<Json>> workers = askable ? Workers(gateway) : std::nullopt;
+  const std::optional<Json> workers = askable ? Workers(gateway) : std::nullopt;
   if (!workers.has_value()) {
     const std::string detail =
         askable ? "the gateway does not report its workers" : "the gateway could not be asked";

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "bridge/relay/limits.h"
+#include "common/json_members.h"
 #include "nlohmann/json.hpp"
 
 namespace callslip::bridge {
@@ -51,8 +52,7 @@ std::optional<std::string> PathOfFileUrl(absl::string_view url) {
 void AgentRoots::Start(const Message& initialize) {
   const auto message = nlohmann::json::parse(initialize.line, nullptr, /*allow_exceptions=*/false);
   MutexLock lock(&mutex_);
-  has_roots_ = message.is_object() &&
-               message.contains(nlohmann::json::json_pointer("/params/capabilities/roots"));
+  has_roots_ = MemberOf(MemberOf(message, "params"), "capabilities").contains("roots");
 }
 
 bool AgentRoots::TakeAnswer(const Message& message) {
@@ -108,16 +108,13 @@ absl::StatusOr<std::vector<std::string>> AgentRoots::Ask(AbortSwitch& abort) {
   // Not under mutex_, which `stop` locks.
   abort.EndExchange();
   const auto message = nlohmann::json::parse(answer, nullptr, /*allow_exceptions=*/false);
-  const nlohmann::json::json_pointer roots("/result/roots");
-  if (!message.is_object() || !message.contains(roots) || !message[roots].is_array()) {
+  const nlohmann::json& roots = MemberOf(MemberOf(message, "result"), "roots");
+  if (!roots.is_array()) {
     return absl::FailedPreconditionError("The client did not say which folders are its roots.");
   }
   std::vector<std::string> folders;
-  for (const auto& root : message[roots]) {
-    if (!root.is_object() || !root.contains("uri") || !root["uri"].is_string()) continue;
-    if (auto path = PathOfFileUrl(root["uri"].get<std::string>())) {
-      folders.push_back(*std::move(path));
-    }
+  for (const nlohmann::json& root : roots) {
+    if (auto path = PathOfFileUrl(TextOf(root, "uri"))) folders.push_back(*std::move(path));
   }
   return folders;
 }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "bridge/relay/gateway_answer.h"
 #include "bridge/relay/limits.h"
+#include "common/json_members.h"
 #include "common/random.h"
 #include "nlohmann/json.hpp"
 
@@ -44,18 +45,14 @@ Failure OfOutcome(const Exchange& exchange, const std::string& url) {
 
 std::variant<std::string, Failure> IdIn(const Message& answer) {
   const Json message = Json::parse(answer.line, nullptr, /*allow_exceptions=*/false);
-  const auto text = [&](const char* pointer) -> std::string {
-    const Json::json_pointer at(pointer);
-    return message.contains(at) && message[at].is_string() ? message[at].get<std::string>() : "";
-  };
-  std::string id = text("/result/structuredContent/result/file_id");
+  const Json& content = MemberOf(MemberOf(message, "result"), "structuredContent");
+  std::string id = TextOf(MemberOf(content, "result"), "file_id");
   if (!id.empty()) return id;
-  const std::string reason = text("/result/structuredContent/error");
+  const std::string reason = TextOf(content, "error");
   if (reason.empty()) return FileUnavailable("The gateway does not accept files.");
-  return Failure{
-      .reason = reason,
-      .message = text("/result/structuredContent/message"),
-      .hint = absl::StrCat("Nothing was executed. ", text("/result/structuredContent/hint"))};
+  return Failure{.reason = reason,
+                 .message = TextOf(content, "message"),
+                 .hint = absl::StrCat("Nothing was executed. ", TextOf(content, "hint"))};
 }
 
 }  // namespace
