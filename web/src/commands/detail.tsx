@@ -7,6 +7,7 @@ import {Copy} from '../ui/copy.tsx';
 import {Boundary, Failure} from '../ui/failure.tsx';
 import {JsonTree} from '../ui/json_tree.tsx';
 import {pretty} from '../ui/json_value.ts';
+import {save} from '../ui/save.ts';
 import {visible} from '../ui/visible.ts';
 import {cancel, replay} from './act.ts';
 import {mayHaveRun} from './groups.ts';
@@ -175,20 +176,13 @@ function Result({command}: {command: CommandDetail}) {
   const read = (then: (found: Blob) => void | Promise<void>) => {
     blob(path).then(then).catch((error: unknown) => setError(error));
   };
-  const save = (found: Blob) => {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(found);
-    link.download = `${command.correlation_id}.json`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  };
   return (
     <section class="value">
       <h3>Result</h3>
       <p>{command.result_bytes.toLocaleString('en')} bytes.{' '}
         {command.result_bytes <= treeBytes && (
           <button type="button" onClick={() => read(async found => setTold(JSON.parse(await found.text()) as Json))}>Show result</button>)}
-        {' '}<button type="button" onClick={() => read(save)}>Save result</button>
+        {' '}<button type="button" onClick={() => read(found => save(found, `${command.correlation_id}.json`))}>Save result</button>
       </p>
       {error !== null && <Failure error={error} />}
     </section>);

@@ -1,4 +1,5 @@
 import type {Json, JsonObject, SessionEvent} from '../api/types.ts';
+import {isObject} from '../ui/json_value.ts';
 import {sizeOf} from './cut.ts';
 
 // The parts of a conversation, derived from its events only: the same events give the same parts, in whatever order and
@@ -68,8 +69,6 @@ export type Part = TextPart | PromptPart | ToolPart | PlanPart | OtherPart | Gap
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 export const objects = (value: Json | undefined): JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
-export const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 // The omitted bytes of a part after one more event.
 const omittedOf = ({omitted = 0, cut = []}: Pick<PartBase, 'omitted' | 'cut'>, {seq, omitted_bytes: more}: SessionEvent) =>

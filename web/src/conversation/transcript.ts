@@ -1,9 +1,10 @@
 import type {Json, Session} from '../api/types.ts';
 import {fileDiffs, type FileDiff} from '../diff/blocks.ts';
 import {diffsOf, isLarge, type DiffSource} from '../diff/source.ts';
+import {isObject} from '../ui/json_value.ts';
 import {begin} from '../ui/text.ts';
 import {nameOf, words} from '../session_list/groups.ts';
-import {isObject, type OtherPart, type Part, type ToolPart} from './log.ts';
+import type {OtherPart, Part, ToolPart} from './log.ts';
 
 // Exports a conversation as markdown. Messages are quoted and actions are fenced, so that their text is never taken for
 // a heading or another speaker.

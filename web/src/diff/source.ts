@@ -1,12 +1,11 @@
 import type {Json, JsonObject} from '../api/types.ts';
+import {isObject} from '../ui/json_value.ts';
 
 // A change to a file in a tool call: the text before and after, or a patch.
 export type TextsSource = {kind: 'texts'; path: string; before: string; after: string};
 export type DiffSource = TextsSource | {kind: 'patch'; path: string; patch: string};
 
 const text = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined);
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const hunkHead = /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/m;
 // Whether a text is a unified patch.

@@ -7,6 +7,7 @@ import {reduce} from '../conversation/log.ts';
 import {fileName, maxLength, TooLong, transcript} from '../conversation/transcript.ts';
 import {Dialog} from '../ui/dialog.tsx';
 import {Failure} from '../ui/failure.tsx';
+import {save} from '../ui/save.ts';
 
 // Limit of an event in bytes; for longer ones, the transcript states how much was omitted.
 const eventBytes = 256 << 10;
@@ -57,7 +58,8 @@ export function TranscriptDialog({session, onClose}: {session: Session; onClose:
       {error === null && <p role="status">{text !== null && progress === 'Writing…' ? `${size(text)} of Markdown` : progress}</p>}
       <div class="actions">
         <button type="button" onClick={onClose}>{text === null && error === null ? 'Cancel' : 'Close'}</button>
-        <button type="button" disabled={text === null} onClick={() => save(text!, fileName(session))}>Download</button>
+        <button type="button" disabled={text === null}
+          onClick={() => save(new Blob([text!], {type: 'text/markdown'}), fileName(session))}>Download</button>
         <button type="button" class="primary" disabled={text === null} onClick={() => void copy()}>Copy as Markdown</button>
       </div>
     </Dialog>);
@@ -67,12 +69,3 @@ const size = (text: string): string => {
   const {size: bytes} = new Blob([text]);
   return bytes < 1 << 20 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / (1 << 20)).toFixed(1)} MB`;
 };
-
-function save(text: string, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], {type: 'text/markdown'}));
-  link.download = name;
-  link.click();
-  // After the browser has read it.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}

@@ -1,4 +1,4 @@
-import type {Json} from '../api/types.ts';
+import type {Json, JsonObject} from '../api/types.ts';
 import {begin} from './text.ts';
 
 // A JSON value as the rows of a tree; only expanded rows are created.
@@ -35,7 +35,7 @@ const pictureUrl = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,
 const pictureType = /^image\/(?:png|jpeg|gif|webp)$/;
 const base64 = /^[A-Za-z0-9+/]{16,}={0,2}$/;
 
-const isObject = (value: Json): value is {[name: string]: Json} =>
+export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 // The image of a value: a data: URL, or base64 next to its type, as in MCP.
