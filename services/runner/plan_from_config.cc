@@ -1,6 +1,5 @@
 #include "runner/plan_from_config.h"
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>

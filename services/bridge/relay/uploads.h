@@ -3,7 +3,6 @@
 #include <string>
 #include <variant>
 
-#include "absl/status/statusor.h"
 #include "bridge/json/json_rpc.h"
 #include "bridge/relay/agent_roots.h"
 #include "bridge/relay/answers.h"

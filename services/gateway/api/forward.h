@@ -1,9 +1,7 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "boost/asio/awaitable.hpp"

@@ -1,6 +1,5 @@
 #include "gateway/extension/sync_request.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/algorithm/container.h"

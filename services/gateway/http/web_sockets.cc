@@ -1,6 +1,5 @@
 #include "gateway/http/web_sockets.h"
 
-#include <algorithm>
 #include <array>
 #include <list>
 #include <optional>

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/time/time.h"
 #include "runner/acp/messages_v1.h"
 #include "runner/agent/agent.h"
 #include "runner/client/command_process.h"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "boost/asio/awaitable.hpp"
 #include "boost/asio/this_coro.hpp"

@@ -5,7 +5,6 @@
 #include <variant>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "gateway/json/parse.h"
 
 namespace callslip::gateway {

@@ -1,11 +1,8 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
-#include "absl/status/statusor.h"
 #include "common/clock.h"
 #include "gateway/api/session_hub.h"
 #include "gateway/mcp/protocol/tool.h"
