@@ -101,7 +101,9 @@ std::optional<Message> Unreadable(absl::string_view line) {
   Outline outline;
   Json::sax_parse(line.begin(), line.end(), &outline);
   if (!outline.has_id() || !IsId(outline.id())) return std::nullopt;
-  if (!outline.has_method() && !outline.has_answer()) return std::nullopt;
+  if (!outline.has_method() && (!outline.has_answer() || outline.id().is_null())) {
+    return std::nullopt;
+  }
   return Message{
       .kind = outline.has_method() ? Message::Kind::kUnreadable : Message::Kind::kResponse,
       .id = outline.id(),

@@ -49,7 +49,7 @@ struct Message {
 // Repairs byte order marks, unpaired surrogates (MendJson()) and invalid UTF-8, and turns numbers
 // without a fraction into integers (IntegerIn()). A line that is not valid JSON, nests deeper than
 // 64 levels, or has more than 500,000 values and keys becomes a kUnreadable request or a response
-// with an error if its id can be read before the defect.
+// with an error if its id can be read before the defect; the latter only if that is not null.
 //
 // Returns nullopt for a line that is not a message: text that an agent prints between messages,
 // scalars, arrays. Does not require `jsonrpc`, because some agents omit it.

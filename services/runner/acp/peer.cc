@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 
 namespace callslip::runner {
 
@@ -50,10 +51,16 @@ void Peer::TakeRequest(const Message& message) {
 }
 
 void Peer::TakeResponse(Message message, absl::string_view line) {
-  // Compares as numbers, because an agent may write 3 as 3.0.
-  const auto found = absl::c_find_if(
-      waiting_, [&message](const auto& request) { return message.id == Json(request.first); });
-  if (found == waiting_.end()) return listener_->OnNoise(line);
+  // Compares as numbers, because an agent may write 3 as 3.0; some write "3".
+  const auto found = absl::c_find_if(waiting_, [&message](const auto& request) {
+    return message.id == Json(request.first) || message.id == Json(absl::StrCat(request.first));
+  });
+  if (found == waiting_.end()) {
+    listener_->OnNoise(line);
+    // The agent could not read a line, and does not know whose answer this is.
+    if (message.id.is_null() && message.error.has_value()) FailWaiting(*message.error);
+    return;
+  }
   const std::function<void(RpcAnswer)> done = std::move(found->second);
   waiting_.erase(found);
   if (done == nullptr) return;
@@ -82,6 +89,10 @@ void Peer::Forget(int64_t request) {
 
 void Peer::Close(const RpcError& error) {
   open_->write = nullptr;
+  FailWaiting(error);
+}
+
+void Peer::FailWaiting(const RpcError& error) {
   for (auto& [id, done] : std::exchange(waiting_, {})) {
     if (done != nullptr) done(error);
   }

@@ -46,7 +46,8 @@ class Peer {
   // Processes input. Returns false once a line is too long: see LineSplitter.
   bool Feed(absl::string_view bytes);
 
-  // `done` is called once: with the answer, or by Close(). Returns an id for Forget().
+  // `done` is called once: with the answer, or by Close(). An error without an id is the answer to
+  // all requests that wait. Returns an id for Forget().
   int64_t Request(absl::string_view method, Json params, std::function<void(RpcAnswer)> done);
   void Notify(absl::string_view method, Json params);
   // Drops the answer when it arrives.
@@ -67,6 +68,7 @@ class Peer {
   void Take(absl::string_view line);
   void TakeRequest(const Message& message);
   void TakeResponse(Message message, absl::string_view line);
+  void FailWaiting(const RpcError& error);
 
   Listener* const listener_;
   LineSplitter lines_;

@@ -72,22 +72,51 @@ TEST_F(PeerTest, ANumberIsTheSameHoweverItIsWritten) {
   EXPECT_THAT(answers_, ElementsAre("\"third\"", "\"first\""));
   EXPECT_THAT(heard_, IsEmpty());
   Feed(R"({"id": 2.5, "result": "x"})");
-  Feed(R"({"id": "2", "result": "x"})");
-  EXPECT_EQ(heard_.size(), 2u);
+  EXPECT_EQ(heard_.size(), 1u);
   EXPECT_EQ(peer_->waiting(), 1u);
+}
+
+TEST_F(PeerTest, ANumberMayBeWrittenAsText) {
+  Ask();
+  Ask();
+  Feed(R"({"id": "2", "result": "second"})");
+  EXPECT_THAT(answers_, ElementsAre("\"second\""));
+  EXPECT_THAT(heard_, IsEmpty());
+}
+
+// JSON-RPC's answer to a line that could not be read.
+TEST_F(PeerTest, AnErrorWithoutAnIdEndsWhatWaits) {
+  Ask();
+  peer_->Request("session/new", Json::object(), [this](const RpcAnswer&) { Ask(); });
+  Feed(R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}})");
+  EXPECT_THAT(answers_, ElementsAre("error -32700 Parse error"));
+  EXPECT_EQ(heard_.size(), 1u);
+  // The conversation goes on.
+  Feed(FormatResult(3, "third"));
+  EXPECT_THAT(answers_, ElementsAre("error -32700 Parse error", "\"third\""));
+}
+
+TEST_F(PeerTest, WhatOnlyLooksLikeAnErrorWithoutAnIdEndsNothing) {
+  Ask();
+  Feed(R"({"id":null,"error":{"code":-32700,"message":)");
+  Feed(R"({"id":null,"error":null})");
+  Feed(R"({"error":{"code":-32700,"message":"Parse error"}})");
+  EXPECT_EQ(heard_.size(), 3u);
+  EXPECT_THAT(answers_, IsEmpty());
 }
 
 TEST_F(PeerTest, AnswersToNothingAreNoise) {
   Ask();
-  for (const char* id : {"2", "\"1\"", "null", "1.5", "18446744073709551615"}) {
+  for (const char* id :
+       {"2", "\"2\"", "\"01\"", "\"1.0\"", "null", "1.5", "18446744073709551615"}) {
     Feed(absl::StrCat(R"({"id":)", id, R"(,"result":0})"));
   }
-  EXPECT_EQ(heard_.size(), 5u);
+  EXPECT_EQ(heard_.size(), 7u);
   EXPECT_THAT(heard_, testing::Each(testing::StartsWith("noise ")));
   Feed(FormatResult(1, "first"));
   Feed(FormatResult(1, "again"));
   EXPECT_THAT(answers_, ElementsAre("\"first\""));
-  EXPECT_EQ(heard_.size(), 6u);
+  EXPECT_EQ(heard_.size(), 8u);
 }
 
 TEST_F(PeerTest, RequestsAreAnsweredOnceUnderTheirIds) {
