@@ -63,28 +63,19 @@ void Peer::TakeResponse(Message message, absl::string_view line) {
   }
   const std::function<void(RpcAnswer)> done = std::move(found->second);
   waiting_.erase(found);
-  if (done == nullptr) return;
   if (message.error.has_value()) return done(*std::move(message.error));
   done(std::move(message.result));
 }
 
-int64_t Peer::Request(absl::string_view method, Json params, std::function<void(RpcAnswer)> done) {
+void Peer::Request(absl::string_view method, Json params, std::function<void(RpcAnswer)> done) {
+  if (open_->write == nullptr) return done(RpcError{.message = "the conversation is over"});
   const int64_t id = ++last_id_;
-  if (open_->write == nullptr) {
-    done(RpcError{.message = "the conversation is over"});
-    return id;
-  }
   waiting_.emplace(id, std::move(done));
   open_->write(FormatRequest(id, method, std::move(params)));
-  return id;
 }
 
 void Peer::Notify(absl::string_view method, Json params) {
   if (open_->write != nullptr) open_->write(FormatNotification(method, std::move(params)));
-}
-
-void Peer::Forget(int64_t request) {
-  if (const auto found = waiting_.find(request); found != waiting_.end()) found->second = nullptr;
 }
 
 void Peer::Close(const RpcError& error) {
@@ -93,9 +84,7 @@ void Peer::Close(const RpcError& error) {
 }
 
 void Peer::FailWaiting(const RpcError& error) {
-  for (auto& [id, done] : std::exchange(waiting_, {})) {
-    if (done != nullptr) done(error);
-  }
+  for (const auto& [id, done] : std::exchange(waiting_, {})) done(error);
 }
 
 }  // namespace callslip::runner

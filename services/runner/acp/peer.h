@@ -47,16 +47,12 @@ class Peer {
   bool Feed(absl::string_view bytes);
 
   // `done` is called once: with the answer, or by Close(). An error without an id is the answer to
-  // all requests that wait. Returns an id for Forget().
-  int64_t Request(absl::string_view method, Json params, std::function<void(RpcAnswer)> done);
+  // all requests that wait.
+  void Request(absl::string_view method, Json params, std::function<void(RpcAnswer)> done);
   void Notify(absl::string_view method, Json params);
-  // Drops the answer when it arrives.
-  void Forget(int64_t request);
 
   // Fails all pending requests with `error`; nothing is read or written after that.
   void Close(const RpcError& error);
-
-  size_t waiting() const { return waiting_.size(); }
 
  private:
   // State that late responses need after the Peer is destroyed.
@@ -74,7 +70,7 @@ class Peer {
   LineSplitter lines_;
   const std::shared_ptr<Open> open_;
   int64_t last_id_ = 0;
-  std::map<int64_t, std::function<void(RpcAnswer)>> waiting_;  // Null for forgotten requests.
+  std::map<int64_t, std::function<void(RpcAnswer)>> waiting_;
 };
 
 }  // namespace callslip::runner

@@ -30,8 +30,8 @@ class PeerTest : public testing::Test, public Peer::Listener {
   void OnNoise(absl::string_view line) override { heard_.push_back(absl::StrCat("noise ", line)); }
 
   void Feed(const std::string& line) { EXPECT_TRUE(peer_->Feed(line + "\n")); }
-  int64_t Ask() {
-    return peer_->Request("session/prompt", {{"sessionId", "s"}}, [this](RpcAnswer answer) {
+  void Ask() {
+    peer_->Request("session/prompt", {{"sessionId", "s"}}, [this](RpcAnswer answer) {
       const auto* error = std::get_if<RpcError>(&answer);
       answers_.push_back(error != nullptr ? absl::StrCat("error ", error->code, " ", error->message)
                                           : std::get<Json>(answer).dump());
@@ -60,7 +60,6 @@ TEST_F(PeerTest, AnswersFindTheirRequests) {
   Feed(FormatResult(2, "second"));
   Feed(FormatError(1, {kAuthRequired, "log in", {}}));
   EXPECT_THAT(answers_, ElementsAre("\"second\"", "error -32000 log in"));
-  EXPECT_EQ(peer_->waiting(), 0u);
 }
 
 TEST_F(PeerTest, ANumberIsTheSameHoweverItIsWritten) {
@@ -73,7 +72,6 @@ TEST_F(PeerTest, ANumberIsTheSameHoweverItIsWritten) {
   EXPECT_THAT(heard_, IsEmpty());
   Feed(R"({"id": 2.5, "result": "x"})");
   EXPECT_EQ(heard_.size(), 1u);
-  EXPECT_EQ(peer_->waiting(), 1u);
 }
 
 TEST_F(PeerTest, ANumberMayBeWrittenAsText) {
@@ -146,14 +144,6 @@ TEST_F(PeerTest, TooManyOpenRequestsAreRefusedUntilOthersAreAnswered) {
   EXPECT_EQ(responds_.size(), Peer::kMaxOpenRequests + 1);
 }
 
-TEST_F(PeerTest, ForgottenRequestsAreAnsweredToNobody) {
-  peer_->Forget(Ask());
-  Feed(FormatResult(1, "late"));
-  EXPECT_THAT(answers_, IsEmpty());
-  EXPECT_THAT(heard_, IsEmpty());
-  EXPECT_EQ(peer_->waiting(), 0u);
-}
-
 TEST_F(PeerTest, CloseEndsWhatWaitsAndAllElse) {
   Ask();
   Feed(R"({"id":7,"method":"m"})");
@@ -181,7 +171,8 @@ TEST_F(PeerTest, RequestsMayBeMadeWhereAnAnswerComes) {
   peer_->Request("first", Json::object(), [this](const RpcAnswer&) { Ask(); });
   Feed(FormatResult(1, Json()));
   EXPECT_EQ(written_.size(), 2u);
-  EXPECT_EQ(peer_->waiting(), 1u);
+  Feed(FormatResult(2, "second"));
+  EXPECT_THAT(answers_, ElementsAre("\"second\""));
 }
 
 TEST_F(PeerTest, ARequestOfWhichOnlyTheIdCanBeReadIsAnswered) {

@@ -145,12 +145,11 @@ void Agent::Ready() {
   listener_->OnReady();
 }
 
-int64_t Agent::Request(absl::string_view method, Json params, std::function<void(RpcAnswer)> done,
-                       std::function<void(bool)> written) {
+void Agent::Request(absl::string_view method, Json params, std::function<void(RpcAnswer)> done,
+                    std::function<void(bool)> written) {
   written_ = std::move(written);
-  const int64_t request = peer_.Request(method, std::move(params), std::move(done));
+  peer_.Request(method, std::move(params), std::move(done));
   written_ = nullptr;
-  return request;
 }
 
 AgentError Agent::ErrorFrom(const RpcError& error) const {

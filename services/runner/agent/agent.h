@@ -81,10 +81,8 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   const Json& modes() const { return modes_; }
   const Json& config_options() const { return config_options_; }
 
-  // One turn at a time. `written` receives whether all of the prompt was written; `done` is called
-  // once, with the end of the turn.
-  void Prompt(Json blocks, std::function<void(bool whole)> written,
-              std::function<void(TurnEnd)> done, absl::string_view traceparent = "");
+  // One turn at a time. `done` is called once, with the end of the turn.
+  void Prompt(Json blocks, std::function<void(TurnEnd)> done, absl::string_view traceparent = "");
   bool is_prompting() const { return done_ != nullptr; }
   // Asks the agent to end the turn, and answers its open questions with `cancelled`. Kills an agent
   // that does not end the turn. No effect without a turn.
@@ -234,8 +232,8 @@ class Agent : public std::enable_shared_from_this<Agent>,
   AgentError WhyOver(const AgentSession* session) const;
   AgentError ErrorFrom(const RpcError& error) const;
   // Passes `written` to the write of this request.
-  int64_t Request(absl::string_view method, Json params, std::function<void(RpcAnswer)> done,
-                  std::function<void(bool)> written = nullptr);
+  void Request(absl::string_view method, Json params, std::function<void(RpcAnswer)> done,
+               std::function<void(bool)> written = nullptr);
   AgentSession* Find(const Json& params);
   // Like Find(), but also finds a session that is being restored, because the agent may need client
   // calls for that.

@@ -117,9 +117,8 @@ class AgentFixture : public testing::Test, public Agent::Listener {
   }
   void Prompt(const std::string& text) {
     turn_.reset();
-    session_->Prompt(
-        Json::array({acp::TextBlock(text)}), [this](bool whole) { written_ = whole; },
-        [this](AgentSession::TurnEnd end) { turn_ = std::move(end); });
+    session_->Prompt(Json::array({acp::TextBlock(text)}),
+                     [this](AgentSession::TurnEnd end) { turn_ = std::move(end); });
   }
   // Returns the stop reason, or the reason of the error.
   std::string Turn(const std::string& text) {
@@ -145,7 +144,6 @@ class AgentFixture : public testing::Test, public Agent::Listener {
   absl::Duration pipe_end_ = absl::Hours(100);
   bool ready_ = false;
   int noises_ = 0;
-  bool written_ = false;
   std::optional<AgentError> end_;
   std::optional<AgentError> refused_;
   std::optional<AgentSession::TurnEnd> turn_;

@@ -22,8 +22,8 @@ void AgentSession::Begin(std::string id, const Json& answer) {
   answer_time_ = agent_->timers_->Now();
 }
 
-void AgentSession::Prompt(Json blocks, std::function<void(bool whole)> written,
-                          std::function<void(TurnEnd)> done, absl::string_view traceparent) {
+void AgentSession::Prompt(Json blocks, std::function<void(TurnEnd)> done,
+                          absl::string_view traceparent) {
   if (end_.has_value() || agent_->why_.has_value() || is_prompting()) {
     AgentError error{"agent_error", "a turn is under way"};
     if (!is_prompting()) error = end_.has_value() ? *end_ : *agent_->why_;
@@ -38,10 +38,7 @@ void AgentSession::Prompt(Json blocks, std::function<void(bool whole)> written,
   agent_->Request(
       "session/prompt", acp::PromptParams(id_, std::move(blocks), traceparent),
       [self = shared_from_this()](RpcAnswer answer) { self->TakeAnswer(std::move(answer)); },
-      [self = shared_from_this(), written = std::move(written)](bool whole) {
-        self->written_ = whole;
-        if (written != nullptr) written(whole);
-      });
+      [self = shared_from_this()](bool whole) { self->written_ = whole; });
 }
 
 void AgentSession::Cancel() {

@@ -114,11 +114,6 @@ void Terminals::Call(absl::string_view method, const Json& params, Peer::Respond
   respond(Json::object());
 }
 
-Json Terminals::Output(absl::string_view id) const {
-  const auto found = terminals_.find(id);
-  return found == terminals_.end() ? Json() : OutputOf(*found->second.process);
-}
-
 absl::StatusOr<Command> Terminals::CommandIn(const Json& params) const {
   ASSIGN_OR_RETURN(std::vector<std::string> words, WordsIn(params));
   ASSIGN_OR_RETURN(Environment environment, EnvironmentIn(params));

@@ -37,10 +37,6 @@ class Terminals {
   // ended or was released.
   void Call(absl::string_view method, const Json& params, Peer::Respond respond);
 
-  // The output of a terminal in the form of `terminal/output`: {output, truncated, exitStatus};
-  // null if there is no such terminal. For the session's log and its viewers.
-  Json Output(absl::string_view id) const;
-
   size_t size() const { return terminals_.size(); }
 
  private:

@@ -433,7 +433,7 @@ TEST_F(SessionAgentTest, EndsAsItsProcessDoes) {
   Owner& owner = Begin(Plan({}));
   RunUntilReadyOrOver(owner);
   std::optional<AgentSession::TurnEnd> end;
-  agent().session().Prompt(Json::array({acp::TextBlock(R"([{"exit": 7}])")}), nullptr,
+  agent().session().Prompt(Json::array({acp::TextBlock(R"([{"exit": 7}])")}),
                            [&](AgentSession::TurnEnd turn) { end = std::move(turn); });
   RunUntilOver(owner);
   EXPECT_EQ(owner.over->reason, "agent_crashed");

@@ -246,7 +246,7 @@ boost::asio::awaitable<AgentSession::TurnEnd> SessionTurns::PromptAgent() {
     const Promise<AgentSession::TurnEnd> ended(host_->executor);
     prompted_ = agent;
     agent->session().Prompt(
-        blocks, nullptr, [ended](AgentSession::TurnEnd end) { ended.Set(std::move(end)); },
+        blocks, [ended](AgentSession::TurnEnd end) { ended.Set(std::move(end)); },
         spans_.BeginPrompt());
     AgentSession::TurnEnd end = co_await ended.Get();
     prompted_.reset();

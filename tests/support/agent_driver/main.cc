@@ -122,7 +122,7 @@ class Driver final : public Agent::Listener, public AgentSession::Listener {
     cancels_ = what == "cancel";
     Json blocks = Json::array({acp::TextBlock(Text(1))});
     if (steps_[step_].size() > 2) blocks.push_back(acp::ImageBlock(Text(2), "AAAA"));
-    session_->Prompt(std::move(blocks), nullptr, [this](AgentSession::TurnEnd end) {
+    session_->Prompt(std::move(blocks), [this](AgentSession::TurnEnd end) {
       if (const auto* error = std::get_if<AgentError>(&end)) {
         return Fail(error->message);
       }
