@@ -1,5 +1,6 @@
 #include "runner/session/session_questions.h"
 
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -44,15 +45,30 @@ bool IsRejection(const PermissionOption& option) {
   return option.kind == "reject_once" || option.kind == "reject_always";
 }
 
+// The ids that the agent may take for those of other options: empty ones, and those of several
+// options.
+std::set<absl::string_view> UnclearIds(const PermissionQuestion& question) {
+  std::set<absl::string_view> seen;
+  std::set<absl::string_view> unclear = {""};
+  for (const PermissionOption& option : question.options) {
+    if (!seen.insert(option.id).second) unclear.insert(option.id);
+  }
+  return unclear;
+}
+
 // The options to show, at most 16, with at least one that rejects if there is any.
-std::vector<const PermissionOption*> ShownOptions(const PermissionQuestion& question) {
+std::vector<const PermissionOption*> ShownOptions(const PermissionQuestion& question,
+                                                  const std::set<absl::string_view>& unclear) {
+  const auto rejects = [&](const PermissionOption& option) {
+    return IsRejection(option) && !unclear.contains(option.id);
+  };
   std::vector<const PermissionOption*> shown;
   for (const PermissionOption& option : question.options) {
     if (option.id.size() > kOptionIdBytes) continue;
     if (shown.size() < kMaxOptions) {
       shown.push_back(&option);
-    } else if (IsRejection(option) &&
-               absl::c_none_of(shown, [](const auto* each) { return IsRejection(*each); })) {
+    } else if (rejects(option) &&
+               absl::c_none_of(shown, [&](const auto* each) { return rejects(*each); })) {
       shown.back() = &option;
     }
   }
@@ -63,8 +79,9 @@ std::vector<const PermissionOption*> ShownOptions(const PermissionQuestion& ques
 // the agent's ids by these ids.
 std::map<std::string, std::string> AddOptions(const PermissionQuestion& question,
                                               v1::AskPermissionRequest& request) {
+  const std::set<absl::string_view> unclear = UnclearIds(question);
   std::map<std::string, std::string> own_ids;
-  for (const PermissionOption* option : ShownOptions(question)) {
+  for (const PermissionOption* option : ShownOptions(question, unclear)) {
     std::string id = IdText(option->id);
     for (size_t number = own_ids.size() + 1; id.empty() || own_ids.contains(id); ++number) {
       id = absl::StrCat("option-", number);
@@ -73,6 +90,9 @@ std::map<std::string, std::string> AddOptions(const PermissionQuestion& question
     v1::Permission::Option& to = *request.add_options();
     to.set_option_id(std::move(id));
     to.set_name(std::string(CutText(option->name, kOptionNameBytes)));
+    // Without a kind it is no rejection to the tracker, so a parent that may only reject cannot
+    // pick it: the agent might take it for an allowance.
+    if (IsRejection(*option) && unclear.contains(option->id)) continue;
     to.set_kind(std::string(CutText(option->kind, kWordBytes)));
   }
   return own_ids;
@@ -80,9 +100,11 @@ std::map<std::string, std::string> AddOptions(const PermissionQuestion& question
 
 // Picked if no person could be asked: `cancelled` would end the whole turn.
 PermissionChoice Rejection(const PermissionQuestion& question) {
+  const std::set<absl::string_view> unclear = UnclearIds(question);
   for (const char* kind : {"reject_once", "reject_always"}) {
     const auto option = absl::c_find_if(question.options, [&](const PermissionOption& offered) {
-      return offered.kind == kind && offered.id.size() <= kOptionIdBytes;
+      return offered.kind == kind && offered.id.size() <= kOptionIdBytes &&
+             !unclear.contains(offered.id);
     });
     if (option != question.options.end()) return option->id;
   }

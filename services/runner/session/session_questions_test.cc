@@ -104,6 +104,42 @@ TEST_F(SessionQuestionsTest, ManyOptionsHaveOneToRejectWithAmongThem) {
   EXPECT_THAT(chosen_, ElementsAre("reject"));
 }
 
+// The agent may take such an id for that of an allowance.
+TEST_F(SessionQuestionsTest, ARejectionWhoseIdIsNotItsOwnIsNoneForParents) {
+  for (const char* id : {"same", ""}) {
+    SCOPED_TRACE(id);
+    log_.asked.clear();
+    log_.answers = {Answer("allow0")};
+    PermissionQuestion question = Question(1, /*options=*/20);
+    question.options[0] = {.id = id, .name = "no", .kind = "reject_once"};
+    question.options[1] = {.id = id, .name = "yes", .kind = "allow_once"};
+    Ask(question);
+    Run();
+    ASSERT_THAT(log_.asked, SizeIs(1));
+    const auto& options = log_.asked[0].options();
+    ASSERT_THAT(options, SizeIs(16));
+    EXPECT_EQ(options[0].name(), "no");
+    EXPECT_EQ(options[0].kind(), "");
+    EXPECT_NE(options[0].option_id(), options[1].option_id());
+    EXPECT_EQ(options[1].kind(), "allow_once");
+    // And one that is clear is among those that are shown.
+    EXPECT_EQ(options[15].option_id(), "reject");
+    EXPECT_EQ(options[15].kind(), "reject_once");
+  }
+}
+
+TEST_F(SessionQuestionsTest, WhatNobodyCouldBeAskedIsRejectedClearlyOrNotAnswered) {
+  PermissionQuestion question = Question(1);
+  question.options.push_back({.id = "reject", .name = "yes", .kind = "allow_always"});
+  log_.answers = {absl::InvalidArgumentError("too odd"), absl::InvalidArgumentError("too odd")};
+  Ask(question);
+  Run();
+  question.options.push_back({.id = "never", .name = "never", .kind = "reject_always"});
+  Ask(question);
+  Run();
+  EXPECT_THAT(chosen_, ElementsAre("cancelled", "never"));
+}
+
 // However large they are.
 TEST_F(SessionQuestionsTest, ManyOpenQuestionsNeedLittleMemory) {
   const auto in_use = [] { return mallinfo2().uordblks + mallinfo2().hblkhd; };
