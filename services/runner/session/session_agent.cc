@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "boost/asio/co_spawn.hpp"
 #include "common/log.h"
@@ -142,17 +141,25 @@ SessionAgent::Result SessionAgent::OpenWorkplace() {
 }
 
 SessionAgent::Result SessionAgent::OpenSession() {
-  const acp::SessionSetup setup = co_await Setup();
+  const absl::Duration patience = plan_.settings.patience.start;
+  const absl::Time latest = host_->timers->Now() + patience;
+  const absl::StatusOr<acp::SessionSetup> setup = co_await Setup(latest);
   if (process_->is_over()) co_return process_->end();
   if (is_stopping_) co_return std::nullopt;
-  StartWithin(plan_.settings.patience.start);
+  if (!setup.ok()) {
+    // Not the fault of the process, which may have other sessions.
+    co_return AgentError{"start_timeout", absl::StrCat("the session got no token within ",
+                                                       absl::FormatDuration(patience), ": ",
+                                                       setup.status().message())};
+  }
+  StartWithin(patience);
   Agent& agent = process_->agent();
   std::optional<Promise<Opened>> opened(host_->executor);
   const bool restores = !before_.agent_session_id.empty();
   if (restores) {
-    agent.RestoreSession(before_.agent_session_id, setup, this, TakeOpened(*opened));
+    agent.RestoreSession(before_.agent_session_id, *setup, this, TakeOpened(*opened));
   } else {
-    agent.NewSession(setup, this, TakeOpened(*opened));
+    agent.NewSession(*setup, this, TakeOpened(*opened));
   }
   Opened result = co_await opened->Get();
   const auto* error = std::get_if<AgentError>(&result);
@@ -160,7 +167,7 @@ SessionAgent::Result SessionAgent::OpenSession() {
       !process_->is_over() && !is_stopping_) {
     context_lost_ = *error;
     opened.emplace(host_->executor);
-    agent.NewSession(setup, this, TakeOpened(*opened));
+    agent.NewSession(*setup, this, TakeOpened(*opened));
     result = co_await opened->Get();
     error = std::get_if<AgentError>(&result);
   }
@@ -207,7 +214,7 @@ boost::asio::awaitable<bool> SessionAgent::Choose(std::function<void(AgentSessio
   co_return co_await choice_->Get();
 }
 
-boost::asio::awaitable<acp::SessionSetup> SessionAgent::Setup() {
+boost::asio::awaitable<absl::StatusOr<acp::SessionSetup>> SessionAgent::Setup(absl::Time latest) {
   acp::SessionSetup setup = plan_.setup;
   if (plan_.mcp_url.empty()) co_return setup;
   if (!capabilities().http_mcp) {
@@ -218,9 +225,12 @@ boost::asio::awaitable<acp::SessionSetup> SessionAgent::Setup() {
         {{"session", id()}, {"agent", plan_.want.agent}, {"error", why}});
     co_return setup;
   }
+  const auto gives_up = [this, latest] {
+    return is_stopping_ || process_->is_over() || host_->timers->Now() >= latest;
+  };
   const auto issued = co_await CallWithRetry(
-      *host_->tracker, *host_->timers, RequestAbout<v1::IssueSessionTokenRequest>(name_),
-      [this] { return is_stopping_ || process_->is_over(); });
+      *host_->tracker, *host_->timers, RequestAbout<v1::IssueSessionTokenRequest>(name_), gives_up);
+  if (!issued.ok() && host_->timers->Now() >= latest) co_return issued.status();
   if (!issued.ok()) co_return setup;
   Json headers = Json::array(
       {{{"name", "Authorization"}, {"value", absl::StrCat("Bearer ", issued->token())}}});

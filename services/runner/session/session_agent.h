@@ -6,6 +6,7 @@
 #include <string>
 #include <variant>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "boost/asio/awaitable.hpp"
 #include "rpc_client/promise.h"
@@ -95,7 +96,8 @@ class SessionAgent : public std::enable_shared_from_this<SessionAgent>,
   Result OpenSession();
   Result RestoreChoices();
   boost::asio::awaitable<bool> Choose(std::function<void(AgentSession::Done)> set);
-  boost::asio::awaitable<acp::SessionSetup> Setup();
+  // Gives up at `latest`, with the tracker's error.
+  boost::asio::awaitable<absl::StatusOr<acp::SessionSetup>> Setup(absl::Time latest);
   Agent::Opened TakeOpened(const Promise<Opened>& later);
   void Enter(std::shared_ptr<RunningAgent> process);
   boost::asio::awaitable<void> LeaveProcess();

@@ -252,6 +252,28 @@ TEST_F(SessionAgentTest, ThatItHasNoToolsIsTold) {
   }
 }
 
+// Nor does it hold the place of one that starts for ever.
+TEST_F(SessionAgentTest, AStartThatGetsNoTokenEndsAlone) {
+  Owner& other = Begin(Plan({}));
+  RunUntilReadyOrOver(other);
+  ASSERT_TRUE(other.is_ready);
+  tracker_.is_away = true;
+  SessionPlan plan = Plan({});
+  plan.mcp_url = "http://127.0.0.1:1/mcp";
+  const absl::Time latest = timers_.Now() + plan.settings.patience.start;
+  Owner& owner = Begin(std::move(plan), {}, process_);
+  RunUntil([&] {
+    timers_.Advance(absl::Seconds(1));
+    return owner.over.has_value() || timers_.Now() > latest + absl::Minutes(1);
+  });
+  ASSERT_TRUE(owner.over.has_value());
+  EXPECT_FALSE(owner.is_ready);
+  EXPECT_EQ(owner.over->reason, "start_timeout");
+  EXPECT_THAT(owner.over->message, testing::HasSubstr("no token within 10m: connection lost"));
+  EXPECT_FALSE(other.over.has_value());
+  EXPECT_FALSE(process_->is_over());
+}
+
 TEST_F(SessionAgentTest, GivesBackTheContextOrSaysThatItIsLost) {
   std::ofstream(known_) << "old\n";
   Owner& kept =
