@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "runner/commands/terminal_text.h"
 #include "runner/config_check.h"
 
 namespace callslip::runner {
@@ -93,7 +94,7 @@ int RunAgents(const RunnerConfig& config, const Environment& environment, const 
     if (!who.ok()) exit_code = 1;
     out << Line(
         config.agents, name, who.ok() ? "answers" : "silent",
-        absl::StrCat(*program, ": ", who.ok() ? *who : std::string(who.status().message())));
+        absl::StrCat(*program, ": ", TerminalText(who.ok() ? *who : who.status().message())));
   }
   return exit_code;
 }

@@ -16,6 +16,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runner/commands/terminal_text.h"
 #include "runner/config_check.h"
 #include "runner/config_keys.h"
 
@@ -117,14 +118,14 @@ std::string RunOnTerminal(std::vector<std::string> command, const Environment& e
 
 void List(const std::vector<AuthMethod>& methods, std::ostream& out) {
   for (const AuthMethod& method : methods) {
-    out << "  " << method.id << ": " << method.name;
-    if (!method.description.empty()) out << " (" << method.description << ")";
+    out << "  " << TerminalLine(method.id) << ": " << TerminalLine(method.name);
+    if (!method.description.empty()) out << " (" << TerminalLine(method.description) << ")";
     out << "\n";
   }
 }
 
 int Refuse(std::ostream& out, const std::string& why) {
-  out << why << "\n";
+  out << TerminalText(why) << "\n";
   return 1;
 }
 
@@ -195,7 +196,7 @@ int RunLogin(const RunnerConfig& config, const LoginRequest& login, std::ostream
   if (!method.has_value()) return code;
   Environment environment = EnvironmentOf(agent, login);
   std::vector<std::string> command = CommandOf(*method, agent, environment);
-  out << "agent " << login.agent << ": " << method->name << std::endl;
+  out << "agent " << login.agent << ": " << TerminalLine(method->name) << std::endl;
   if (const std::string bad = RunOnTerminal(std::move(command), environment, login.place.directory);
       !bad.empty()) {
     return Refuse(out, absl::StrCat("no user is logged in to agent ", login.agent, ": ", bad));

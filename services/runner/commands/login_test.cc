@@ -107,6 +107,18 @@ TEST_F(LoginTest, AgentsWithoutATerminalMethodSayWhatElseThereIs) {
   EXPECT_THAT(said_, HasSubstr("by-hand: By hand\n"));
 }
 
+TEST_F(LoginTest, WhatAMethodIsCalledDoesNotControlTheTerminal) {
+  config_.agents["scripted"].command = {
+      "sh", "-c",
+      R"(read -r line; printf '%s\n' '{"id":1,"result":{"protocolVersion":1,"authMethods":[)"
+      R"({"id":"a\u001b[2K","name":"b\n","description":"c\u009b"}]}}'; read -r line)"};
+  EXPECT_EQ(Run(""), 1);
+  EXPECT_THAT(said_, HasSubstr("  a\\x1b[2K: b\\x0a (c\\x9b)\n"));
+  config_.agents["scripted"].command = {"sh", "-c", R"(printf '\033[2Jbad\n' >&2; exit 1)"};
+  EXPECT_EQ(Run(""), 1);
+  EXPECT_THAT(said_, HasSubstr("it said: \\x1b[2Jbad"));
+}
+
 TEST_F(LoginTest, AuthenticateIsCalledWhereItIsConfigured) {
   config_.agents["scripted"].auth_method = "by-hand";
   EXPECT_EQ(Run(""), 0);

@@ -20,6 +20,7 @@
 #include "boost/asio/use_awaitable.hpp"
 #include "common/json_members.h"
 #include "runner/acp/message.h"
+#include "runner/commands/terminal_text.h"
 
 namespace callslip::runner {
 namespace {
@@ -156,12 +157,12 @@ int Prompt::Take(const v1::SessionUpdate& update) {
 void Prompt::Show(const v1::SessionEvent& event) {
   const Json data = Json::parse(event.data(), nullptr, /*allow_exceptions=*/false);
   if (event.type() == "agent_message") {
-    const std::string text = TextOf(data, "text");
+    const std::string text = TerminalText(TextOf(data, "text"));
     std::fwrite(text.data(), 1, text.size(), out_);
     std::fflush(out_);
     if (!text.empty()) in_line_ = text.back() != '\n';
   } else if (event.type() == "tool_call") {
-    Say(absl::StrCat("* ", TextOf(data, "title")));
+    Say(absl::StrCat("* ", TerminalLine(TextOf(data, "title"))));
   } else if (event.type() == "tool_call_update" && TextOf(data, "status") == "failed") {
     Say("  failed");
   } else if (event.type() == "error") {
@@ -204,7 +205,7 @@ void Prompt::Drop(const v1::Permission& permission) {
   if (!is_asked || is_answering_) return;
   Say(absl::StrCat(
       permission.cancelled() ? "no answer is wanted any more: " : "answered elsewhere: ",
-      permission.title()));
+      TerminalLine(permission.title())));
   input_.cancel();
 }
 
@@ -218,9 +219,9 @@ boost::asio::awaitable<void> Prompt::AnswerAll() {
 }
 
 boost::asio::awaitable<void> Prompt::Answer(v1::Permission permission) {
-  Say(absl::StrCat("? ", permission.title()));
+  Say(absl::StrCat("? ", TerminalLine(permission.title())));
   for (int i = 0; i < permission.options_size(); ++i) {
-    Say(absl::StrCat("  ", i + 1, " ", permission.options(i).name()));
+    Say(absl::StrCat("  ", i + 1, " ", TerminalLine(permission.options(i).name())));
   }
   // Discards what was typed at a terminal before the question was visible.
   tcflush(input_.native_handle(), TCIFLUSH);
@@ -298,7 +299,7 @@ void Prompt::Say(const std::string& line) {
     std::fputc('\n', out_);
     std::fflush(out_);
   }
-  if (!line.empty()) std::fprintf(err_, "%s\n", line.c_str());
+  if (!line.empty()) std::fprintf(err_, "%s\n", TerminalText(line).c_str());
 }
 
 }  // namespace callslip::runner

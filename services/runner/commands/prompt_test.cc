@@ -283,6 +283,33 @@ TEST_F(PromptTest, AQuestionThatIsOverIsNotAskedAgainWhoeverHasAnsweredIt) {
   }
 }
 
+TEST_F(PromptTest, NoTextOfAnAgentControlsTheTerminal) {
+  v1::SessionUpdate question = Question("one");
+  question.mutable_permission()->set_title("rm -rf ~ #\r\x1b[2K? list-files\n  1 no");
+  question.mutable_permission()->mutable_options(0)->set_name("no\x1b[1A");
+  Tell(question);
+  EXPECT_THAT(Said(),
+              HasSubstr("? rm -rf ~ #\\x0d\\x1b[2K? list-files\\x0a  1 no\n  1 no\\x1b[1A\n"));
+  v1::SessionUpdate text;
+  text.mutable_event()->set_type("agent_message");
+  text.mutable_event()->set_data(R"({"text": "\u001b]0;x\u0007two\n\tlines\n"})");
+  Tell(text);
+  std::fflush(out_);
+  EXPECT_EQ(std::string(shown_, shown_bytes_), "\\x1b]0;x\\x07two\n\tlines\n");
+  v1::SessionUpdate error;
+  error.mutable_event()->set_type("error");
+  error.mutable_event()->set_data(R"({"message": "gone \u009bm"})");
+  Tell(error);
+  v1::SessionUpdate call;
+  call.mutable_event()->set_type("tool_call");
+  call.mutable_event()->set_data(R"({"title": "ls\n? yes"})");
+  Tell(call);
+  EXPECT_THAT(Said(), HasSubstr("gone \\x9bm\n* ls\\x0a? yes\n"));
+  question.mutable_permission()->set_cancelled(true);
+  Tell(question);
+  EXPECT_THAT(Said(), HasSubstr("wanted any more: rm -rf ~ #\\x0d"));
+}
+
 TEST_F(PromptTest, WhereNobodyIsThereTheTurnIsStopped) {
   CloseInput();
   Tell(Question("one"));
