@@ -148,13 +148,14 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
       await until(async () => (await sessions.agent(id)).status === 'stopped');
       await sessions.say(id, 'two');
       await until(async () => (await sessions.agent(id)).reason === 'cannot_restore');
-      const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=1000`);
-      assert.equal(events.at(-1).type, 'context_lost');
+      const lost = async () => (await sessions.events(id)).filter(({ type }) => type === 'context_lost');
+      assert.equal((await lost()).length, 0);
       assert.equal((await sessions.turns(id)).length, 1);
       await sessions.control(id, 'fresh');
       await sessions.queue(id, 'resume');
       await ended(id, 2);
       assert.equal(await sessions.answer(id), 'two');
+      assert.deepEqual((await lost()).map(({ data }) => data.reason), ['fresh']);
     }));
 
   test('of a session that is ended in a turn, and resumed at once, begins anew', () => services.step(async () => {

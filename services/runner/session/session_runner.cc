@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "boost/asio/co_spawn.hpp"
 #include "common/log.h"
 #include "common/random.h"
 #include "common/text_scan.h"
@@ -152,11 +153,11 @@ void SessionRunner::Begin(SessionAgent::Process process) {
 
 void SessionRunner::OnReady() {
   const bool is_new = !agent_->has_context();
-  if (is_new && !agent_session_id_.empty() && !told_lost_) {
+  if (is_new && !agent_session_id_.empty()) {
+    // Not before: what could not be restored once may be restored by a later start.
     recorder_->Add(ContextLost(
         agent_->context_lost().value_or(AgentError{"fresh", "a new context was asked for"})));
   }
-  told_lost_ = false;
   const bool still_wants_fresh = !is_new && details_.fresh_wanted();
   if (is_new) agent_session_id_.clear();
   details_ = agent_->details();
@@ -166,10 +167,6 @@ void SessionRunner::OnReady() {
 
 void SessionRunner::OnOver(const AgentError& why) {
   const auto self = shared_from_this();
-  if (why.reason == "cannot_restore" && !std::exchange(told_lost_, true)) {
-    // Records it once, however often a restore is tried.
-    recorder_->Add(ContextLost(why));
-  }
   if (!why.reason.empty()) LogEnd(why);
   questions_->WithdrawAll();
   agent_.reset();

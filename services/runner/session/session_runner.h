@@ -36,7 +36,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   // Nothing runs, nothing is due, and nothing must be remembered.
   bool is_asleep() const {
     return life_.is_at_rest() && turns_->is_idle() && !report_->is_telling() &&
-           (released_ || (!told_lost_ && !life_.Remembers(host_->timers->Now())));
+           (released_ || !life_.Remembers(host_->timers->Now()));
   }
   bool has_turn() const { return turns_->has_turn(); }
 
@@ -106,9 +106,8 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   // The last agent's id of the session, as the tracker has it; empty for an agent that was never
   // prompted.
   std::string agent_session_id_;
-  AgentDetails details_;    // The state that the agent has reported.
-  std::string title_;       // Not reported to the tracker yet.
-  bool told_lost_ = false;  // The lost context was recorded; reset by a new context.
+  AgentDetails details_;  // The state that the agent has reported.
+  std::string title_;     // Not reported to the tracker yet.
   bool released_ = false;
 };
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -425,17 +426,42 @@ TEST_F(SessionRunnerTest, ANewContextIsWantedWhicheverRunnerStartsTheNextAgent) 
   });
 }
 
-TEST_F(SessionRunnerTest, AContextThatIsLostIsToldOfOnceHoweverOftenItIsTried) {
+TEST_F(SessionRunnerTest, ANewContextThatIsWantedIsToldOfOnceItHasBegun) {
   agent_session_id_ = "old";
-  Make({{"restore", "fails"}});
+  problem_ = AgentError{"command_missing", "it is gone"};
+  Make();
+  Control("c", v1::AGENT_ACTION_FRESH);
+  Begin();
+  PassUntilStatus(v1::AGENT_STATUS_FAILED);
+  Settle();
+  EXPECT_EQ(ContextsLost(), 0);
+  EXPECT_NE(tracker_.states.back().details().find("fresh_wanted"), std::string::npos);
+  problem_.reset();
+  Control("d", v1::AGENT_ACTION_START);
+  Begin();
+  PassUntilStatus(v1::AGENT_STATUS_IDLE);
+  EXPECT_EQ(ContextsLost(), 1);
+  EXPECT_NE(tracker_.log.back().data().find("\"fresh\""), std::string::npos);
+}
+
+TEST_F(SessionRunnerTest, AContextThatCouldNotBeRestoredIsNotYetLost) {
+  agent_session_id_ = "old";
+  const std::string known = absl::StrCat(folder_.path(), "/sessions");
+  Make({{"restore", "resume"}, {"sessions", known}});
   for (int i = 0; i < 2; ++i) {
     Control(absl::StrCat(i), v1::AGENT_ACTION_START);
     Begin();
     PassUntil([&] { return scheduler_.ended == i + 1; });
     PassUntilStatus(v1::AGENT_STATUS_FAILED);
+    EXPECT_EQ(tracker_.states.back().reason(), "cannot_restore");
   }
-  EXPECT_EQ(ContextsLost(), 1);
-  EXPECT_FALSE(runner_->is_asleep());
+  // What kept it from that has passed.
+  std::ofstream(known) << "old\n";
+  Control("c", v1::AGENT_ACTION_START);
+  Begin();
+  PassUntilStatus(v1::AGENT_STATUS_IDLE);
+  EXPECT_EQ(tracker_.states.back().agent_session_id(), "old");
+  EXPECT_EQ(ContextsLost(), 0);
 }
 
 TEST_F(SessionRunnerTest, ChoicesWantAnAgentThatRuns) {
