@@ -14,7 +14,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "auth/token_file.h"
 #include "common/directories.h"
+#include "common/status_macros.h"
 #include "common/url.h"
 #include "runner/config_keys.h"
 #include "tracker/domain/runner/runner.h"
@@ -57,13 +59,18 @@ std::string RealPath(const std::string& path) {
   return real == nullptr ? path : real.get();
 }
 
+bool WorksIn(const WorkspaceConfig& workspace, const std::string& agent) {
+  return workspace.agents.empty() || absl::c_linear_search(workspace.agents, agent);
+}
+
 class Check {
  public:
   Check(const RunnerConfig& config, const Environment& environment)
       : config_(config), environment_(environment), directories_(config) {}
 
   std::vector<ConfigProblem> Run() && {
-    Note(Of::kRunner, "", FileProblem(config_.token_file));
+    const absl::StatusOr<std::string> token = TokenFor(Role::kRunner, config_);
+    if (!token.ok()) Note(Of::kRunner, "", std::string(token.status().message()));
     Note(Of::kRunner, "", FileProblem(config_.tls_ca));
     for (ConfigProblem& refusal : Refusals(config_)) {
       const auto workspace = config_.workspaces.find(refusal.name);
@@ -102,6 +109,12 @@ class Check {
     const auto confined = Confined(directories_, agent, environment_);
     if (!confined.ok()) Note(Of::kAgent, name, std::string(confined.status().message()));
     CheckNames(Of::kAgent, name, "agent", agent.children, config_.agents);
+    const bool has_workspace = absl::c_any_of(
+        config_.workspaces, [&](const auto& workspace) { return WorksIn(workspace.second, name); });
+    if (!has_workspace) {
+      Remark(Of::kAgent, name,
+             "no workspace takes it, so no session can have it: add it to `agents` of one");
+    }
     for (const std::string& variable : agent.env_from) {
       if (environment_.contains(variable)) continue;
       Remark(Of::kAgent, name,
@@ -147,9 +160,7 @@ class Check {
         execute == policy.by_kind.end() ? policy.otherwise : execute->second;
     if (rule != PermissionRule::kRejectOnce && rule != PermissionRule::kRejectAlways) return;
     for (const auto& [agent, settings] : config_.agents) {
-      const bool works_here =
-          workspace.agents.empty() || absl::c_linear_search(workspace.agents, agent);
-      if (!settings.shell_commands || !works_here) continue;
+      if (!settings.shell_commands || !WorksIn(workspace, agent)) continue;
       Remark(Of::kWorkspace, name,
              absl::StrCat("agent ", agent, " has `shell_commands`, which run whatever ",
                           "`permissions` say: name others in `agents`"));
@@ -215,6 +226,17 @@ std::vector<ConfigProblem> Refusals(const RunnerConfig& config) {
   // Valid parts can still be too many in total.
   if (refusals.empty()) check(Of::kRunner, "", all);
   return refusals;
+}
+
+absl::StatusOr<std::string> TokenFor(Role role, const RunnerConfig& config) {
+  if (config.token_file.empty()) return "";
+  ASSIGN_OR_RETURN(const TokenFile file, LoadTokenFile(config.token_file));
+  for (const TokenFile::Entry& entry : file.entries) {
+    if (entry.principal.role == role && !entry.token.empty()) return entry.token;
+  }
+  return absl::FailedPreconditionError(absl::StrCat(config.token_file, ": has no line of the role ",
+                                                    RoleName(role), ": add `", RoleName(role),
+                                                    " NAME TOKEN`"));
 }
 
 std::string GatewayProblem(const std::string& gateway) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "auth/principal.h"
 #include "runner/agent/agent_environment.h"
 #include "runner/agent_directories.h"
 #include "runner/config.h"
@@ -23,11 +24,15 @@ struct ConfigProblem {
 // this runner.
 std::vector<ConfigProblem> Refusals(const RunnerConfig& config);
 
+// The token for the tracker, as a runner or as a client; empty if no token file is configured.
+// FAILED_PRECONDITION if the token file has no token for that role.
+absl::StatusOr<std::string> TokenFor(Role role, const RunnerConfig& config);
+
 // Why `gateway` is not a valid URL of a gateway; empty if it is valid or empty.
 std::string GatewayProblem(const std::string& gateway);
 
-// Checks on this machine a configuration that was parsed without problems: missing commands,
-// unusable directories, unknown names, and Refusals(). `environment` is the runner's.
+// Checks on this machine a configuration that was parsed without problems: missing commands and
+// tokens, unusable directories, unknown names, and Refusals(). `environment` is the runner's.
 std::vector<ConfigProblem> CheckConfig(const RunnerConfig& config, const Environment& environment);
 
 // The path of the agent's program; nullopt if it does not exist.

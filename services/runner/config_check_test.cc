@@ -60,7 +60,8 @@ TEST_F(ConfigCheckTest, SaysAllThatIsWrongAtOnce) {
   config_.workspaces["x"] = {.dir = dir_ + "/link/"};
   EXPECT_THAT(
       Problems(),
-      ElementsAre(": /no/such/token can't be read", ": /no/such/ca.pem can't be read",
+      ElementsAre(": cannot read the token file /no/such/token: No such file or directory",
+                  ": /no/such/ca.pem can't be read",
                   "absent: \"no-such-agent\" is not in /usr/bin:/bin: install it, write its whole "
                   "path, or set PATH in `env`",
                   "absent: /no/such/wrapper does not exist or is not executable",
@@ -74,6 +75,23 @@ TEST_F(ConfigCheckTest, SaysAllThatIsWrongAtOnce) {
                   "d: `dir` is missing: write the absolute path of a directory",
                   "d: " + dir_ + "/absent does not exist, or the runner's user cannot see it",
                   "x: workspace web has the same directory: remove one"));
+}
+
+TEST_F(ConfigCheckTest, ATokenFileHasATokenOfTheRunner) {
+  config_.token_file = dir_ + "/tokens";
+  const std::string token(64, 'a');
+  const auto write = [&](const std::string& text) {
+    std::ofstream(config_.token_file) << text;
+    std::filesystem::permissions(config_.token_file, std::filesystem::perms::owner_read |
+                                                         std::filesystem::perms::owner_write);
+  };
+  write("client me " + token + "\n");
+  EXPECT_THAT(Problems(),
+              ElementsAre(testing::HasSubstr("tokens: has no line of the role runner")));
+  write("runner\n");
+  EXPECT_THAT(Problems(), ElementsAre(testing::HasSubstr("line 1")));
+  write("runner me " + token + "\n");
+  EXPECT_THAT(Problems(), IsEmpty());
 }
 
 // Where it is looked up by its name, no agent can have put another.
@@ -219,8 +237,12 @@ TEST_F(ConfigCheckTest, WhatMayBeMeantIsANote) {
   config_.agents["shell"].shell_commands = true;
   config_.agents["shell"].env_from = {"NOT_SET"};
   config_.workspaces["web"].permissions.by_kind["execute"] = PermissionRule::kRejectOnce;
+  config_.workspaces["web"].agents = {"shell"};
+  config_.agents["idle"].command = {"sh"};
   const auto found = CheckConfig(config_, {{"PATH", "/usr/bin:/bin"}});
-  EXPECT_THAT(found, testing::SizeIs(3));
+  EXPECT_THAT(found, testing::SizeIs(4));
+  EXPECT_EQ(found[1].name, "idle");
+  EXPECT_THAT(found[1].text, testing::StartsWith("no workspace takes it"));
   for (const ConfigProblem& each : found) EXPECT_TRUE(each.is_note) << each.text;
 }
 

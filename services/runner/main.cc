@@ -287,7 +287,7 @@ int Main(int argc, char** argv) {
   const Environment environment = ParseEnvironment(environ);
   const absl::StatusOr<LoadedConfig> loaded = LoadConfig(settings);
   if (!loaded.ok()) return Fail(loaded.status());
-  if (parsed.command == "check") return RunCheck(*loaded, environment, std::cout);
+  if (parsed.command == "check") return RunCheck(*loaded, environment, KeeperPath(), std::cout);
   for (const std::string& problem : loaded->problems) {
     std::fprintf(stderr, "%s: %s\n", kProgram, problem.c_str());
   }

@@ -15,7 +15,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "auth/token_file.h"
 #include "common/status_macros.h"
 #include "runner/config_check.h"
 #include "telemetry/otlp_option.h"
@@ -136,17 +135,6 @@ std::string HostName() {
   char name[HOST_NAME_MAX + 1] = {};
   gethostname(name, sizeof(name) - 1);
   return name;
-}
-
-absl::StatusOr<std::string> TokenFor(Role role, const RunnerConfig& config) {
-  if (config.token_file.empty()) return "";
-  ASSIGN_OR_RETURN(const TokenFile file, LoadTokenFile(config.token_file));
-  for (const TokenFile::Entry& entry : file.entries) {
-    if (entry.principal.role == role && !entry.token.empty()) return entry.token;
-  }
-  return absl::FailedPreconditionError(absl::StrCat(config.token_file, ": has no line of the role ",
-                                                    RoleName(role), ": add `", RoleName(role),
-                                                    " NAME TOKEN`"));
 }
 
 }  // namespace callslip::runner

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "auth/principal.h"
 #include "common/config.h"
 #include "runner/config.h"
 
@@ -28,10 +27,6 @@ absl::StatusOr<LoadedConfig> LoadConfig(const Options& options);
 
 // The options with which another command finds the same agents, quoted for a shell.
 std::string AgentOptions(const Options& options);
-
-// The token for the tracker, as a runner or as a client; empty if no token file is configured.
-// FAILED_PRECONDITION if the token file has no token for that role.
-absl::StatusOr<std::string> TokenFor(Role role, const RunnerConfig& config);
 
 // Path of callslip-keeper: next to this program, or where packages install it.
 std::string KeeperPath();

@@ -45,9 +45,16 @@ void List(const char* title, Of of, const Entries& entries,
 
 }  // namespace
 
-int RunCheck(const LoadedConfig& loaded, const Environment& environment, std::ostream& out) {
+int RunCheck(const LoadedConfig& loaded, const Environment& environment, const std::string& keeper,
+             std::ostream& out) {
   const RunnerConfig& config = loaded.config;
-  const std::vector<ConfigProblem> problems = CheckConfig(config, environment);
+  std::vector<ConfigProblem> problems = CheckConfig(config, environment);
+  if (!FindProgram(keeper, environment).has_value()) {
+    problems.push_back(
+        {Of::kRunner, "",
+         absl::StrCat(keeper, " does not exist or is not executable, and no agent starts without ",
+                      "it: install callslip-keeper beside callslip-runner")});
+  }
   for (const std::string& problem : loaded.problems) out << problem << "\n";
   for (const ConfigProblem& problem : problems) {
     if (problem.of != Of::kRunner) continue;

@@ -12,8 +12,9 @@
 namespace callslip::runner {
 
 // `check`: prints the problems of the file's text, then each agent and workspace with `ok` or what
-// to do. Returns 1 if there is a problem.
-int RunCheck(const LoadedConfig& loaded, const Environment& environment, std::ostream& out);
+// to do. `keeper` is the path of callslip-keeper. Returns 1 if there is a problem.
+int RunCheck(const LoadedConfig& loaded, const Environment& environment, const std::string& keeper,
+             std::ostream& out);
 
 // Returns an agent's name and version, or why it does not answer.
 using AgentProbe =

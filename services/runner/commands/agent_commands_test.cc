@@ -21,7 +21,7 @@ LoadedConfig Two() {
 
 TEST(AgentCommandsTest, CheckSaysWhatIsRightAndWhatIsWrong) {
   std::ostringstream out;
-  EXPECT_EQ(RunCheck(Two(), kPath, out), 1);
+  EXPECT_EQ(RunCheck(Two(), kPath, "/bin/sh", out), 1);
   EXPECT_EQ(
       out.str(),
       "runner.yaml:3: unknown key \"limit\" in the file, did you mean \"limits\"?\n"
@@ -38,8 +38,17 @@ TEST(AgentCommandsTest, CheckSaysWhatIsRightAndWhatIsWrong) {
 
 TEST(AgentCommandsTest, CheckOfNothing) {
   std::ostringstream out;
-  EXPECT_EQ(RunCheck({}, kPath, out), 0);
+  EXPECT_EQ(RunCheck({}, kPath, "/bin/sh", out), 0);
   EXPECT_EQ(out.str(), "agents: none\nworkspaces: none\nno problems\n");
+}
+
+TEST(AgentCommandsTest, CheckLooksForTheKeeper) {
+  std::ostringstream out;
+  EXPECT_EQ(RunCheck({}, kPath, "/no/such/callslip-keeper", out), 1);
+  EXPECT_EQ(out.str(),
+            "/no/such/callslip-keeper does not exist or is not executable, and no agent starts "
+            "without it: install callslip-keeper beside callslip-runner\n"
+            "agents: none\nworkspaces: none\n1 problem\n");
 }
 
 TEST(AgentCommandsTest, AgentsThatAreThere) {
