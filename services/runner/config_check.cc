@@ -59,6 +59,30 @@ std::string RealPath(const std::string& path) {
   return real == nullptr ? path : real.get();
 }
 
+// Variables from which shells, interpreters and libraries take code; those of the loader begin with
+// LD_.
+constexpr absl::string_view kCodeVariables[] = {
+    "BASH_ENV",  "CLASSPATH",  "ENV",          "GCONV_PATH",      "JAVA_TOOL_OPTIONS",
+    "LUA_CPATH", "LUA_PATH",   "NODE_OPTIONS", "NODE_PATH",       "OPENSSL_CONF",
+    "PERL5LIB",  "PERL5OPT",   "PERLLIB",      "OPENSSL_MODULES", "PYTHONHOME",
+    "RUBYLIB",   "PYTHONPATH", "RUBYOPT",      "PYTHONSTARTUP",
+};
+
+// Whether a program with this variable could load what agents have written: a part of the value is
+// a path that leads where they may write, or, in a variable for code, is not a safe absolute path.
+bool MayLoad(const AgentDirectories& directories, const std::string& name,
+             const std::string& value) {
+  const bool is_for_code =
+      absl::StartsWith(name, "LD_") || absl::c_linear_search(kCodeVariables, name);
+  const std::vector<std::string> parts = absl::StrSplit(value, absl::ByAnyChar(": \t\n,;=\"'"));
+  return absl::c_any_of(parts, [&](const std::string& part) {
+    if (is_for_code || absl::StartsWith(part, ".")) return directories.MayReplace(part);
+    // Behind an option, perhaps, as in -I/usr/lib.
+    const size_t slash = part.find('/');
+    return slash != std::string::npos && directories.MayReplace(part.substr(slash));
+  });
+}
+
 bool WorksIn(const WorkspaceConfig& workspace, const std::string& agent) {
   return workspace.agents.empty() || absl::c_linear_search(workspace.agents, agent);
 }
@@ -283,6 +307,11 @@ absl::StatusOr<AgentConfig> Confined(const AgentDirectories& directories, const 
         absl::StrCat("\"", program, "\" is only in folders of PATH that are relative, or in which ",
                      "agents may write, and could replace it: write its whole path"));
   }
+  if (directories.MayReplace(*found)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(*found, " is, or has a link or `..` that leads, where agents may write, and ",
+                     "could replace it: put it elsewhere"));
+  }
   program = *found;
   // An empty PATH means the working directory of a program.
   if (folders.empty()) {
@@ -290,14 +319,33 @@ absl::StatusOr<AgentConfig> Confined(const AgentDirectories& directories, const 
         "PATH has only folders that are relative, or in which agents may write, and could replace "
         "what `wrapper` runs: add others to it, such as /usr/bin");
   }
-  if (own["PATH"] == path) return confined;
-  confined.env["PATH"] = own["PATH"];
-  confined.wrapper.insert(confined.wrapper.end(), {"env", "--", absl::StrCat("PATH=", path)});
+  std::vector<std::string> behind;
+  if (own["PATH"] != path) {
+    confined.env["PATH"] = own["PATH"];
+    behind.push_back(absl::StrCat("PATH=", path));
+  }
+  for (const std::string& name : ConfiguredVariables(agent)) {
+    const auto variable = own.find(name);
+    if (name == "PATH" || variable == own.end()) continue;
+    if (!MayLoad(directories, name, variable->second)) continue;
+    confined.env.erase(name);
+    std::erase(confined.env_from, name);
+    behind.push_back(absl::StrCat(name, "=", variable->second));
+  }
+  if (behind.empty()) return confined;
+  confined.wrapper.insert(confined.wrapper.end(), {"env", "--"});
+  confined.wrapper.insert(confined.wrapper.end(), behind.begin(), behind.end());
   // `env` would take the command for a variable.
   if (!agent.command.empty() && absl::StrContains(agent.command.front(), '=')) {
     confined.wrapper.insert(confined.wrapper.end(), {"sh", "-c", "exec \"$@\"", "sh"});
   }
   return confined;
+}
+
+std::set<std::string> ConfiguredVariables(const AgentConfig& agent) {
+  std::set<std::string> names(agent.env_from.begin(), agent.env_from.end());
+  for (const auto& [name, value] : agent.env) names.insert(name);
+  return names;
 }
 
 std::optional<std::string> ProgramOf(const AgentConfig& agent, const Environment& environment) {

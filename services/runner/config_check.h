@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,12 +40,16 @@ std::vector<ConfigProblem> CheckConfig(const RunnerConfig& config, const Environ
 std::optional<std::string> ProgramOf(const AgentConfig& agent, const Environment& environment);
 
 // Returns the agent with its wrapper secured, so that no agent can replace a program that the
-// wrapper runs. The wrapper's program becomes an absolute path: it is looked up in the configured
-// PATH, except in folders that agents can write to and in relative folders. If PATH has such
-// folders, they are removed for the programs that the wrapper looks up itself, and the full PATH is
-// set again behind the wrapper, by `env`. Returns the agent unchanged if it has no wrapper; an
+// wrapper runs, or code that it loads. The wrapper's program becomes an absolute path: it is looked
+// up in the configured PATH, except in folders that agents can write to and in relative folders. If
+// PATH has such folders, they are removed for the programs that the wrapper looks up itself, and
+// the full PATH is set again behind the wrapper, by `env`. So are other configured variables with a
+// path that leads where agents can write. Returns the agent unchanged if it has no wrapper; an
 // error states what to do.
 absl::StatusOr<AgentConfig> Confined(const AgentDirectories& directories, const AgentConfig& agent,
                                      const Environment& environment);
+
+// The names in `env` and `env_from`.
+std::set<std::string> ConfiguredVariables(const AgentConfig& agent);
 
 }  // namespace callslip::runner

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_matchers.h"
 #include "gmock/gmock.h"
@@ -104,6 +105,7 @@ TEST_F(ConfigCheckTest, AWrapperIsFoundWhereNoAgentCanReplaceIt) {
     std::filesystem::permissions(dir_ + way, std::filesystem::perms::owner_all);
   }
   const std::string whole = dir_ + "/web/bin/confine";
+  std::filesystem::create_symlink(whole, dir_ + "/bin/leading");
   const std::string replaceable =
       "\"confine\" is only in folders of PATH that are relative, or in ";
   struct Row {
@@ -124,7 +126,10 @@ TEST_F(ConfigCheckTest, AWrapperIsFoundWhereNoAgentCanReplaceIt) {
       {"confine", dir_ + "/web/bin", replaceable},
       {"confine", dir_ + "/linked:/usr/bin", replaceable},
       {"confine", dir_ + "/web/led:" + dir_ + "/web/../bin", replaceable},
-      {whole, "/usr/bin", whole},
+      {dir_ + "/bin/confine", "/usr/bin", dir_ + "/bin/confine"},
+      {whole, "/usr/bin", whole + " is, or has a link"},
+      {dir_ + "/linked/confine", "/usr/bin", dir_ + "/linked/confine is, or has a link"},
+      {"leading", dir_ + "/bin", dir_ + "/bin/leading is, or has a link"},
       {"bin/confine", dir_ + "/bin", "\"bin/confine\" depends on where it is started"},
       {"./confine", dir_ + "/bin", "\"./confine\" depends on where it is started"},
       {"absent", "/usr/bin", "\"absent\" is not in /usr/bin"},
@@ -134,7 +139,7 @@ TEST_F(ConfigCheckTest, AWrapperIsFoundWhereNoAgentCanReplaceIt) {
     agent.env["PATH"] = row.path;
     auto confined = Confined(AgentDirectories(config_), agent, {{"PATH", "/usr/bin:/bin"}});
     SCOPED_TRACE(row.program + " in " + row.path);
-    if (row.found.front() == '/') {
+    if (row.found.front() == '/' && !absl::StrContains(row.found, ' ')) {
       ASSERT_OK(confined);
       confined->wrapper.resize(2);
       EXPECT_THAT(confined->wrapper, ElementsAre(row.found, "--arg"));
@@ -180,6 +185,50 @@ TEST_F(ConfigCheckTest, AWrapperHasNoFolderInPathWhereAgentsMayWrite) {
   AgentConfig odd = {.command = {"/opt/a=b/agent"}, .wrapper = {"nice"}};
   odd.env["PATH"] = dir_ + "/web/bin:/usr/bin";
   EXPECT_EQ(Confined(AgentDirectories(config_), odd, {})->wrapper.back(), "sh");
+}
+
+// Nor a variable by which it would load what agents have written; the agent has it all the same.
+TEST_F(ConfigCheckTest, AWrapperGetsNoVariableThatLeadsWhereAgentsMayWrite) {
+  std::filesystem::create_directory_symlink(dir_ + "/web", dir_ + "/linked");
+  const std::string web = dir_ + "/web";
+  const std::map<std::string, std::string> led = {
+      {"BASH_ENV", "setup.sh"},
+      {"CFLAGS", "-O2 -I" + web + "/include"},
+      {"DYLD_PATHS", "/usr/lib:./lib"},
+      {"LD_AUDIT", "libm.so.6"},
+      {"LD_LIBRARY_PATH", "/usr/lib:"},
+      {"LD_PRELOAD", "/usr/lib/a.so " + web + "/b.so"},
+      {"NODE_OPTIONS", "--require=" + web + "/c.js"},
+      {"PERL5LIB", dir_ + "/linked/lib"},
+      {"PROJECT", web},
+      {"PYTHONPATH", "/usr/lib/../" + web},
+  };
+  const std::map<std::string, std::string> safe = {
+      {"API_KEY", "ab/cd+e=="},
+      {"EMPTY", ""},
+      {"HTTPS_PROXY", "http://me:secret@proxy.example:3128/"},
+      {"LANG", "C.UTF-8"},
+      {"RUBYLIB", "/usr/lib/ruby:/opt/ruby"},
+  };
+  AgentConfig agent = {.command = {"sh"}, .wrapper = {"nice"}};
+  Environment environment = {{"PATH", "/usr/bin:/bin"}};
+  std::vector<std::string> wrapper = {"env", "--"};
+  for (const auto& [name, value] : led) {
+    // As many ways as there are to configure one.
+    (name < "LD" ? agent.env : environment)[name] = value;
+    if (environment.contains(name)) agent.env_from.push_back(name);
+    wrapper.push_back(absl::StrCat(name, "=", value));
+  }
+  agent.env.insert(safe.begin(), safe.end());
+  const auto confined = Confined(AgentDirectories(config_), agent, environment);
+  ASSERT_OK(confined);
+  EXPECT_EQ(confined->env, safe);
+  EXPECT_THAT(confined->env_from, IsEmpty());
+  EXPECT_THAT(std::vector<std::string>(confined->wrapper.begin() + 1, confined->wrapper.end()),
+              testing::ElementsAreArray(wrapper));
+  // Without a wrapper nobody else has them.
+  agent.wrapper.clear();
+  EXPECT_EQ(Confined(AgentDirectories(config_), agent, environment)->env, agent.env);
 }
 
 TEST_F(ConfigCheckTest, ProgramIsLookedForInTheAgentsOwnPath) {

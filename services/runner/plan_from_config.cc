@@ -1,6 +1,7 @@
 #include "runner/plan_from_config.h"
 
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,10 @@ Workplace FindWorkplace(const AgentDirectories& directories, const std::string& 
   absl::StatusOr<AgentConfig> confined = Confined(directories, agent, environment);
   if (confined.ok()) {
     place.wrapper = std::move(confined->wrapper);
+    const std::set<std::string> kept = ConfiguredVariables(*confined);
+    for (const std::string& variable : ConfiguredVariables(agent)) {
+      if (!kept.contains(variable)) place.kept_back.push_back(variable);
+    }
     if (const auto path = confined->env.find("PATH"); path != confined->env.end()) {
       place.path = path->second;
     }

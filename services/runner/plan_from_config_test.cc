@@ -149,6 +149,12 @@ TEST(PlanFromConfigTest, AWrapperIsStartedByItsWholePath) {
                                           "PATH=/src/bin:/usr/bin:/bin"};
   EXPECT_EQ(plan->find_workplace().wrapper, chain);
   EXPECT_EQ(plan->find_workplace().path, "/usr/bin:/bin");
+  // Nor is what it loads.
+  config.agents["one"].env = {{"LD_PRELOAD", "/src/lib.so"}, {"KEY", "k"}};
+  plan = Plan(config, RunnerPlace(), Session("one", "/src"));
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_EQ(plan->find_workplace().wrapper.back(), "LD_PRELOAD=/src/lib.so");
+  EXPECT_EQ(plan->find_workplace().kept_back, std::vector<std::string>{"LD_PRELOAD"});
   // One that is not there is no reason to do without.
   config.agents["one"].wrapper = {"no-such-wrapper"};
   plan = Plan(config, RunnerPlace(), Session("one", "/src"));

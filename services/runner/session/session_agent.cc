@@ -129,6 +129,7 @@ SessionAgent::Result SessionAgent::OpenWorkplace() {
   }
   commands_.wrapper = std::move(place.wrapper);
   if (!place.path.empty()) commands_.environment["PATH"] = std::move(place.path);
+  for (const std::string& name : place.kept_back) commands_.environment.erase(name);
   files_ = std::make_shared<const FileAccess>(*std::move(found->files));
   for (const auto& left_out : {place.left_out, files_->left_out()}) {
     for (const std::string& why : left_out) {

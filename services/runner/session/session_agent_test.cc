@@ -320,26 +320,29 @@ TEST_F(SessionAgentTest, WithoutItsFoldersThereIsNoProcess) {
   EXPECT_EQ(process_, nullptr);
 }
 
-// PATH of keeper and wrapper, that is; the agent has its own behind them.
+// PATH of keeper and wrapper, that is, and what they would load; the agent has its own behind them.
 TEST_F(SessionAgentTest, ItsWrapperHasAPathOfItsOwn) {
   const std::string confine = absl::StrCat(folder_.path(), "/confine");
-  std::ofstream(confine) << "#!/bin/sh\necho $PATH >> " << folder_.path()
+  std::ofstream(confine) << "#!/bin/sh\necho $PATH $LOADED >> " << folder_.path()
                          << "/paths\nexec \"$@\"\n";
   std::filesystem::permissions(confine, std::filesystem::perms::owner_all);
   SessionPlan plan = Plan({});
+  plan.commands.environment["LOADED"] = "own";
   plan.find_workplace = [this, confine] {
-    return Workplace{.wrapper = {confine, "env", "--", "PATH=/own:/usr/bin:/bin"},
+    return Workplace{.wrapper = {confine, "env", "--", "PATH=/own:/usr/bin:/bin", "LOADED=own"},
                      .path = "/bin:/usr/bin",
+                     .kept_back = {"LOADED"},
                      .folders = {{folder_.path()}}};
   };
   Owner& owner = Begin(std::move(plan));
   RunUntilReadyOrOver(owner);
   ASSERT_TRUE(owner.is_ready);
   std::optional<CommandResult> result;
-  EXPECT_OK(RunCommand(agent().commands(), Command{.words = {"echo $PATH"}, .directory = "/"},
-                       absl::Minutes(1), [&](const CommandResult& ended) { result = ended; }));
+  EXPECT_OK(RunCommand(agent().commands(),
+                       Command{.words = {"echo $PATH $LOADED"}, .directory = "/"}, absl::Minutes(1),
+                       [&](const CommandResult& ended) { result = ended; }));
   RunUntil([&] { return result.has_value(); });
-  EXPECT_EQ(result->output.text, "/own:/usr/bin:/bin\n");
+  EXPECT_EQ(result->output.text, "/own:/usr/bin:/bin own\n");
   std::ifstream paths(folder_.path() + "/paths");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(paths), {}),
             "/bin:/usr/bin\n/bin:/usr/bin\n");

@@ -22,6 +22,9 @@ struct Workplace {
   // path.
   std::vector<std::string> wrapper;
   std::string path;  // PATH of all started programs, if different from that in their environment.
+  // Variables of their environment that no started program has: the wrapper sets them again for
+  // what it runs.
+  std::vector<std::string> kept_back;
   // The session's directory, then the additional ones. Each is opened beneath the workspaces that
   // contain it.
   std::vector<FolderWay> folders;
