@@ -1,6 +1,7 @@
 #include "runner/client/disk_thread.h"
 
 #include <deque>
+#include <map>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -9,14 +10,59 @@
 #include "absl/strings/str_cat.h"
 #include "boost/asio/post.hpp"
 #include "common/mutex.h"
+#include "common/status_macros.h"
 
 namespace callslip::runner {
 namespace {
 
-std::atomic<int>& Threads() {
-  static std::atomic<int> threads = 0;
-  return threads;
-}
+// The threads of this process, counted for each of their users.
+class Threads {
+ public:
+  static Threads& OfThisProcess() {
+    static auto& threads = *new Threads;
+    return threads;
+  }
+
+  // UNAVAILABLE if there can be no further thread for this user.
+  absl::Status Add(const DiskUser& user) {
+    MutexLock lock(&mutex_);
+    const std::string hang = " threads wait for files: the file system may hang";
+    if (all_ >= DiskThread::kMaxThreads) {
+      return absl::UnavailableError(absl::StrCat(all_, hang));
+    }
+    if (Of(of_workspace_, user.workspace) >= DiskThread::kMaxThreadsOfWorkspace) {
+      return absl::UnavailableError(
+          absl::StrCat(DiskThread::kMaxThreadsOfWorkspace, " of the workspace's", hang));
+    }
+    if (Of(of_session_, user.session) >= DiskThread::kMaxThreadsOfSession) {
+      return absl::UnavailableError(
+          absl::StrCat(DiskThread::kMaxThreadsOfSession, " of the session's", hang));
+    }
+    ++all_;
+    ++of_workspace_[user.workspace];
+    ++of_session_[user.session];
+    return absl::OkStatus();
+  }
+  void Remove(const DiskUser& user) {
+    MutexLock lock(&mutex_);
+    --all_;
+    if (--of_workspace_[user.workspace] == 0) of_workspace_.erase(user.workspace);
+    if (--of_session_[user.session] == 0) of_session_.erase(user.session);
+  }
+
+ private:
+  using Counts = std::map<std::string, int>;
+
+  static int Of(const Counts& counts, const std::string& name) {
+    const auto found = counts.find(name);
+    return found == counts.end() ? 0 : found->second;
+  }
+
+  Mutex mutex_;
+  int all_ ABSL_GUARDED_BY(mutex_) = 0;
+  Counts of_workspace_ ABSL_GUARDED_BY(mutex_);
+  Counts of_session_ ABSL_GUARDED_BY(mutex_);
+};
 
 }  // namespace
 
@@ -28,22 +74,20 @@ struct DiskThread::Shared : std::enable_shared_from_this<Shared> {
     Work work;
   };
 
-  explicit Shared(boost::asio::any_io_executor of) : executor(std::move(of)) {}
+  Shared(boost::asio::any_io_executor of, DiskUser whose)
+      : executor(std::move(of)), user(std::move(whose)) {}
 
   absl::Status Add(Call call) {
     MutexLock lock(&mutex);
     if (!has_thread) {
-      if (++Threads() > kMaxThreads) {
-        --Threads();
-        return absl::UnavailableError(absl::StrCat(kMaxThreads, " sessions wait for their files"));
-      }
+      RETURN_IF_ERROR(Threads::OfThisProcess().Add(user));
       try {
         std::thread([self = shared_from_this()] {
           self->Run();
-          --Threads();
+          Threads::OfThisProcess().Remove(self->user);
         }).detach();
       } catch (const std::system_error& error) {
-        --Threads();
+        Threads::OfThisProcess().Remove(user);
         return absl::UnavailableError(absl::StrCat("no thread for files: ", error.what()));
       }
       has_thread = true;
@@ -79,14 +123,15 @@ struct DiskThread::Shared : std::enable_shared_from_this<Shared> {
   }
 
   const boost::asio::any_io_executor executor;
+  const DiskUser user;
   Mutex mutex;
   std::deque<Call> calls ABSL_GUARDED_BY(mutex);
   bool has_thread ABSL_GUARDED_BY(mutex) = false;
   DiskThread* owner ABSL_GUARDED_BY(mutex) = nullptr;  // Null after the owner is destroyed.
 };
 
-DiskThread::DiskThread(boost::asio::any_io_executor executor, Timers* timers)
-    : timers_(timers), shared_(std::make_shared<Shared>(std::move(executor))) {
+DiskThread::DiskThread(boost::asio::any_io_executor executor, Timers* timers, DiskUser user)
+    : timers_(timers), shared_(std::make_shared<Shared>(std::move(executor), std::move(user))) {
   MutexLock lock(&shared_->mutex);
   shared_->owner = this;
 }

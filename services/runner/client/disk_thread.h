@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -13,6 +14,12 @@
 #include "runner/timers.h"
 
 namespace callslip::runner {
+
+// For whom a thread works: threads that hang count against each.
+struct DiskUser {
+  std::string workspace;
+  std::string session;
+};
 
 // A thread for disk operations of unknown duration, so that a file system that hangs blocks only
 // its own users. Runs one call after the other. The thread exists only while there are calls; it is
@@ -23,8 +30,11 @@ class DiskThread {
   static constexpr absl::Duration kMaxWait = absl::Seconds(30);
   // Limit for the calls that wait or run.
   static constexpr size_t kMaxBytes = size_t{32} << 20;
-  // Concurrent threads in this process.
+  // Concurrent threads in this process, for one workspace, and for one session: it can need another
+  // one where the last one hangs. So a file system that hangs leaves threads for all others.
   static constexpr int kMaxThreads = 256;
+  static constexpr int kMaxThreadsOfWorkspace = kMaxThreads / 4;
+  static constexpr int kMaxThreadsOfSession = 4;
 
   // Does the work; checks `is_wanted` before it changes anything.
   using Work = std::function<void(const std::atomic<bool>& is_wanted)>;
@@ -32,7 +42,7 @@ class DiskThread {
 
   // `executor` is that of the caller's thread, and `timers` belong to that thread. Both must
   // outlive this.
-  DiskThread(boost::asio::any_io_executor executor, Timers* timers);
+  DiskThread(boost::asio::any_io_executor executor, Timers* timers, DiskUser user);
   // Ends all calls with CANCELLED. Calls that have not begun are dropped.
   ~DiskThread();
   DiskThread(const DiskThread&) = delete;

@@ -62,7 +62,7 @@ class DiskThreadTest : public testing::Test {
   boost::asio::io_context context_;
   FakeTimers timers_;
   std::unique_ptr<DiskThread> disk_ =
-      std::make_unique<DiskThread>(context_.get_executor(), &timers_);
+      std::make_unique<DiskThread>(context_.get_executor(), &timers_, DiskUser());
   const std::shared_ptr<Notification> began_ = std::make_shared<Notification>();
   const std::shared_ptr<Notification> hang_ = std::make_shared<Notification>();
   // Of the thread, until a call has ended.
@@ -121,13 +121,51 @@ TEST_F(DiskThreadTest, ManyAreDoneAtOnce) {
 TEST_F(DiskThreadTest, ThreadsThatHaveNothingToDoCountForNothing) {
   std::vector<std::unique_ptr<DiskThread>> others;
   for (int i = 0; i < DiskThread::kMaxThreads + 50; ++i) {
-    disk_.swap(
-        others.emplace_back(std::make_unique<DiskThread>(context_.get_executor(), &timers_)));
+    disk_.swap(others.emplace_back(
+        std::make_unique<DiskThread>(context_.get_executor(), &timers_, DiskUser())));
     ended_.clear();
     Do("small");
     RunUntilEnded(1);
     ASSERT_THAT(ended_, ElementsAre("small OK"));
   }
+}
+
+// However often it is tried: there are threads for all others.
+TEST_F(DiskThreadTest, AFileSystemThatHangsHasItsShareOfThreadsOnly) {
+  const auto hung = std::make_shared<std::atomic<int>>(0);
+  const auto refused_for = [&](const DiskUser& user) {
+    std::string status;
+    DiskThread disk(context_.get_executor(), &timers_, user);
+    const int before = *hung;
+    disk.Do(
+        0,
+        [hung, hang = hang_, done = done_](const std::atomic<bool>&) {
+          ++*hung;
+          hang->Wait();
+        },
+        [&](const absl::Status& ended) { status = ended.ToString(); });
+    std::string refused = status;
+    while (refused.empty() && *hung == before) std::this_thread::yield();
+    return refused;
+  };
+  for (int i = 0; i < DiskThread::kMaxThreadsOfSession; ++i) {
+    EXPECT_EQ(refused_for({"dead", "0"}), "");
+  }
+  EXPECT_THAT(refused_for({"dead", "0"}), HasSubstr("UNAVAILABLE: 4 of the session's threads"));
+  for (int i = 1; *hung < DiskThread::kMaxThreadsOfWorkspace; ++i) {
+    ASSERT_EQ(refused_for({"dead", absl::StrCat(i)}), "");
+  }
+  EXPECT_THAT(refused_for({"dead", "new"}),
+              HasSubstr("UNAVAILABLE: 64 of the workspace's threads"));
+  EXPECT_EQ(refused_for({"other", "1000"}), "");
+  disk_ = std::make_unique<DiskThread>(context_.get_executor(), &timers_, DiskUser{"well", "s"});
+  Do("well");
+  RunUntilEnded(1);
+  EXPECT_THAT(ended_, ElementsAre("well OK"));
+  // Those that hang no longer count.
+  hang_->Notify();
+  while (done_.use_count() > 1) std::this_thread::yield();
+  while (!refused_for({"dead", "0"}).empty()) std::this_thread::yield();
 }
 
 TEST_F(DiskThreadTest, WhoGoesIsHeldUpByNothing) {

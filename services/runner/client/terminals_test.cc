@@ -95,7 +95,7 @@ class TerminalsTest : public testing::Test {
   boost::asio::io_context context_;
   std::string dir_;
   FakeTimers timers_;
-  DiskThread disk_{context_.get_executor(), &timers_};
+  DiskThread disk_{context_.get_executor(), &timers_, DiskUser()};
   std::shared_ptr<const FileAccess> files_;
   std::unique_ptr<Terminals> terminals_;
 };

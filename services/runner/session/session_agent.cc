@@ -46,7 +46,9 @@ SessionAgent::SessionAgent(SessionHost* host, Owner* owner, SessionName session,
       recorder_(std::move(recorder)),
       before_(std::move(before)),
       commands_(plan_.commands),
-      disk_(std::make_unique<DiskThread>(host->executor, host->timers)),
+      disk_(std::make_unique<DiskThread>(
+          host->executor, host->timers,
+          DiskUser{plan_.want.workspace, absl::StrCat(name_.client_id, "/", name_.session_id)})),
       entered_(host->executor),
       end_(host->executor) {}
 
