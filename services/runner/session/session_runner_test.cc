@@ -564,6 +564,49 @@ TEST_F(SessionRunnerTest, WhatBecameOfCommandsGoesWithAMessageThatCameBefore) {
   EXPECT_THAT(Said(), HasSubstr("and you?"));
 }
 
+// Whatever is told of a call holds until its prompt is over: a rule never decides by an older one.
+TEST_F(SessionRunnerTest, ACallOfAnEarlierPromptIsNotThatOfAQuestion) {
+  plan_.permissions.by_kind["read"] = PermissionRule::kAllowOnce;
+  plan_.allow_fresh = true;
+  const std::string begins =
+      R"({"update": {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Read it",
+                     "kind": "read", "status": "pending"}})";
+  const std::string asks = R"({"ask": {"toolCallId": "c"}})";
+  v1::Permission no;
+  no.set_answered(true);
+  no.set_selected_option("no");
+  tracker_.answers = {no, no};
+  Run();
+  Send("t1", absl::StrCat("[", begins, ", ", asks, "]"));
+  EXPECT_EQ(NextEnd(), "COMPLETED ");
+  EXPECT_THAT(tracker_.asked, IsEmpty());
+  EXPECT_THAT(Said(), HasSubstr("\"yes\""));
+  Send("t2", absl::StrCat("[", asks, "]"));
+  EXPECT_EQ(NextEnd(), "COMPLETED ");
+  EXPECT_EQ(tracker_.asked.size(), 1);
+  EXPECT_THAT(Said(), HasSubstr("\"no\""));
+  // Nor one of an earlier agent.
+  Send("t3", absl::StrCat("[", begins, R"(, {"exit": 3}])"));
+  EXPECT_EQ(NextEnd(), "FAILED agent_crashed");
+  PassUntil([this] { return scheduler_.ended == 1; });
+  runner_->Need();
+  PassUntil([this] { return scheduler_.wants == 2; });
+  Begin();
+  PassUntilStatus(v1::AGENT_STATUS_IDLE);
+  Send("t4", absl::StrCat("[", asks, "]"));
+  EXPECT_EQ(NextEnd(), "COMPLETED ");
+  EXPECT_EQ(tracker_.asked.size(), 2);
+}
+
+TEST_F(SessionRunnerTest, ATurnOfWhichNotAllIsRecordedHasFailed) {
+  Run();
+  tracker_.next = {FakeTracker::How::kRefuse};
+  Send("t1", "hello");
+  EXPECT_EQ(NextEnd(), "FAILED recording_failed");
+  EXPECT_EQ(tracker_.ends.back().message(), "over");
+  EXPECT_THAT(Said(), testing::Not(HasSubstr("hello")));
+}
+
 TEST_F(SessionRunnerTest, TellsNothingOfASessionThatIsAnotherRunners) {
   Run();
   Send("t1", R"([{"sleep": 60000}])");
