@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "bridge/json/batch.h"
 #include "common/json_scan.h"
 #include "common/json_string.h"
 #include "common/text_scan.h"
@@ -183,35 +184,6 @@ Message ParseMessage(std::string line) {
   EscapeLineSeparators(message.line);
   ReadLine(message);
   return message;
-}
-
-std::vector<std::string> MessagesOfBatch(absl::string_view line) {
-  const absl::string_view array = absl::StripAsciiWhitespace(line);
-  // The messages of the batch are checked separately.
-  if (!absl::StartsWith(array, "[") || !ScanJson(array).error.empty()) return {};
-  std::vector<std::string> messages;
-  int depth = 0;
-  bool in_string = false;
-  size_t begin = 1;
-  for (size_t at = 0; at < array.size(); ++at) {
-    const char c = array[at];
-    if (in_string) {
-      if (c == '\\') ++at;
-      if (c == '"') in_string = false;
-      continue;
-    }
-    if (c == '"') in_string = true;
-    if (c == '[' || c == '{') ++depth;
-    const bool ends = depth == 1 && (c == ',' || c == ']');
-    if (ends && messages.size() == kMaxBatch) return {};
-    if (ends) {
-      messages.emplace_back(absl::StripAsciiWhitespace(array.substr(begin, at - begin)));
-      begin = at + 1;
-    }
-    if (c == ']' || c == '}') --depth;
-  }
-  if (messages.size() == 1 && messages[0].empty()) return {};
-  return messages;
 }
 
 void AddRequestId(Message& message, const std::function<std::string()>& make) {

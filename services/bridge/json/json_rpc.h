@@ -79,12 +79,6 @@ struct Message {
 // Never fails: an invalid message is kInvalid, and so is a batch.
 Message ParseMessage(std::string line);
 
-// The messages of a batch, as defined by 2025-03-26: each is answered separately, since one answer
-// for all would wait for the slowest, and each has its own timeout. Empty if the line is not a
-// batch, an empty one, or one of more than kMaxBatch.
-inline constexpr size_t kMaxBatch = 100;
-std::vector<std::string> MessagesOfBatch(absl::string_view line);
-
 // Adds a `request_id` from `make` to a `tools/call` that submits a command, unless it has one: a
 // repeated call with it is the same command. Such calls are `interact` except its `cancel`, and
 // `analyze`, for annotations only if the user is asked for some. All other messages stay unchanged.

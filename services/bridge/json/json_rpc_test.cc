@@ -83,21 +83,6 @@ TEST(ParseMessageTest, ABatchIsNoMessage) {
   }
 }
 
-TEST(MessagesOfBatchTest, AreItsElementsAsTheyStand) {
-  EXPECT_THAT(MessagesOfBatch(R"([{"a":1}])"), ElementsAre(R"({"a":1})"));
-  EXPECT_THAT(MessagesOfBatch(" [ {\"a\":[1,2,{}]} ,\t7,\"x,]\\\"[\" , [3,4]\r\n]  "),
-              ElementsAre(R"({"a":[1,2,{}]})", "7", R"("x,]\"[")", "[3,4]"));
-  std::string most = "[1";
-  for (size_t i = 1; i < kMaxBatch; ++i) most += ",1";
-  EXPECT_THAT(MessagesOfBatch(most + "]"), SizeIs(kMaxBatch));
-  for (const std::string& none :
-       {std::string(), std::string("[]"), std::string("[ ]"), std::string("{\"a\":[1]}"),
-        std::string("[1"), std::string("[1,]"), std::string("[1] 2"), std::string("\"[1]\""),
-        most + ",1]"}) {
-    EXPECT_THAT(MessagesOfBatch(none), IsEmpty()) << none;
-  }
-}
-
 TEST(ParseMessageTest, BadJsonIsAParseError) {
   for (const std::string& line : {std::string("{"), std::string("hello"),
                                   std::string("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xc3\"}"),

@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "bridge/json/batch.h"
 #include "bridge/json/json_rpc.h"
 #include "bridge/relay/call_span.h"
 #include "bridge/relay/gateway_answer.h"
@@ -78,19 +79,24 @@ Relay::~Relay() {
 
 void Relay::HandleLine(std::string line) {
   if (absl::StripAsciiWhitespace(line).empty()) return;
-  const std::vector<std::string> batch = MessagesOfBatch(line);
-  if (batch.empty()) return HandleMessage(ParseMessage(std::move(line)));
-  for (const std::string& each : batch) HandleMessage(ParseMessage(each));
+  const std::optional<Batch> batch = BatchIn(line);
+  if (!batch) return HandleMessage(ParseMessage(std::move(line)));
+  for (const std::string& each : batch->messages) HandleMessage(ParseMessage(each));
+  for (const std::string& each : batch->unclear) {
+    Refuse(each, kParseError, "the brackets of the batch do not match");
+  }
+}
+
+void Relay::Refuse(absl::string_view line, int code, absl::string_view error) {
+  Log(LogLevel::kWarning, "invalid message", {{"error", std::string(error)}});
+  SkippedLine read;
+  read.Add(line);
+  writer_->WriteLine(ErrorLine(FreeId(read.RequestId()), code, error));
 }
 
 void Relay::HandleMessage(Message message) {
   if (message.kind == Message::Kind::kInvalid) {
-    Log(LogLevel::kWarning, "invalid message", {{"error", message.error}});
-    SkippedLine read;
-    read.Add(message.line);
-    const std::string id = FreeId(read.RequestId());
-    writer_->WriteLine(ErrorLine(id, message.error_code, message.error));
-    return;
+    return Refuse(message.line, message.error_code, message.error);
   }
   if (roots_.TakeAnswer(message)) return;
   if (!message.cancelled_key.empty() && Cancel(message.cancelled_key)) return;

@@ -66,6 +66,8 @@ class Relay {
   using CallPtr = std::shared_ptr<Call>;
 
   void HandleMessage(Message message);
+  // Answers what cannot be handled, under its id if that can be read.
+  void Refuse(absl::string_view line, int code, absl::string_view error);
   // `id` (JSON bytes), or empty if an unfinished request has it: the agent is still owed the answer
   // to that one.
   std::string FreeId(const std::string& id);

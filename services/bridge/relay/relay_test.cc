@@ -95,6 +95,43 @@ TEST_F(RelayTest, EachMessageOfABatchIsAnsweredByItself) {
   ExpectSilenceUntilPing();
 }
 
+TEST_F(RelayTest, ABrokenMessageOfABatchLeavesTheOthersTheirAnswers) {
+  StartGateway();
+  const std::string ping = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
+  for (const char* broken : {"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\",\"a\":\"\xFF\"}",
+                             R"({"jsonrpc":"2.0","id":2,"method":"ping","params":{"a":1e999}})",
+                             R"({"jsonrpc":"2.0","id":2,"method":"ping","params":{"a":"\x"}})",
+                             R"({"jsonrpc":"2.0","id":2,"method":"ping",})",
+                             R"({"jsonrpc":"2.0","id":2,"method":"ping","params":{"a":1})"}) {
+    Send(absl::StrCat("[", ping, ",", broken, "]"));
+    std::map<int, nlohmann::json> answers;
+    for (int i = 0; i < 2; ++i) {
+      const auto answer = Read();
+      answers[answer["id"]] = answer;
+    }
+    EXPECT_TRUE(answers[1].contains("result")) << broken;
+    EXPECT_EQ(answers[2]["error"]["code"], kParseError) << broken;
+  }
+  // What follows a missing bracket may be a part of what lacks it.
+  Send(R"([{"jsonrpc":"2.0","id":2,"method":"ping","params":{"a":1},)" + ping + "]");
+  for (const int id : {2, 1}) {
+    const auto answer = Read();
+    EXPECT_EQ(answer["id"], id);
+    EXPECT_EQ(answer["error"]["code"], kParseError);
+  }
+  EXPECT_EQ(gateway_->requests().size(), 5u);
+}
+
+TEST_F(RelayTest, ABatchIsMendedToo) {
+  StartGateway();
+  Send(
+      "\xEF\xBB\xBF[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\":"
+      "\"\\ud83d\"}}]");
+  EXPECT_EQ(Read()["id"], 1);
+  EXPECT_EQ(gateway_->requests().at(0).body,
+            R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"\ufffd"}})");
+}
+
 TEST_F(RelayTest, WhatCanBeMendedIsForwarded) {
   StartGateway();
   Send(
