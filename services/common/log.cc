@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "common/text_scan.h"
 #include "spdlog/sinks/stdout_sinks.h"
 #include "spdlog/spdlog.h"
 
@@ -25,9 +26,11 @@ spdlog::level::level_enum ToSpdlog(LogLevel level) {
   return spdlog::level::err;
 }
 
-void AppendJsonString(std::string& out, absl::string_view text) {
+void AppendJsonString(std::string& out, absl::string_view bytes) {
+  std::string mended;
+  if (!IsUtf8(bytes)) mended = WithoutBadUtf8(bytes);
   out.push_back('"');
-  for (const char c : text) {
+  for (const char c : mended.empty() ? bytes : mended) {
     if (c == '"' || c == '\\') {
       out.push_back('\\');
       out.push_back(c);
@@ -77,6 +80,7 @@ void Log(LogLevel level, absl::string_view event, std::initializer_list<LogField
     AppendJsonString(members, field.value);
     if (field.key == "traceparent") AppendTraceIds(members, field.value);
   }
+  EscapeLineSeparators(members);
   Logger()->log(ToSpdlog(level), spdlog::string_view_t(members.data(), members.size()));
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "bridge/json/batch.h"
+#include "common/json_members.h"
 #include "common/json_scan.h"
 #include "common/json_string.h"
 #include "common/text_scan.h"
@@ -15,10 +16,7 @@
 namespace callslip::bridge {
 namespace {
 
-std::string Quoted(absl::string_view text) {
-  return nlohmann::json(std::string(text))
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string Quoted(absl::string_view text) { return Dump(nlohmann::json(std::string(text))); }
 
 std::string StringMember(JsonMembers members, absl::string_view key) {
   const auto value = FindMember(members, key);

@@ -6,6 +6,7 @@
 #include "absl/strings/strip.h"
 #include "bridge/relay/timeout_policy.h"
 #include "common/call_verdict.h"
+#include "common/json_members.h"
 #include "common/json_scan.h"
 #include "common/json_string.h"
 #include "common/text_scan.h"
@@ -22,10 +23,6 @@ constexpr char kNothingExecuted[] = "Nothing was executed. ";
 
 // The gateway's own messages have some hundred characters; another program may send more.
 constexpr size_t kMaxErrorText = 2000;
-
-std::string Dump(const nlohmann::json& value) {
-  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
 
 std::string CorrelationId(const Message& request) {
   if (!request.tool_call || request.tool_call->correlation_id.size() > kMaxCorrelationId) return "";
@@ -45,7 +42,8 @@ std::string LookHint(const Message& request) {
         CallObserve({{"what", "command_result"}, {"correlation_id", correlation_id}}), ".");
   }
   if (request.tool_call && !request.tool_call->request_id.empty()) {
-    return absl::StrCat("Repeat the call with the request_id ", Dump(request.tool_call->request_id),
+    return absl::StrCat("Repeat the call with the request_id ",
+                        Dump(nlohmann::json(request.tool_call->request_id)),
                         ": it is the same command then, and the answer has its state.");
   }
   if (OnlyReads(request)) return "Repeat the call.";

@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/json_members.h"
 #include "common/json_scan.h"
 #include "common/json_string.h"
 #include "nlohmann/json.hpp"
@@ -18,7 +19,7 @@ namespace {
 // Longer members of a shortened answer are omitted too.
 constexpr size_t kMaxKeptMember = size_t{64} * 1024;
 
-std::string Quoted(const std::string& text) { return nlohmann::json(text).dump(); }
+std::string Quoted(const std::string& text) { return Dump(nlohmann::json(text)); }
 
 // The members except those of `without` and the long ones, each followed by a comma.
 std::string Kept(JsonMembers members, const std::vector<std::string>& without) {

@@ -36,6 +36,11 @@ TEST(FindAnswerTest, PassesTheBytesOnUnchanged) {
   EXPECT_EQ(LineFor(Request("7"), 200, body), body);
 }
 
+TEST(FindAnswerTest, PutsTheTextOfAnHttpErrorOnOneLine) {
+  EXPECT_THAT(LineFor(Request("7"), 503, R"({"error":"busy","message":"a\u2028b\u2029c"})"),
+              HasSubstr(R"(answered: a\u2028b\u2029c)"));
+}
+
 TEST(FindAnswerTest, PutsTheAnswerOnOneLine) {
   EXPECT_EQ(
       LineFor(Request("7"), 200, "{\n \"jsonrpc\": \"2.0\",\n \"id\": 7, \"result\": {}\n}\n"),

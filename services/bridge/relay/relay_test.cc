@@ -269,6 +269,15 @@ TEST_F(FrozenToolsTest, TheDeadlineAnswersAToolCallWithAToolResult) {
               HasSubstr(details["request_id"].get<std::string>()));
 }
 
+TEST_F(FrozenToolsTest, WhatTheBridgeSaysItselfIsOneLineToEverybody) {
+  CallTool("1", "observe", R"({"what":"command_result","correlation_id":"a\u2028b"})");
+  gateway_->AwaitRequests(1);
+  fake_clock_.Advance(absl::Seconds(65));
+  const std::string line = ReadLine();
+  EXPECT_THAT(line, HasSubstr(R"("correlation_id":"a\u2028b")"));
+  EXPECT_FALSE(absl::StrContains(line, "\xE2\x80\xA8")) << line;
+}
+
 TEST_F(FrozenToolsTest, TheDeadlineNamesTheCorrelationIdAndTheNextStep) {
   CallTool("1", "observe", R"({"what":"command_result","correlation_id":"ann_1_a"})");
   gateway_->AwaitRequests(1);
