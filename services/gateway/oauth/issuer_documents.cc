@@ -26,39 +26,49 @@ absl::Status Failure(const Url& url, absl::string_view why) {
   return absl::UnavailableError(absl::StrCat(url.Origin(), url.path, ": ", why));
 }
 
-// The metadata of `issuer` at `url`. NOT_FOUND if the server has something else there: for unknown
-// paths, some servers respond with 400, 403, a redirect or a page.
-absl::StatusOr<Json> FetchMetadataAt(const Url& url, const std::string& issuer,
-                                     DocumentSource& source) {
-  ASSIGN_OR_RETURN(const Document document, source.Get(url));
-  absl::StatusOr<Json> metadata = ParseObject(document.body);
-  if (!metadata.ok()) return absl::NotFoundError(metadata.status().message());
-  if (TextOf(*metadata, "issuer") != issuer) {
-    return absl::NotFoundError(absl::StrCat("its issuer is not ", issuer));
-  }
-  return metadata;
-}
-
-// The metadata. If it is not at one URL, tries the next.
-absl::StatusOr<Json> FetchMetadata(const std::string& issuer, const Url& issuer_url,
-                                   DocumentSource& source) {
-  std::vector<std::string> failures;
-  for (const Url& url : MetadataUrls(issuer_url)) {
-    absl::StatusOr<Json> metadata = FetchMetadataAt(url, issuer, source);
-    if (metadata.ok()) return metadata;
-    failures.emplace_back(Failure(url, metadata.status().message()).message());
-    // An unreachable server is also unreachable at its other URLs.
-    if (!absl::IsNotFound(metadata.status())) break;
-  }
-  return absl::UnavailableError(absl::StrJoin(failures, "; "));
-}
-
 // A URL in the metadata; nullopt if there is none, or it must not be used.
 std::optional<Url> UrlIn(const Json& metadata, const char* name, const Url& issuer) {
   const absl::StatusOr<Url> url = ParseUrl(TextOf(metadata, name));
   const bool is_trial = !issuer.is_https;
   if (!url.ok() || !(url->is_https || (is_trial && url->IsTrustworthy()))) return std::nullopt;
   return *url;
+}
+
+struct Metadata {
+  Json json;
+  Url keys;
+};
+
+// The metadata of `issuer` at `url`. NOT_FOUND if the server has something else there: for unknown
+// paths, some servers respond with 400, 403, a redirect or a page. So are metadata that do not say
+// where the keys are: RFC 8414 does not require that, unlike OpenID Connect.
+absl::StatusOr<Metadata> FetchMetadataAt(const Url& url, const std::string& issuer,
+                                         const Url& issuer_url, DocumentSource& source) {
+  ASSIGN_OR_RETURN(const Document document, source.Get(url));
+  absl::StatusOr<Json> metadata = ParseObject(document.body);
+  if (!metadata.ok()) return absl::NotFoundError(metadata.status().message());
+  if (TextOf(*metadata, "issuer") != issuer) {
+    return absl::NotFoundError(absl::StrCat("its issuer is not ", issuer));
+  }
+  std::optional<Url> keys = UrlIn(*metadata, "jwks_uri", issuer_url);
+  if (!keys.has_value()) {
+    return absl::NotFoundError("it has no jwks_uri, or one that is not over https");
+  }
+  return Metadata{.json = *std::move(metadata), .keys = *std::move(keys)};
+}
+
+// The metadata. If it is not at one URL, tries the next.
+absl::StatusOr<Metadata> FetchMetadata(const std::string& issuer, const Url& issuer_url,
+                                       DocumentSource& source) {
+  std::vector<std::string> failures;
+  for (const Url& url : MetadataUrls(issuer_url)) {
+    absl::StatusOr<Metadata> metadata = FetchMetadataAt(url, issuer, issuer_url, source);
+    if (metadata.ok()) return metadata;
+    failures.emplace_back(Failure(url, metadata.status().message()).message());
+    // An unreachable server is also unreachable at its other URLs.
+    if (!absl::IsNotFound(metadata.status())) break;
+  }
+  return absl::UnavailableError(absl::StrJoin(failures, "; "));
 }
 
 }  // namespace
@@ -73,21 +83,15 @@ std::vector<Url> MetadataUrls(const Url& issuer) {
 
 absl::StatusOr<FetchedKeys> FetchIssuerKeys(const std::string& issuer, DocumentSource& source) {
   ASSIGN_OR_RETURN(const Url issuer_url, ParseUrl(issuer));
-  ASSIGN_OR_RETURN(const Json metadata, FetchMetadata(issuer, issuer_url, source));
-  const std::optional<Url> url = UrlIn(metadata, "jwks_uri", issuer_url);
-  if (!url.has_value()) {
-    return absl::UnavailableError(absl::StrCat("the metadata of ", issuer_url.Origin(),
-                                               issuer_url.path,
-                                               " has no jwks_uri, or one that is not over https"));
-  }
-  const absl::StatusOr<Document> document = source.Get(*url);
-  if (!document.ok()) return Failure(*url, document.status().message());
+  ASSIGN_OR_RETURN(const Metadata metadata, FetchMetadata(issuer, issuer_url, source));
+  const absl::StatusOr<Document> document = source.Get(metadata.keys);
+  if (!document.ok()) return Failure(metadata.keys, document.status().message());
   absl::StatusOr<KeySet> keys = KeySet::Parse(document->body);
-  if (!keys.ok()) return Failure(*url, keys.status().message());
+  if (!keys.ok()) return Failure(metadata.keys, keys.status().message());
   return FetchedKeys{
       .keys = *std::move(keys),
-      .endpoints = {.authorization = UrlIn(metadata, "authorization_endpoint", issuer_url),
-                    .token = UrlIn(metadata, "token_endpoint", issuer_url)},
+      .endpoints = {.authorization = UrlIn(metadata.json, "authorization_endpoint", issuer_url),
+                    .token = UrlIn(metadata.json, "token_endpoint", issuer_url)},
       .max_age = document->max_age};
 }
 

@@ -84,6 +84,24 @@ TEST_F(FetchIssuerKeysTest, LooksFurtherWhereAServerHasSomethingElse) {
               AllOf(HasSubstr(first + ": its issuer"), HasSubstr(second + ": status 403")));
 }
 
+// RFC 8414 does not require jwks_uri, OpenID Connect does.
+TEST_F(FetchIssuerKeysTest, LooksFurtherWhereTheMetadataDoNotSayWhereTheKeysAre) {
+  const std::string issuer = "https://as.example";
+  const std::string first = issuer + "/.well-known/oauth-authorization-server";
+  const std::string second = issuer + "/.well-known/openid-configuration";
+  const std::string keys = issuer + "/keys";
+  documents_.Put(keys, KeySetText({}));
+  for (const Json& jwks_uri : {Json(), Json(""), Json("http://as.example/keys"), Json(7)}) {
+    documents_.Put(first, Json{{"issuer", issuer}, {"jwks_uri", jwks_uri}}.dump());
+    documents_.Put(second, Json{{"issuer", issuer}, {"jwks_uri", keys}}.dump());
+    EXPECT_EQ(Fetch(issuer), "OK") << jwks_uri;
+    documents_.Put(second, Json{{"issuer", issuer}}.dump());
+    EXPECT_THAT(Fetch(issuer), AllOf(HasSubstr(first + ": it has no jwks_uri"),
+                                     HasSubstr(second + ": it has no jwks_uri")))
+        << jwks_uri;
+  }
+}
+
 TEST_F(FetchIssuerKeysTest, DoesNotLookFurtherWhereAServerIsAway) {
   documents_.Put("https://as.example/.well-known/oauth-authorization-server",
                  absl::UnavailableError("no answer within 5s"));
