@@ -165,6 +165,14 @@ TEST_F(HttpsSourceTest, AServerThatHangsIsLeft) {
   EXPECT_OK(source_->Get(peer_.At("http", "/text")));
 }
 
+// What it would end is gone.
+TEST_F(HttpsSourceTest, StopAfterAFetchEndsOnlyThoseThatCome) {
+  ASSERT_OK(source_->Get(peer_.At("http", "/text")));
+  source_->Stop();
+  source_->Stop();
+  EXPECT_THAT(ErrorOf("/text"), HasSubstr("stops"));
+}
+
 TEST_F(HttpsSourceTest, StopEndsWhatIsUnderWayAndAllThatCome) {
   std::thread stopper([this] {
     peer_.AwaitReached();
