@@ -188,16 +188,39 @@ TEST_F(UnfinishedRequestsTest, WhatIsRevokedMeanwhileDoesNotCount) {
   }
 }
 
+// Also where nothing else is called.
 TEST_F(UnfinishedRequestsTest, ARequestHasItsTime) {
   UnfinishedCalls client(bound_[0].port);
   const std::string path = "/callslip.tracker.v1.CommandService/RegisterCommand";
   const int slow = client.Begin(path, TokenOf("client"));
   EXPECT_THAT(client.EndOf(client.Begin(path)), HasSubstr("carries no token"));
   EXPECT_FALSE(client.HasEnded(slow));
-  clock_.Advance(internal::AwaitedRequests::kMaxAge + absl::Seconds(1));
-  client.Begin(path, TokenOf("client"));
+  clock_.Advance(internal::AwaitedRequests::kMaxAge);
   client.EndOf(slow);
   EXPECT_TRUE(client.HasEnded(slow));
+}
+
+TEST_F(UnfinishedRequestsTest, ThoseOfStrangersHaveLess) {
+  UnfinishedCalls stranger(bound_[0].port);
+  const std::string check = "/grpc.health.v1.Health/Check";
+  // Those before it have begun once one is answered.
+  const auto await_begun = [&] {
+    const int whole = stranger.Begin(check, "", /*message_bytes=*/0);
+    stranger.Send(whole, std::string(5, '\0'));
+    stranger.EndOf(whole);
+  };
+  const int known = stranger.Begin(check, TokenOf("client"));
+  const int first = stranger.Begin(check);
+  await_begun();
+  clock_.Advance(absl::Seconds(1));
+  const int second = stranger.Begin(check);
+  await_begun();
+  clock_.Advance(internal::AwaitedRequests::kMaxAgeUnauthenticated - absl::Seconds(1));
+  stranger.EndOf(first);
+  EXPECT_FALSE(stranger.HasEnded(second));
+  clock_.Advance(absl::Seconds(1));
+  stranger.EndOf(second);
+  EXPECT_FALSE(stranger.HasEnded(known));
 }
 
 }  // namespace

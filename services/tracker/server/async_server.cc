@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/rpc_credentials.h"
 #include "common/status_macros.h"
+#include "common/timer_thread.h"
 #include "common/unix_socket.h"
 #include "grpc/grpc.h"
 #include "grpc/support/time.h"
@@ -75,7 +76,9 @@ class Cutter final : public internal::CompletionTag {
 constexpr int kReflectionThreads = 8;
 
 struct AsyncServer::Parts {
-  explicit Parts(Clock* clock) : metrics_by_method(clock) {}
+  explicit Parts(Clock* clock) : metrics_by_method(clock) {
+    if (clock != nullptr) timers.emplace(clock);
+  }
 
   void Set(const Keepalive& keepalive);
   // Cleans up when the server could not start.
@@ -94,6 +97,7 @@ struct AsyncServer::Parts {
   internal::LiveCalls live;
   std::optional<int64_t> call_memory;
   std::vector<Address> bound;
+  std::optional<TimerThread> timers;  // For requests that do not arrive.
   std::unique_ptr<grpc::Server> server;
   struct Queue {
     std::shared_ptr<internal::OperationQueue> operations;
@@ -117,6 +121,8 @@ void AsyncServer::Parts::Set(const Keepalive& keepalive) {
   const auto set = [this](const char* name, absl::Duration value) {
     builder.AddChannelArgument(name, static_cast<int>(absl::ToInt64Milliseconds(value)));
   };
+  // The streams of a connection have no limit: each call held by a gateway is one, and above a
+  // limit its other calls would wait for these. A message that waits is limited by AwaitedRequests.
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   set(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive.ping_after);
   set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.answer_within);
@@ -238,7 +244,8 @@ absl::StatusOr<std::vector<Address>> AsyncServer::Start(const std::vector<Addres
   for (int i = 0; i < pollers; ++i) {
     parts_->queues.push_back({.operations = std::make_shared<internal::OperationQueue>(
                                   parts_->builder.AddCompletionQueue()),
-                              .awaited = std::make_shared<internal::AwaitedRequests>(pollers)});
+                              .awaited = std::make_shared<internal::AwaitedRequests>(
+                                  pollers, parts_->timers ? &*parts_->timers : nullptr)});
   }
   {
     const UnixSocketMask mask;

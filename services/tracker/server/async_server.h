@@ -76,7 +76,8 @@ using StreamMethod = void(const CallContext& caller, const Request& request,
 // do not contain, or the wrong message type, is a bug in the program and aborts it.
 class AsyncServer {
  public:
-  // `clock` times the calls; without one they are only counted.
+  // `clock` times the calls, and ends those whose requests do not arrive; without one they are only
+  // counted.
   explicit AsyncServer(Clock* clock = nullptr);
   // Stops at once if Stop() was not called.
   ~AsyncServer();
