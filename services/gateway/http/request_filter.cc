@@ -3,10 +3,14 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "boost/asio/ip/address.hpp"
 #include "gateway/http/error_response.h"
 
 namespace callslip::gateway {
 namespace {
+
+namespace ip = boost::asio::ip;
 
 HttpResponse OriginRefusal(absl::string_view origin) {
   const bool extension = absl::StartsWith(origin, "chrome-extension://") ||
@@ -18,6 +22,20 @@ HttpResponse OriginRefusal(absl::string_view origin) {
                                           "--allowed-origins=",
                                           origin, ".")
                            : "Pages must be the gateway's own or be named in --allowed-origins.");
+}
+
+// The names of this machine that lead to a listener on `host`. At the other ones, another program
+// may listen on the same port.
+std::vector<absl::string_view> LoopbackNames(const std::string& host) {
+  boost::system::error_code error;
+  // As Listener resolves it.
+  const auto ip = ip::make_address(host == "localhost" ? "127.0.0.1" : host, error);
+  if (error) return {};
+  if (ip == ip::address_v4::loopback()) return {"127.0.0.1", "localhost"};
+  if (ip == ip::address_v6::loopback()) return {"[::1]", "localhost"};
+  // Containers listen so, behind both addresses of their host.
+  if (ip.is_unspecified()) return {"127.0.0.1", "localhost", "[::1]"};
+  return {};
 }
 
 // Whether the request follows a link to the page, or to a place in it.
@@ -45,7 +63,7 @@ RequestFilter::RequestFilter(const std::vector<Address>& listen,
       // Clients omit the default port.
       if (address.port == (is_tls ? 443 : 80))
         listener.hosts.insert(text.substr(0, text.rfind(':')));
-      for (const char* name : {"127.0.0.1", "localhost", "[::1]"}) {
+      for (const absl::string_view name : LoopbackNames(address.host)) {
         listener.hosts.insert(absl::StrCat(name, ":", address.port));
       }
     }

@@ -22,10 +22,11 @@ namespace callslip::gateway {
 //           plain HTML form can send neither.
 class RequestFilter {
  public:
-  // Accepts the listener's own address, the loopback names with its port, and `allowed_hosts`
-  // ("name:port"); over HTTPS if `is_tls` (pages of another scheme are not the gateway's own). A
-  // Unix-domain socket is `localhost` and serves no pages to browsers. `allowed_origins` must match
-  // completely ("chrome-extension://id"). `listen` has the listeners by HttpRequest::listener.
+  // Accepts the listener's own address, the loopback names that lead to it, with its port, and
+  // `allowed_hosts` ("name:port"); over HTTPS if `is_tls` (pages of another scheme are not the
+  // gateway's own). A Unix-domain socket is `localhost` and serves no pages to browsers.
+  // `allowed_origins` must match completely ("chrome-extension://id"). `listen` has the listeners
+  // by HttpRequest::listener.
   RequestFilter(const std::vector<Address>& listen, const std::vector<std::string>& allowed_hosts,
                 const std::vector<std::string>& allowed_origins, bool is_tls = false);
 

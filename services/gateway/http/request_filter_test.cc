@@ -11,6 +11,9 @@
 namespace callslip::gateway {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
 constexpr char kExtension[] = "chrome-extension://abcdefghijklmnopabcdefghijklmnop";
 
 class RequestFilterTest : public testing::Test {
@@ -26,15 +29,14 @@ class RequestFilterTest : public testing::Test {
 };
 
 TEST_F(RequestFilterTest, OwnHostsPass) {
-  for (const char* host :
-       {"127.0.0.1:7890", "localhost:7890", "LocalHost:7890", "[::1]:7890", "gateway:7890"}) {
+  for (const char* host : {"127.0.0.1:7890", "localhost:7890", "LocalHost:7890", "gateway:7890"}) {
     EXPECT_EQ(Check("GET", {{"host", host}}), 0) << host;
   }
 }
 
 TEST_F(RequestFilterTest, OtherHostsAreRefused) {
-  for (const char* host : {"", "localhost", "localhost:80", "evil.example:7890", "127.0.0.1:7891",
-                           "127.0.0.1:7890.evil.example"}) {
+  for (const char* host : {"", "localhost", "localhost:80", "evil.example:7890", "[::1]:7890",
+                           "127.0.0.1:7891", "127.0.0.1:7890.evil.example"}) {
     EXPECT_EQ(Check("GET", {{"host", host}}), 403) << host;
   }
   EXPECT_EQ(Check("GET", {}), 403);
@@ -42,10 +44,10 @@ TEST_F(RequestFilterTest, OtherHostsAreRefused) {
 
 TEST_F(RequestFilterTest, Ipv6AddressesAndCapitalsOfTheListenerAreOwnHosts) {
   const RequestFilter ipv6({{.host = "FD00::1", .port = 7890}}, {}, {});
-  for (const char* host : {"[fd00::1]:7890", "[FD00::1]:7890", "[::1]:7890"}) {
+  for (const char* host : {"[fd00::1]:7890", "[FD00::1]:7890"}) {
     EXPECT_FALSE(ipv6.Check({.method = "GET", .headers = {{"host", host}}}).has_value()) << host;
   }
-  for (const char* host : {"[::1]", "::1:7890", "fd00::1:7890", "[fd00::2]:7890"}) {
+  for (const char* host : {"[::1]:7890", "::1:7890", "fd00::1:7890", "[fd00::2]:7890"}) {
     EXPECT_TRUE(ipv6.Check({.method = "GET", .headers = {{"host", host}}}).has_value()) << host;
   }
 }
@@ -62,7 +64,7 @@ TEST_F(RequestFilterTest, AListenerKnowsItsOwnHostsAndPages) {
     return !refusal.has_value();
   };
   const std::vector<std::vector<std::string>> hosts = {
-      {"10.0.0.1:443", "10.0.0.1", "localhost:443"}, {"10.0.0.2:7890", "localhost:7890"}, {}};
+      {"10.0.0.1:443", "10.0.0.1"}, {"10.0.0.2:7890"}, {}};
   for (size_t listener = 0; listener < hosts.size(); ++listener) {
     for (size_t other = 0; other < hosts.size(); ++other) {
       for (const std::string& host : hosts[other]) {
@@ -72,11 +74,40 @@ TEST_F(RequestFilterTest, AListenerKnowsItsOwnHostsAndPages) {
         EXPECT_FALSE(passes(listener, host, "http://" + host)) << host;
       }
     }
-    for (const char* host : {"10.0.0.1:80", "127.0.0.1", "localhost:80", ""}) {
+    for (const char* host : {"10.0.0.1:80", "127.0.0.1", "localhost:443", "localhost:7890", ""}) {
       EXPECT_FALSE(passes(listener, host, "")) << host;
     }
     EXPECT_TRUE(passes(listener, "gateway.test", "https://gateway.test"));
     EXPECT_TRUE(passes(listener, "gateway.test", kExtension));
+  }
+}
+
+// Of other addresses of this machine, the same port may be another program's.
+TEST_F(RequestFilterTest, OfTheLoopbackNamesOnlyThoseThatLeadToTheListenerAreItsOwn) {
+  const std::vector<std::string> names = {"127.0.0.1", "localhost", "[::1]"};
+  const auto own = [&](const std::string& listen) {
+    const RequestFilter filter({{.host = listen, .port = 7890}}, {}, {});
+    std::vector<std::string> passed;
+    for (const std::string& name : names) {
+      const std::string host = name + ":7890";
+      const bool is_host =
+          !filter.Check({.method = "GET", .headers = {{"host", host}}}).has_value();
+      const auto refusal =
+          filter.Check({.method = "GET",
+                        .headers = {{"host", Address{.host = listen, .port = 7890}.ToString()},
+                                    {"origin", "http://" + host}}});
+      EXPECT_EQ(is_host, !refusal.has_value()) << listen << host;
+      if (is_host) passed.push_back(name);
+    }
+    return passed;
+  };
+  EXPECT_THAT(own("127.0.0.1"), ElementsAre("127.0.0.1", "localhost"));
+  EXPECT_THAT(own("localhost"), ElementsAre("127.0.0.1", "localhost"));
+  EXPECT_THAT(own("::1"), ElementsAre("localhost", "[::1]"));
+  EXPECT_THAT(own("0:0:0:0:0:0:0:1"), ElementsAre("localhost", "[::1]"));
+  for (const char* all : {"0.0.0.0", "::"}) EXPECT_EQ(own(all), names) << all;
+  for (const char* other : {"127.0.0.2", "192.168.1.5", "fd00::1"}) {
+    EXPECT_THAT(own(other), IsEmpty()) << other;
   }
 }
 
@@ -103,13 +134,12 @@ TEST_F(RequestFilterTest, OnlyNamedExtensionsAndOwnPagesMayBeTheOrigin) {
   EXPECT_EQ(with_origin(kExtension), 0);
   EXPECT_EQ(with_origin("http://127.0.0.1:7890"), 0);
   EXPECT_EQ(with_origin("http://localhost:7890"), 0);
-  EXPECT_EQ(with_origin("http://[::1]:7890"), 0);
   for (const std::string& origin :
-       {std::string(), std::string("null"), std::string("https://evil.example"),
-        std::string("http://127.0.0.1:8000"), std::string("https://127.0.0.1:7890"),
-        std::string("http://evil.example:7890"), std::string("chrome-extension://other"),
-        std::string("moz-extension://other"), kExtension + std::string("/"),
-        kExtension + std::string(" null")}) {
+       {std::string(), std::string("http://[::1]:7890"), std::string("null"),
+        std::string("https://evil.example"), std::string("http://127.0.0.1:8000"),
+        std::string("https://127.0.0.1:7890"), std::string("http://evil.example:7890"),
+        std::string("chrome-extension://other"), std::string("moz-extension://other"),
+        kExtension + std::string("/"), kExtension + std::string(" null")}) {
     EXPECT_EQ(with_origin(origin), 403) << origin;
   }
 }
