@@ -311,6 +311,19 @@ TEST_F(HttpServerTest, HeadersAreCounted) {
 
 // What decides who asks for what may stand there once: whoever is in between may have looked at
 // the other one.
+// Browsers send the cookies of all ports of a host.
+TEST_F(HttpServerTest, LargeCookiesOfOthersFit) {
+  Serve([](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
+    co_return HttpResponse{.body = absl::StrCat(request->Header("cookie").size(), " bytes")};
+  });
+  std::string cookies;
+  for (int i = 0; i < 5; ++i) absl::StrAppend(&cookies, i, "=", std::string(4096 - 4, 'x'), "; ");
+  RawConnection peer(port_);
+  peer.Send(absl::StrCat("GET / HTTP/1.1\r\nHost: test\r\nCookie: ", cookies, "\r\n\r\n"));
+  EXPECT_THAT(peer.ReadTo(" bytes"),
+              AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("\r\n20479 bytes")));
+}
+
 TEST_F(HttpServerTest, HeadersThatDecideMayComeOnce) {
   Serve(Echo);
   for (const char* name : {"Host", "ORIGIN", "Authorization", "Content-Type"}) {
