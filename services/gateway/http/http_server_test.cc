@@ -824,6 +824,23 @@ TEST_F(HttpServerTest, SilentPeersAreCutOff) {
   EXPECT_EQ(in_body.ReadAll(), "");
 }
 
+TEST_F(HttpServerTest, StrangersHaveLittleTimeForTheirBodies) {
+  limits_.strangers_body_time = std::chrono::seconds(1);
+  limits_.body_time = std::chrono::hours(1);
+  Serve(Echo, [](const std::shared_ptr<HttpRequest>& head, Verdict done) {
+    const bool is_known = head->path == "/known";
+    std::move(done)({.account = is_known ? BodyAccount::kKnown : BodyAccount::kStranger});
+  });
+  const std::string rest = " HTTP/1.1\r\nHost: test\r\nContent-Length: 4\r\n\r\nab";
+  RawConnection known(port_);
+  known.Send("POST /known" + rest);
+  RawConnection stranger(port_);
+  stranger.Send("POST /stranger" + rest);
+  EXPECT_EQ(stranger.ReadAll(), "");
+  known.Send("cd");
+  EXPECT_THAT(known.ReadTo("abcd"), StartsWith("HTTP/1.1 200 "));
+}
+
 TEST_F(HttpServerTest, HandlerThatThrowsIsAnsweredWith500) {
   Serve([](std::shared_ptr<const HttpRequest>) -> asio::awaitable<HttpResponse> {
     throw std::runtime_error("broken");
