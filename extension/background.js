@@ -7,6 +7,7 @@ import { showBadge } from './src/badge.js';
 import { createActionReports } from './src/action_report.js';
 import { createAttendance } from './src/attendance.js';
 import { createCaptureTurns } from './src/capture_turns.js';
+import { createClipboards } from './src/clipboards.js';
 import { createCommandExecutor } from './src/command_executor.js';
 import { createCommandRunner } from './src/command_runner.js';
 import { openDeliveryJournal } from './src/delivery_journal.js';
@@ -115,6 +116,7 @@ const execute = status.watchRuns(createCommandExecutor({
     refs,
     targets: createTargets({ pageParts, frames, refs, outline, guard: guardPage, now }),
     captures,
+    clipboards: createClipboards({ storage: chrome.storage.session }),
     consoleRecords: createConsoleRecords({ scripting: chrome.scripting, pageScripts, log }),
     drawMode,
     gatewayFiles,

@@ -2,12 +2,28 @@ import { invalidParams } from './errors.js';
 import { keyOf, MODIFIERS, NAMED_KEYS, shiftedKey } from './key_table.js';
 import { KEY_STROKES } from './limits.js';
 
+/** What the keys of the clipboard do, by the modifier keys held and the code of the key. */
+const CLIPBOARD = {
+  'Control+KeyC': 'copy',
+  'Control+KeyX': 'cut',
+  'Control+KeyV': 'paste',
+  'Control+Shift+KeyV': 'paste',
+  'Meta+KeyC': 'copy',
+  'Meta+KeyX': 'cut',
+  'Meta+KeyV': 'paste',
+  'Shift+Meta+KeyV': 'paste',
+  'Control+Insert': 'copy',
+  'Shift+Delete': 'cut',
+  'Shift+Insert': 'paste',
+};
+
 const HELD = new RegExp(`^((?:(?:${Object.keys(MODIFIERS).join('|')})\\+)*)(.+)$`, 'su');
 
 /**
  * The members of a KeyboardEvent for text such as `Enter`, `a` or `Control+Shift+A`, as on a US keyboard.
  * `held` lists the modifier keys that are held, only those in the text: a capital letter has `shiftKey`
- * without them. Throws invalid_params for a key that no keyboard has.
+ * without them. `clipboard` is `copy`, `cut` or `paste` for a key that does that; no other key has it.
+ * Throws invalid_params for a key that no keyboard has.
  */
 export function keyStroke(text) {
   const [, prefix, name] = text.match(HELD);
@@ -20,7 +36,9 @@ export function keyStroke(text) {
     metaKey: down('Meta'),
   };
   const { shiftKey, ...key } = named(name) ?? character(name, flags);
-  return { ...key, ...flags, shiftKey: flags.shiftKey || shiftKey === true, held };
+  const stroke = { ...key, ...flags, shiftKey: flags.shiftKey || shiftKey === true, held };
+  const clipboard = CLIPBOARD[[...Object.keys(MODIFIERS).filter(down), key.code].join('+')];
+  return clipboard ? { ...stroke, clipboard } : stroke;
 }
 
 function named(name) {

@@ -234,6 +234,13 @@ export const KEPT_LOOK_MS = 30;
  */
 export const KEY_STROKES = 500;
 
+/**
+ * The most text in one clipboard, and in the clipboards of all agents, in UTF-16 units: as much as one
+ * answer has of a page, and what drawings and deliveries leave of the 10 MB of session storage.
+ */
+export const CLIPBOARD_CHARS = 100_000;
+export const CLIPBOARDS_CHARS = 300_000;
+
 /** How many option texts an error of select lists: enough to show the choices. */
 export const NAMED_OPTIONS = 20;
 

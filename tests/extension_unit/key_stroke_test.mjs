@@ -31,6 +31,23 @@ describe('key stroke', () => {
     test(`"${text}"`, () => assert.deepEqual(keyStroke(text), { ...NONE, ...expected }));
   }
 
+  const clipboard = {
+    copy: ['Control+C', 'Control+c', 'Meta+C', 'Control+Insert'],
+    cut: ['Control+X', 'Meta+x', 'Shift+Delete'],
+    paste: ['Control+V', 'Control+Shift+V', 'Shift+Control+v', 'Meta+V', 'Shift+Insert'],
+  };
+  for (const [what, texts] of Object.entries(clipboard)) {
+    test(`${texts.join(', ')}: ${what}`, () => {
+      for (const text of texts) assert.equal(keyStroke(text).clipboard, what, text);
+    });
+  }
+
+  test('no other key is of the clipboard', () => {
+    for (const text of ['c', 'C', 'Delete', 'Insert', 'Control+Delete', 'Alt+c', 'Control+Alt+V', 'Control+Shift+C', 'Control+é']) {
+      assert.ok(!('clipboard' in keyStroke(text)), text);
+    }
+  });
+
   for (const text of ['Return', 'ctrl+a', 'Control+', 'ab', 'toString']) {
     test(`"${text}" is not a key`, () => {
       assert.throws(() => keyStroke(text), { code: 'invalid_params', message: /^key: / });

@@ -1,4 +1,5 @@
 import { keyStrokes } from '../key_stroke.js';
+import { CLIPBOARD_CHARS } from '../limits.js';
 import { optionalNonEmptyText, requireNonEmptyText } from '../params.js';
 import { leftOf, typed } from '../typing.js';
 
@@ -19,8 +20,29 @@ export const press = {
       ? await targets.find({ tab, selector, need, signal, endsAt })
       : await targets.focused({ tab });
     if (selector) await targets.act(tab, target, 'target.show');
-    const { url } = await typed(setting, target, 'keys.press', [keyStrokes(key), leftOf(setting)]);
+    const { url, notes } = await pressAll(setting, target, keyStrokes(key));
     const on = target.said ? ` on ${target.said}` : '';
-    return { url, data: { key, done: `pressed ${key}${on}` } };
+    return { url, data: { key, done: [`pressed ${key}${on}`, ...notes].join('; ') } };
   },
 };
+
+/** Presses the keys in parts, because what one of them copies has to be stored before the next. */
+async function pressAll(setting, target, strokes) {
+  const { caller, tools: { clipboards }, signal } = setting;
+  const notes = new Set();
+  let place = target;
+  let url;
+  for (let before = 0; before < strokes.length && !signal.aborted;) {
+    const left = strokes.slice(before);
+    const clipboard = left.some((each) => each.clipboard === 'paste') ? await clipboards.read(caller) : {};
+    const options = { ...leftOf(setting), before, clipboard, clipboardChars: CLIPBOARD_CHARS };
+    const answer = await typed(setting, place, 'keys.press', [left, options]);
+    ({ url } = answer);
+    const { pressed, copied, note } = answer.data;
+    if (copied) await clipboards.write(caller, copied);
+    if (note) notes.add(note);
+    before += pressed;
+    place = { ...place, key: null };
+  }
+  return { url, notes };
+}

@@ -189,38 +189,48 @@ callslip.fields = (() => {
 
   /**
    * Inserts a text at the selection, as typing does: with trusted events, and it can be undone. Throws if
-   * the focus has moved elsewhere, because the browser would write there.
+   * the focus has moved elsewhere, because the browser would write there. `other` has the members of the
+   * event that the page gets instead of the browser's, because the text was not typed.
    */
-  function insert(element, text) {
+  function insert(element, text, other) {
     callslip.keys.mustHaveFocus(element);
     const before = held.textOf(element);
     const { selectionStart = null, selectionEnd } = element;
     // The browser fires an event for the insertion even if the text does not change, or only part of it
     // fits.
     let isTold = false;
+    let { data } = other ?? {};
     const hear = (event) => {
       if (!event.isTrusted || !shadow.contains(event.composedPath()[0], element)) return;
       isTold = true;
       held.wrote(element);
+      if (!other) return;
+      event.stopImmediatePropagation();
+      if (data && selectionStart === null) ({ data } = event);
     };
     addEventListener('input', hear, { capture: true });
     if (text === '') {
       const isEmpty = keyDefaults.isEmptySelection(element);
-      if (!isEmpty && kindOf(element) === 'rich') callslip.keys.erase(element);
+      if (!isEmpty && kindOf(element) === 'rich' && !other) callslip.keys.erase(element);
       else if (!isEmpty) document.execCommand('delete');
     } else {
       document.execCommand('insertText', false, text);
     }
     removeEventListener('input', hear, { capture: true });
-    if (isTold) return;
+    if (isTold) {
+      // A field may have taken only the beginning of the text.
+      if (data && selectionStart !== null) data = element.value.slice(selectionStart, element.selectionStart);
+      if (other) element.dispatchEvent(new InputEvent('input', { ...other, data, cancelable: false }));
+      return;
+    }
     if (held.textOf(element) !== before) held.wrote(element);
     else if (focus.isField(element) && keyDefaults.isEditable(element)) {
-      insertBySetter(element, text, [selectionStart, selectionEnd]);
+      insertBySetter(element, text, [selectionStart, selectionEnd], other);
     }
   }
 
   /** The same, if the browser does not do it. */
-  function insertBySetter(element, text, [selectionStart, selectionEnd]) {
+  function insertBySetter(element, text, [selectionStart, selectionEnd], { inputType = 'insertText' } = {}) {
     const before = element.value;
     const all = selectionStart === null ? [0, before.length] : [selectionStart, selectionEnd];
     const data = fitting(element, text, all[1] - all[0]);
@@ -228,7 +238,7 @@ callslip.fields = (() => {
     if (next === before || (next !== '' && held.sanitized(element, next) === '')) return;
     values.set(element, next);
     held.wrote(element);
-    const typed = { bubbles: true, composed: true, inputType: 'insertText', data };
+    const typed = { bubbles: true, composed: true, inputType, data };
     element.dispatchEvent(new InputEvent('input', typed));
   }
 

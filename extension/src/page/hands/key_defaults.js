@@ -88,11 +88,16 @@ callslip.keyDefaults = (() => {
     return edit(isBack ? 'delete' : 'forwardDelete');
   }
 
+  /** The selection of the document, or that of the shadow tree in which the element is. */
+  function selectionOf(element) {
+    return element.getRootNode().getSelection();
+  }
+
   function isEmptySelection(target) {
-    if (isTextField(target) && target.selectionStart !== null) {
-      return target.selectionStart === target.selectionEnd;
-    }
-    return getSelection().isCollapsed;
+    if (!isTextField(target)) return selectionOf(target).isCollapsed;
+    // Some fields, such as those for numbers, do not tell where their selection is.
+    if (target.selectionStart === null) return String(getSelection()) === '';
+    return target.selectionStart === target.selectionEnd;
   }
 
   function selectAll(target) {
@@ -141,6 +146,7 @@ callslip.keyDefaults = (() => {
     const { key, ctrlKey, metaKey, altKey } = stroke;
     if (key === 'Tab') return callslip.tabOrder.move(target, stroke.shiftKey);
     if (key === 'Escape') return escape();
+    if (stroke.clipboard) return callslip.clipboard.act(stroke.clipboard);
     if (keyChoices.act(target, stroke)) return undefined;
     const takesText = isTextField(target) || target.isContentEditable;
     if (isEditable(target) && (key === 'Backspace' || key === 'Delete')) return erase(target, stroke);
@@ -167,5 +173,5 @@ callslip.keyDefaults = (() => {
     if (isToggle || target.matches(ACTIVATED)) target.click();
   }
 
-  return { isEditable, isEmptySelection, isTextField, keydown, keypress, keyup };
+  return { isEditable, isEmptySelection, isTextField, keydown, keypress, keyup, selectionOf };
 })();

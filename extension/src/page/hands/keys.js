@@ -97,10 +97,17 @@ callslip.keys = (() => {
     mustHaveFocus(element, isMoved || focus.focused() !== before);
   }
 
-  /** Presses keys one after the other on an element, or, if `key` is null, on the focused element. */
-  async function press(key, strokes, { leftMs = Infinity } = {}) {
+  /**
+   * Presses keys one after the other on an element, or, if `key` is null, on the focused element. Ends
+   * early, after a key that has copied something. Returns `{pressed, copied, note}`: the number of keys,
+   * and what clipboard.js says of the last one. `clipboard` is the content to paste, `clipboardChars` its
+   * limit, and `before` the number of keys that the command has pressed before.
+   */
+  async function press(key, strokes, { leftMs = Infinity, before = 0, clipboard = {}, clipboardChars } = {}) {
     let pressed = 0;
-    const turn = callslip.turns.begin(leftMs, () => `${pressed} of ${strokes.length} keys had been pressed`);
+    const far = () => `${before + pressed} of ${before + strokes.length} keys had been pressed`;
+    const turn = callslip.turns.begin(leftMs, far);
+    callslip.clipboard.begin(clipboard, clipboardChars);
     const element = key === null ? focus.focused() : callslip.target.element(key);
     if (key !== null) await turn.step(element, () => giveFocus(element));
     for (const [place, stroke] of strokes.entries()) {
@@ -111,7 +118,10 @@ callslip.keys = (() => {
         else holding(stroke.held, () => strike(stroke));
         pressed += 1;
       }, { isLast: place === strokes.length - 1 });
+      const outcome = stroke.clipboard ? callslip.clipboard.takeOutcome() : {};
+      if (outcome.copied || outcome.note) return { pressed, ...outcome };
     }
+    return { pressed };
   }
 
   function caretToEnd(element) {
