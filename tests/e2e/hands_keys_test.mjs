@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { keyStroke, keyStrokes } from '../../extension/src/key_stroke.js';
 import { NAMED_KEYS } from '../../extension/src/key_table.js';
+import { REBOUND_NAME } from './support/chromium.js';
 import { HandsPage } from './support/hands_page.js';
 import { HandsSetting } from './support/hands_setting.js';
 
@@ -324,13 +325,114 @@ second line</textarea><div id="editor" contenteditable>some <b>bold</b> text</di
   });
 });
 
+describe('the Tab key', () => {
+  const LISTENING = `<script>
+    window.heard = [];
+    for (const type of ['focusin', 'focusout', 'keydown', 'keyup', 'change']) {
+      addEventListener(type, ({ target, key, shiftKey, relatedTarget }) => heard.push([type, target.id, key, shiftKey, relatedTarget?.id]), true);
+    }</script>`;
+  const INNER = '<input id="i1" value="x"><button id="i2">In</button>';
+  const around = (frames) => `<input id="a">${frames}<input id="z">`;
+  let setting;
+  let other;
+  before(async () => {
+    setting = await HandsSetting.start({
+      in: LISTENING + INNER,
+      empty: `${LISTENING}<p>Nothing</p>`,
+      nested: `${LISTENING}<iframe src="/in"></iframe>`,
+      deep: `${LISTENING}<input id="n1"><iframe src="/empty"></iframe><div id="host"></div><script>
+        host.attachShadow({ mode: 'closed' }).innerHTML = '<iframe src="/in"></iframe>'</script>`,
+    });
+    other = `http://${REBOUND_NAME}:${new URL(setting.url).port}`;
+  });
+  after(() => setting?.stop());
+
+  /** What each frame has heard, and where the focus is. */
+  const states = () => Promise.all(setting.page.frames().map((frame) => frame.evaluate(() => {
+    const { activeElement: at } = document;
+    const focus = document.hasFocus() && !at.contentWindow ? at.id || at.localName : '';
+    return { focus, selected: at.selectionEnd - at.selectionStart || 0, heard: window.heard.splice(0) };
+  })));
+
+  async function focusedIn(page) {
+    // The innermost first: a document does not say that its focus is in a frame of a shadow tree.
+    for (const frame of page.frames().reverse()) {
+      const [isHere, id] = await frame.evaluate(() => [document.hasFocus() && !document.activeElement.contentWindow, document.activeElement.id]);
+      if (isHere) return `${new URL(frame.url()).pathname}${id && `#${id}`}`;
+    }
+    return null;
+  }
+
+  /** Presses a real key, and releases it where the focus then is: in another process that takes a moment. */
+  async function pressReal(page, text) {
+    const [{ key, held }] = keyStrokes(text);
+    const before = await focusedIn(page);
+    for (const each of [...held, key]) await page.keyboard.down(each);
+    for (let now = before; now === before || now === null;) now = await focusedIn(page);
+    for (const each of [key, ...held]) await page.keyboard.up(each);
+  }
+
+  /** Frames, where to begin, and keys, after each of which the focus is where Chromium has it. */
+  const CASES = [
+    ['of the same site', () => around('<iframe src="/in"></iframe>'), '#a', 'Tab Tab Tab Shift+Tab Shift+Tab Shift+Tab'],
+    ['of another site', () => around(`<iframe src="${other}/in"></iframe>`), '#a', 'Tab Tab Tab Shift+Tab Shift+Tab Shift+Tab'],
+    ['in frames', () => around('<iframe src="/nested"></iframe>'), '#a', 'Tab Tab Tab Shift+Tab Shift+Tab Shift+Tab'],
+    ['in frames of another site', () => around(`<iframe src="${other}/nested"></iframe>`), '#a', 'Tab Tab Tab Shift+Tab Shift+Tab Shift+Tab'],
+    ['in frames and shadow trees', () => around('<iframe src="/deep"></iframe>'), '#a', 'Tab Tab Tab Tab Tab Shift+Tab Shift+Tab Shift+Tab Shift+Tab Shift+Tab'],
+    ['without a stop', () => around('<iframe src="/empty"></iframe>'), '#a', 'Tab Tab Shift+Tab Shift+Tab'],
+    ['of another site without a stop', () => around(`<iframe src="${other}/empty"></iframe>`), '#a', 'Tab Shift+Tab'],
+    ['that follow each other', () => around(`<iframe src="/in"></iframe><iframe src="${other}/in"></iframe>`), '#a', 'Tab Tab Tab Tab Tab'],
+    ['that are objects', () => around('<object data="/in" type="text/html"></object>'), '#a', 'Tab Tab Tab'],
+    ['that are no stops', () => around('<iframe src="/in" tabindex="-1"></iframe><iframe src="/in" style="display: none"></iframe>'), '#a', 'Tab Shift+Tab'],
+  ];
+
+  for (const [name, html, start, keys] of CASES) {
+    test(`goes through frames ${name}: ${keys}`, async () => {
+      const { page: top } = setting;
+      const ways = [];
+      for (const isReal of [true, false]) {
+        await setting.show(LISTENING + html());
+        await top.focus(start);
+        await states();
+        const way = [];
+        for (const key of keys.split(' ')) {
+          if (isReal) await pressReal(top, key);
+          else await setting.perform({ action: 'press', key });
+          way.push(await focusedIn(top), await states());
+        }
+        ways.push(way);
+      }
+      assert.deepEqual(ways[1], ways[0]);
+    });
+  }
+
+  test('goes on with the other keys of a press in the frame that it has come to', async () => {
+    await setting.show(around(`<iframe src="/in"></iframe><iframe src="${other}/in"></iframe>`));
+    const { page: top } = setting;
+    const frame = (at) => top.frameLocator('iframe').nth(at);
+    await setting.perform({ action: 'press', selector: '#a', key: '1 Tab 2 Control+A Control+C Tab*2 3 Control+V Tab*2 4 Tab 5 Shift+Tab*3 6' });
+    const values = [top.locator('#a'), frame(0).locator('#i1'), frame(1).locator('#i1'), top.locator('#z')].map((each) => each.inputValue());
+    assert.deepEqual(await Promise.all(values), ['5', '2', '6', '4']);
+    await setting.perform({ action: 'type', text: '7' });
+    assert.equal(await frame(1).locator('#i1').inputValue(), '67');
+  });
+
+  test('begins anew where no frame has a stop', async () => {
+    await setting.show(`<p>Nothing</p><iframe src="${other}/empty"></iframe>`);
+    await setting.perform({ action: 'press', key: 'Tab Shift+Tab' });
+    await setting.show(`<iframe src="${other}/in"></iframe>`);
+    await setting.perform({ action: 'press', key: 'Tab*3 x' });
+    assert.equal(await setting.page.frameLocator('iframe').locator('#i1').inputValue(), 'x');
+  });
+});
+
 describe('an agent\'s clipboard', () => {
   const INNER = '<!doctype html><title>Inner</title><input id="inner" value="card">';
   let setting;
   before(async () => {
     setting = await HandsSetting.start({ inner: INNER });
     const { port } = new URL(setting.url);
-    await setting.show(`<input id="one" value="Ada"><input id="two"><iframe src="http://rebound.test:${port}/inner"></iframe>`);
+    await setting.show(`<input id="one" value="Ada"><input id="two"><iframe src="http://${REBOUND_NAME}:${port}/inner"></iframe>`);
   });
   after(() => setting?.stop());
 

@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { REBOUND_NAME } from './support/chromium.js';
 import { UnattachedSetting } from './support/unattached_browser.js';
 
 const FORM = `<!doctype html><title>Form</title>
@@ -23,10 +24,24 @@ const FORM = `<!doctype html><title>Form</title>
     two.addEventListener('drop', ({ dataTransfer }) => { dropped.textContent = dataTransfer.getData('text/plain'); });
   </script>`;
 
+const LISTENING = `<script>
+  window.heard = [];
+  for (const type of ['focusin', 'focusout', 'keydown', 'keyup', 'change']) {
+    addEventListener(type, ({ target, key = '' }) => heard.push(type + ' ' + target.id + ' ' + key), true);
+  }
+</script>`;
+const framed = (host) => `<!doctype html>${LISTENING}<input id="a"><script>
+  document.write('<iframe src="http://${host}:' + location.port + '/inner"></iframe>')</script><input id="z">`;
+const INNER = `<!doctype html>${LISTENING}<input id="i"><script>
+  addEventListener('message', ({ source }) => source.postMessage([heard, i.value], '*'));</script>`;
+
 let setting;
 
 before(async () => {
-  setting = await UnattachedSetting.start({ '/hands': { body: FORM } });
+  setting = await UnattachedSetting.start({
+    '/hands': { body: FORM }, '/framed': { body: framed('127.0.0.1') }, '/across': { body: framed(REBOUND_NAME) },
+    '/inner': { body: INNER },
+  });
 });
 after(() => setting?.stop());
 
@@ -58,4 +73,22 @@ describe('a tab in the background', () => {
     assert.deepEqual([inFront.editor, inFront.calendar, inFront.bad, inFront.dropped], ['final', false, false, 'One']);
     assert.deepEqual(await useIn(true), inFront);
   });
+
+  for (const path of ['/framed', '/across']) {
+    test(`has the focus go through its frames as one in front: ${path}`, async () => {
+      const heard = [];
+      for (const background of [false, true]) {
+        const tab_id = await setting.open(path, { background });
+        await setting.perform({ tab_id, action: 'press', selector: '#a', key: '1 Tab 2 Tab 3 Shift+Tab*2' });
+        await setting.perform({ tab_id, action: 'type', text: '4' });
+        heard.push(await setting.perform({ tab_id, action: 'execute_js', script: `new Promise((resolve) => {
+          onmessage = ({ data }) => resolve([heard, a.value, z.value, ...data]);
+          frames[0].postMessage('', '*');
+        })` }));
+      }
+      const [[, first, last, , inner]] = heard;
+      assert.deepEqual([first, inner, last], ['4', '2', '3']);
+      assert.deepEqual(heard[1], heard[0]);
+    });
+  }
 });

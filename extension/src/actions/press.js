@@ -1,6 +1,7 @@
 import { keyStrokes } from '../key_stroke.js';
 import { CLIPBOARD_CHARS } from '../limits.js';
 import { optionalNonEmptyText, requireNonEmptyText } from '../params.js';
+import { carryTab } from '../tab_key.js';
 import { leftOf, typed } from '../typing.js';
 
 /** Presses keys, alone or with modifiers, on an element or on the focused element. */
@@ -26,7 +27,10 @@ export const press = {
   },
 };
 
-/** Presses the keys in parts, because what one of them copies has to be stored before the next. */
+/**
+ * Presses the keys in parts: what one of them copies has to be stored before the next, and after one that
+ * moves the focus into another frame, the next goes there.
+ */
 async function pressAll(setting, target, strokes) {
   const { caller, tools: { clipboards }, signal } = setting;
   const notes = new Set();
@@ -38,11 +42,11 @@ async function pressAll(setting, target, strokes) {
     const options = { ...leftOf(setting), before, clipboard, clipboardChars: CLIPBOARD_CHARS };
     const answer = await typed(setting, place, 'keys.press', [left, options]);
     ({ url } = answer);
-    const { pressed, copied, note } = answer.data;
+    const { pressed, copied, note, leaves } = answer.data;
     if (copied) await clipboards.write(caller, copied);
     if (note) notes.add(note);
     before += pressed;
-    place = { ...place, key: null };
+    place = leaves ? await carryTab(setting, place, leaves, strokes[before - 1]) : { ...place, key: null };
   }
   return { url, notes };
 }

@@ -34,6 +34,9 @@ callslip.focus = (() => {
 
   const isNothing = (element) => element === document.body || !element.isConnected;
 
+  /** Whether an element gets events of the focus: one that holds a frame gets none. */
+  const hears = (element) => !isNothing(element) && !element.contentWindow;
+
   const FOCUS_EVENTS = ['blur', 'focusout', 'focus', 'focusin'];
 
   /**
@@ -210,12 +213,12 @@ callslip.focus = (() => {
     const to = focused();
     if (to === from) return to;
     if (heard || document.hasFocus()) return to;
-    if (!isNothing(from)) {
+    if (hears(from)) {
       commit(from);
       send('blur', from, to);
       send('focusout', from, to);
     }
-    if (!isNothing(to)) {
+    if (hears(to)) {
       send('focus', to, from);
       send('focusin', to, from);
     }

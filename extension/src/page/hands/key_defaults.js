@@ -1,8 +1,8 @@
 /* global callslip */
 /**
  * Runs in each frame of a page. Performs Chromium's default action of a key if that is part of using a
- * page: writing, erasing, moving the caret, submitting, activating, moving the focus, scrolling. The
- * browser itself performs none for synthetic events.
+ * page: writing, erasing, moving the caret, submitting, activating, scrolling. The browser itself performs
+ * none for synthetic events.
  */
 callslip.keyDefaults = (() => {
   const { focus, keyChoices, scrolling } = callslip;
@@ -141,10 +141,9 @@ callslip.keyDefaults = (() => {
     if (by) scrolling.scroll(target, by);
   }
 
-  /** The browser's default action of keydown. */
+  /** The browser's default action of keydown, except for Tab: see tab_order.js. */
   function keydown(target, stroke) {
     const { key, ctrlKey, metaKey, altKey } = stroke;
-    if (key === 'Tab') return callslip.tabOrder.move(target, stroke.shiftKey);
     if (key === 'Escape') return escape();
     if (stroke.clipboard) return callslip.clipboard.act(stroke.clipboard);
     if (keyChoices.act(target, stroke)) return undefined;

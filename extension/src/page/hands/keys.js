@@ -22,7 +22,10 @@ callslip.keys = (() => {
     }));
   }
 
-  /** Sends the events of the modifiers that a stroke names, before and after `inner`. */
+  /**
+   * Sends the events of the modifiers that a stroke names, before and after `inner`. If the stroke goes on
+   * in another frame, its keys are released there; returns where.
+   */
   function holding(held, inner) {
     const flags = {};
     for (const key of held) {
@@ -30,7 +33,13 @@ callslip.keys = (() => {
       flags[flag] = true;
       send('keydown', { key, ...rest, ...flags, location: LEFT });
     }
-    inner();
+    const leaves = inner();
+    if (!leaves) release(held);
+    return leaves;
+  }
+
+  function release(held) {
+    const flags = Object.fromEntries(held.map((key) => [MODIFIERS[key].flag, true]));
     for (const key of [...held].reverse()) {
       const { flag, ...rest } = MODIFIERS[key];
       flags[flag] = false;
@@ -40,14 +49,22 @@ callslip.keys = (() => {
 
   const isText = ({ key }) => [...key].length === 1;
 
-  /** Presses a key; `guard` throws if it must not have its effect on the element that then has the focus. */
+  /**
+   * Presses a key; `guard` throws if it must not have its effect on the element that then has the focus.
+   * Returns where it goes on in another frame.
+   */
   function strike(stroke, guard = () => {}) {
     const { key, ctrlKey, altKey, metaKey } = stroke;
     const writes = (isText(stroke) || key === 'Enter') && !ctrlKey && !altKey && !metaKey;
     let goesOn = send('keydown', stroke);
     if (goesOn) {
       guard(stroke);
-      keyDefaults.keydown(focus.focused(), stroke);
+      if (stroke.key === 'Tab') {
+        const leaves = callslip.tabOrder.move(focus.focused(), stroke.shiftKey);
+        if (leaves) return leaves;
+      } else {
+        keyDefaults.keydown(focus.focused(), stroke);
+      }
     }
     if (goesOn && writes) {
       goesOn = send('keypress', stroke);
@@ -58,6 +75,20 @@ callslip.keys = (() => {
     }
     const target = focus.focused();
     if (send('keyup', stroke) && goesOn) keyDefaults.keyup(target, stroke);
+    return undefined;
+  }
+
+  /**
+   * Goes on with a Tab key that has left another frame: from the element of that frame, named by its key,
+   * or from `null` if that is the frame around this one. Returns where it goes on again, or undefined.
+   */
+  function tab(stroke, after) {
+    const from = after === null ? null : callslip.frame_path.element(after) ?? document.body;
+    const leaves = callslip.tabOrder.move(from, stroke.shiftKey);
+    if (leaves) return leaves;
+    send('keyup', stroke);
+    release(stroke.held);
+    return undefined;
   }
 
   /** Erases the selection with a key, as a person does: editors may react to the key only. */
@@ -99,9 +130,10 @@ callslip.keys = (() => {
 
   /**
    * Presses keys one after the other on an element, or, if `key` is null, on the focused element. Ends
-   * early, after a key that has copied something. Returns `{pressed, copied, note}`: the number of keys,
-   * and what clipboard.js says of the last one. `clipboard` is the content to paste, `clipboardChars` its
-   * limit, and `before` the number of keys that the command has pressed before.
+   * early, after a key that has copied something, or goes on in another frame. Returns `{pressed, copied,
+   * note, leaves}`: the number of keys, and what clipboard.js and tab_order.js return for the last one.
+   * `clipboard` is the content to paste, `clipboardChars` its limit, and `before` the number of keys that
+   * the command has pressed before.
    */
   async function press(key, strokes, { leftMs = Infinity, before = 0, clipboard = {}, clipboardChars } = {}) {
     let pressed = 0;
@@ -112,12 +144,14 @@ callslip.keys = (() => {
     if (key !== null) await turn.step(element, () => giveFocus(element));
     for (const [place, stroke] of strokes.entries()) {
       const isAlone = stroke.key in MODIFIERS;
+      let leaves;
       await turn.step(focus.focused(), () => {
         if (place === 0) mustHaveFocus(element);
         if (isAlone) holding([...stroke.held, stroke.key], () => {});
-        else holding(stroke.held, () => strike(stroke));
+        else leaves = holding(stroke.held, () => strike(stroke));
         pressed += 1;
       }, { isLast: place === strokes.length - 1 });
+      if (leaves) return { pressed, leaves };
       const outcome = stroke.clipboard ? callslip.clipboard.takeOutcome() : {};
       if (outcome.copied || outcome.note) return { pressed, ...outcome };
     }
@@ -210,5 +244,5 @@ callslip.keys = (() => {
     return element.contentWindow ? { frame: callslip.frame_path.keyOf(element) } : {};
   }
 
-  return { erase, giveFocus, mustHaveFocus, place, press, type };
+  return { erase, giveFocus, mustHaveFocus, place, press, tab, type };
 })();

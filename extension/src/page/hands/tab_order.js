@@ -1,5 +1,8 @@
 /* global callslip */
-/** Runs in each frame of a page. Determines where the Tab key goes from an element. */
+/**
+ * Runs in each frame of a page. Determines where the Tab key goes from an element: to another one of this
+ * frame, into a frame in it, or out of it (the service worker goes on there: tab_key.js).
+ */
 callslip.tabOrder = (() => {
   const { focus, shadow } = callslip;
   const SHOWN = { checkVisibilityCSS: true };
@@ -44,24 +47,42 @@ callslip.tabOrder = (() => {
     return [...first, ...found.filter(({ tabIndex }) => tabIndex <= 0)];
   }
 
-  /** The stop after an element, even if that is not a stop itself. */
+  const isNowhere = (from) => [null, document.body, document.documentElement].includes(from);
+
+  /** The stop after an element, even if that is not a stop itself; undefined after the last one. */
   function next(list, from, isBack) {
+    if (isNowhere(from)) return list.at(isBack ? -1 : 0);
     const at = list.indexOf(from);
-    if (at >= 0) return list.at((at + (isBack ? -1 : 1)) % list.length);
+    if (at >= 0) return list[at + (isBack ? -1 : 1)];
     const follows = (stop) =>
       from.compareDocumentPosition(stop) & Node.DOCUMENT_POSITION_FOLLOWING;
-    if (from === document.body || from === document.documentElement) return list.at(isBack ? -1 : 0);
-    return isBack
-      ? list.findLast((stop) => !follows(stop)) ?? list.at(-1)
-      : list.find(follows) ?? list[0];
+    return isBack ? list.findLast((stop) => !follows(stop)) : list.find(follows);
   }
 
+  /**
+   * Moves the focus to the stop after an element; from `null`, where the key comes from the frame around
+   * this one, to the first. If the next stop is in another frame, nothing here has the focus then, and it
+   * returns `{into}`, the key of that frame's element, or `{isOut: true}`. After the last stop of the page
+   * comes its first.
+   */
   function move(from, isBack) {
-    const stop = next(stops(), from, isBack);
-    if (!stop) return;
-    focus.give(stop);
-    // A field reached with the Tab key has its text selected.
-    if (stop instanceof HTMLInputElement && callslip.keyDefaults.isTextField(stop)) stop.select();
+    const isTop = window === window.top;
+    const list = stops();
+    const stop = next(list, from, isBack) ?? (isTop ? next(list, null, isBack) : undefined);
+    if (stop && !stop.contentWindow) {
+      focus.give(stop);
+      // A field reached with the Tab key has its text selected.
+      if (stop instanceof HTMLInputElement && callslip.keyDefaults.isTextField(stop)) stop.select();
+      return undefined;
+    }
+    if (!stop && isTop) return undefined;
+    if (list.length === 0 && from === null && window.frameElement) {
+      // A frame without stops is one itself, unless another process of the browser shows it.
+      window.focus();
+      return undefined;
+    }
+    focus.move(() => focus.focused().blur());
+    return stop ? { into: callslip.frame_path.keyOf(stop) } : { isOut: true };
   }
 
   return { move };
