@@ -30,6 +30,23 @@ export function pathIn(list, frameId) {
   return path;
 }
 
+/**
+ * A point in the window of a frame, in pixels of the window of the tab; `path` leads from the top to the
+ * frame.
+ */
+export function pointInTab(path, { x, y }) {
+  return path.slice(1).reduceRight((at, { owner }) => ({
+    x: owner.x + at.x * owner.scaleX, y: owner.y + at.y * owner.scaleY,
+  }), { x, y });
+}
+
+/** The reverse: a point in the window of the tab, in pixels of the window of a frame. */
+export function pointInFrame(path, { x, y }) {
+  return path.slice(1).reduce((at, { owner }) => ({
+    x: (at.x - owner.x) / owner.scaleX, y: (at.y - owner.y) / owner.scaleY,
+  }), { x, y });
+}
+
 /** Combines the `frame_path.look` answers of all frames into a tree, as described at `tree`. */
 export function arrange(looks) {
   const frames = looks.filter(({ result }) => result);

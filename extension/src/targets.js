@@ -41,7 +41,10 @@ export function createTargets({ pageParts, frames, refs, outline, guard, now }) 
     return { ...place, key, instead };
   }
 
-  /** What covers a point of a frame from outside the frame: `{cover}`, or `{gone}`; else `{}`. */
+  /**
+   * What covers a point of a frame from outside the frame: `{cover}`, or `{gone}`; else `{}`. Scrolls the
+   * frames around it if necessary.
+   */
   async function throughFrames(tab, frameId, point) {
     if (frameId === 0) return {};
     const path = pathIn(await frames.tree(tab.id), frameId);
@@ -137,17 +140,6 @@ export function createTargets({ pageParts, frames, refs, outline, guard, now }) 
     }
   }
 
-  /** The position of the window of a target's frame in the window of the tab: `{left, top}`. */
-  async function offset({ tab, target }) {
-    if (target.frameId === 0) return { left: 0, top: 0 };
-    let [left, top] = [0, 0];
-    for (const { owner } of pathIn(await frames.tree(tab.id), target.frameId).slice(1)) {
-      left += owner.x;
-      top += owner.y;
-    }
-    return { left, top };
-  }
-
   /** The frame that has the focus: `{frameId, documentId, key: null}`. */
   async function focused({ tab }) {
     const tree = await frames.tree(tab.id);
@@ -166,7 +158,7 @@ export function createTargets({ pageParts, frames, refs, outline, guard, now }) 
     find,
     at,
     focused,
-    offset,
+    throughFrames,
 
     /** Calls a method of a part with the element, `(key, …args)`; its page may be replaced by that. */
     async act(tab, target, path, args = [], { leaves = true } = {}) {

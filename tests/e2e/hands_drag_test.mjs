@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import { REBOUND_NAME } from './support/chromium.js';
 import { HandsSetting } from './support/hands_setting.js';
 
 const file = (path) => readFileSync(new URL(`node_modules/${path}`, import.meta.url), 'utf8');
@@ -16,6 +17,35 @@ const SCRIPTS = {
   dnd: file('react-dnd/dist/umd/ReactDnD.min.js'),
   html5: file('react-dnd-html5-backend/dist/umd/ReactDnDHTML5Backend.min.js'),
 };
+
+/** What is dragged and where it can be dropped, each in a document that says what it hears. */
+const HEARING = `<style>body { margin: 0 } iframe { border: 3px solid; display: block } div { width: 100px; height: 50px; background: gold }</style>
+  <script>
+    window.heard = [];
+    const types = ['dragstart', 'dragenter', 'dragover', 'dragleave', 'drop', 'dragend', 'mousedown', 'mousemove', 'mouseup', 'click'];
+    for (const type of types) {
+      addEventListener(type, ({ target, buttons, dataTransfer: carried, clientX, clientY }) => {
+        // Of an event by a script, effects are none, and at the end the texts can still be read.
+        const texts = carried && [[...carried.types].join(), type === 'dragend' ? '' : carried.getData('text/plain')];
+        const at = ['mouseup', 'drop', 'mousedown'].includes(type) ? [Math.round(clientX), Math.round(clientY)] : [];
+        heard.push([type, target.id || target.localName, ...carried ? texts : [buttons], ...at]);
+      }, true);
+    }
+  </script>`;
+const SOURCE = `<div id="html" draggable="true">html</div><div id="mouse">mouse</div><script>
+  document.querySelector('#html').addEventListener('dragstart', ({ dataTransfer }) => {
+    dataTransfer.setData('text/plain', 'Ace');
+    dataTransfer.setData('application/x-card', '{}');
+  });</script>`;
+const GOAL = `<div id="goal">goal</div><script>
+  for (const type of ['dragenter', 'dragover', 'drop']) {
+    document.querySelector('#goal').addEventListener(type, (event) => {
+      event.preventDefault();
+    });
+  }</script>`;
+Object.assign(SCRIPTS, {
+  source: HEARING + SOURCE, goal: HEARING + GOAL, deep: `${HEARING}<p style="height: 400px">tall</p><iframe src="/goal" width="150" height="80"></iframe>`,
+});
 
 let hands;
 let page;
@@ -173,5 +203,124 @@ describe('drag', () => {
     await hands.setting.gateway.run({ action: 'drag', selector: '#a', to: '+100,+0' }, { timeout_ms: 1000 });
     await page.waitForFunction(() => String(Element.prototype.setPointerCapture).includes('[native code]'));
     assert.deepEqual(await page.evaluate(() => window.heard), ['pointerup', 'mouseup', 'lostpointercapture']);
+  });
+});
+
+describe('drag between frames', () => {
+  const frame = (path, host = '') => `<iframe src="${host}/${path}" width="200" height="110"></iframe>`;
+  const elsewhere = () => `http://${REBOUND_NAME}:${new URL(hands.url).port}`;
+  const PLACES = {
+    'from frame to frame': (host) => frame('source', host) + frame('goal', host),
+    'from a frame to the page': (host) => frame('source', host) + GOAL,
+    'from the page to a frame': (host) => SOURCE + frame('goal', host),
+  };
+
+  const frameWith = async (selector) => {
+    for (const each of page.frames()) if (await each.$(selector)) return each;
+    throw new Error(`${selector} is nowhere`);
+  };
+
+  /** What each frame has heard: of events that repeat only the first, and of those that end a drag all. */
+  async function heard() {
+    const all = await Promise.all(page.frames().map((each) => each.evaluate(() => window.heard.splice(0))));
+    return all.map((list) => {
+      const isFirst = ([type, at], place) => list.findIndex((each) => each[0] === type && each[1] === at) === place;
+      return list.filter((each, place) => isFirst(each, place));
+    });
+  }
+
+  async function dragReal(selector) {
+    const middle = async (name) => {
+      const { x, y, width, height } = await (await (await frameWith(name)).$(name)).boundingBox();
+      return [x + width / 2, y + height / 2];
+    };
+    const [from, to] = [await middle(selector), await middle('#goal')];
+    await page.mouse.move(...from);
+    await page.mouse.down();
+    // A drag goes slightly beyond the middle of its goal.
+    const end = to.map((at, axis) => at + 3 * Math.sign(Math.round(at - from[axis])));
+    await page.mouse.move(...end, { steps: 11 });
+    await page.mouse.move(...end);
+    await page.mouse.up();
+  }
+
+  async function show(html) {
+    await hands.show(HEARING + html);
+    await (await frameWith('#goal')).waitForSelector('#goal');
+    await (await frameWith('#html')).waitForSelector('#html');
+    await page.mouse.move(250, 5);
+    await heard();
+  }
+
+  const ENDS = ['dragstart', 'drop', 'dragend', 'mousedown', 'mouseup', 'click'];
+  const ends = (lists) => lists.map((list) => list.filter(([type]) => ENDS.includes(type)));
+
+  for (const [name, html] of Object.entries(PLACES)) {
+    for (const selector of ['#html', '#mouse']) {
+      test(`${name}: ${selector}`, async () => {
+        await show(html());
+        await dragReal(selector);
+        const real = ends(await heard());
+        await show(html());
+        await drag(selector, '#goal');
+        const ours = await heard();
+        assert.deepEqual(ends(ours), real);
+        await show(html(elsewhere()));
+        await drag(selector, '#goal');
+        assert.deepEqual(await heard(), ours);
+      });
+    }
+  }
+
+  test('shows the page of the goal no text before it is dropped there', async () => {
+    await show(PLACES['from frame to frame'](elsewhere()));
+    await drag('#html', '#goal');
+    const types = 'text/plain,application/x-card';
+    const [, , goal] = await heard();
+    assert.deepEqual(goal.map(([type, , ...texts]) => [type, ...texts.slice(0, 2)]), [
+      ['dragenter', types, ''], ['dragover', types, ''], ['drop', types, 'Ace'],
+    ]);
+  });
+
+  test('is over each frame on its way, and drops nothing where nothing takes it', async () => {
+    await show(frame('source') + frame('goal'));
+    const report = await hands.setting.gateway.run({ action: 'drag', selector: '#html', to: '150,190' });
+    assert.match(report.result.data.page, /nothing there took it/);
+    const [top, source, goal] = await heard();
+    assert.deepEqual(source.at(-1), ['dragend', 'html', 'text/plain,application/x-card', '']);
+    assert.deepEqual(goal.map(([type]) => type).at(-1), 'dragleave');
+    assert.deepEqual(top.filter(([type]) => type === 'drop'), []);
+  });
+
+  test('finds a goal that its frames have to be scrolled to', async () => {
+    await hands.show(`${HEARING}<p style="height: 600px">tall</p>${SOURCE}<iframe src="${elsewhere()}/deep" width="300" height="200"></iframe><p style="height: 900px">tall</p>`);
+    await page.frameLocator('iframe').frameLocator('iframe').locator('#goal').waitFor({ state: 'attached' });
+    await drag('#html', '#goal');
+    const lists = await heard();
+    assert.ok(lists.flat().some(([type, , , text]) => type === 'drop' && text === 'Ace'), JSON.stringify(lists));
+  });
+
+  test('in a scaled frame ends where it should', async () => {
+    await hands.show(`${HEARING}${SOURCE}<iframe src="/goal" width="200" height="110" style="transform: scale(0.5); transform-origin: 0 0"></iframe>`);
+    await (await frameWith('#goal')).waitForSelector('#goal');
+    await drag('#mouse', '#goal');
+    const [, goal] = await heard();
+    assert.deepEqual(goal.at(-1).slice(0, 2), ['mouseup', 'goal']);
+    const [, , , x, y] = goal.at(-1);
+    assert.ok(Math.abs(x - 50) <= 4 && Math.abs(y - 25) <= 4, `${x},${y}`);
+  });
+
+  test('ends in all frames where the command is over before it', async () => {
+    await show(frame('source') + frame('goal'));
+    await (await frameWith('#goal')).evaluate(() => {
+      document.querySelector('#goal').addEventListener('dragenter', () => {
+        for (const end = performance.now() + 1500; performance.now() < end;);
+      });
+    });
+    await hands.setting.gateway.run({ action: 'drag', selector: '#html', to: '#goal' }, { timeout_ms: 1000 });
+    await (await frameWith('#html')).waitForFunction(() => window.heard.some(([type]) => type === 'dragend'));
+    const [, , goal] = await heard();
+    assert.deepEqual(goal.filter(([type]) => type === 'drop'), []);
+    assert.equal(goal.at(-1)[0], 'dragleave');
   });
 });

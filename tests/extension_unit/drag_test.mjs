@@ -31,7 +31,7 @@ describe('a drag that does not come to its end', () => {
       browser: { scripting: { executeScript: async () => {} } },
       newId: () => 'id',
       pageParts: { call: (tabId, place, path, args) => call(path, args) },
-      targets: { find: async () => source, offset: async () => ({ left: 0, top: 0 }), act: (tab, target, path, args) => call(path, args) },
+      targets: { find: async () => source, act: (tab, target, path, args) => call(path, args) },
     };
     const setting = { tab: { id: 1 }, params: { selector: '#a', to: '+50,+0' }, tools, signal, endsAt: Infinity };
     const result = await drag.run(setting).catch((error) => error);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { arrange, pathIn } from '../../extension/src/frames.js';
+import { arrange, pathIn, pointInFrame, pointInTab } from '../../extension/src/frames.js';
 
 const child = (key, place, more = {}) =>
   ({ key, place, src: '', x: 0, y: 0, width: 300, height: 150, scaleX: 1, scaleY: 1, ...more });
@@ -46,4 +46,20 @@ describe('the tree of frames', () => {
     ]);
     assert.deepEqual(places(list), [[0, null, undefined], [3, null, undefined]]);
   });
+});
+
+describe('a point of a frame', () => {
+  const owner = (x, y, scale = 1) => ({ owner: { x, y, scaleX: scale, scaleY: scale } });
+  const paths = [
+    ['the top frame', [{ owner: null }], { x: 7, y: 9 }, { x: 7, y: 9 }],
+    ['a frame', [{ owner: null }, owner(100, 50)], { x: 7, y: 9 }, { x: 107, y: 59 }],
+    ['a frame in a scaled one', [{ owner: null }, owner(100, 50, 0.5), owner(20, 40)], { x: 10, y: 10 }, { x: 115, y: 75 }],
+    ['a scaled frame in one', [{ owner: null }, owner(100, 50), owner(20, 40, 2)], { x: 10, y: -10 }, { x: 140, y: 70 }],
+  ];
+  for (const [name, path, inFrame, inTab] of paths) {
+    test(`in ${name} is found in the tab, and back`, () => {
+      assert.deepEqual(pointInTab(path, inFrame), inTab);
+      assert.deepEqual(pointInFrame(path, inTab), inFrame);
+    });
+  }
 });

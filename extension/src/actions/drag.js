@@ -1,4 +1,5 @@
-import { invalidParams } from '../errors.js';
+import { createDragGuest } from '../drag_guest.js';
+import { pathIn, pointInFrame, pointInTab } from '../frames.js';
 import { DRAG_STEP_MS, DRAG_STEPS } from '../limits.js';
 import { armCapture } from '../page/main/pointer_capture.js';
 import { requireNonEmptyText } from '../params.js';
@@ -34,15 +35,14 @@ export const drag = {
     let source = await findPlace(setting);
     const goal = to.selector === undefined ? undefined
       : await targets.find({ tab, selector: to.selector, need: { need: 'see' }, signal, endsAt });
-    if (goal && goal.documentId !== source.documentId) {
-      throw invalidParams('to', 'must be in the same frame as what is dragged');
-    }
     if (goal) {
       await targets.act(tab, goal, 'target.show');
+      if (goal.documentId !== source.documentId) await showFrame(tab, goal, targets);
       // This may have scrolled the page.
       source = await findPlace(setting);
     }
-    const end = await endOf({ to, goal, source, tab, targets });
+    const end = await endOf({ to, goal, source, tab, tools });
+    const guest = createDragGuest({ tab, source, tools });
     const capture = `callslip-${newId()}`;
     const place = { frameId: source.frameId, documentId: source.documentId };
     const call = (method, argument) => pageParts.call(tab.id, place, `drag.${method}`, [argument]);
@@ -54,17 +54,18 @@ export const drag = {
       for (const point of pointsTo(end, source)) {
         await pause(DRAG_STEP_MS, signal);
         if (signal.aborted) return undefined;
-        await call('move', point);
+        const { data: moved } = await call('move', point);
+        await guest.follow(point, moved);
       }
       await pause(DRAG_STEP_MS, signal);
       if (signal.aborted) return undefined;
-      const { data } = await call('end');
+      const { data } = await call('end', await guest.drop());
       isOver = true;
       const refused = data.accepted === false ? '; nothing there took it' : '';
       return { url, data: { done: `${doneTo('dragged', said, source, params.selector)} to ${end.said}${refused}` } };
     } finally {
       // The button must not stay pressed, and the page must get its own pointer capture back.
-      if (!isOver) await call('cancel', capture).catch(() => {});
+      if (!isOver) await Promise.all([guest.leave(), call('cancel', capture).catch(() => {})]);
     }
   },
 };
@@ -75,13 +76,23 @@ function pointsTo(end, { x, y }) {
   return [...parts, 1].map((part) => ({ x: x + (end.x - x) * part, y: y + (end.y - y) * part }));
 }
 
+/** Scrolls the frames around an element so that it can be seen, if possible. */
+async function showFrame(tab, target, targets) {
+  const { data: middle } = await targets.act(tab, target, 'drag.goal', [{ x: 0, y: 0 }]);
+  await targets.throughFrames(tab, target.frameId, middle);
+}
+
 /** The end of the path, in pixels of the window of the frame in which it begins. */
-async function endOf({ to, goal, source, tab, targets }) {
+async function endOf({ to, goal, source, tab, tools: { frames, targets } }) {
   const { x, y } = source;
-  if (goal) return (await targets.act(tab, goal, 'drag.goal', [{ x, y }])).data;
   if (to.dx !== undefined) return { x: x + to.dx, y: y + to.dy, said: `${to.dx},${to.dy} from there` };
-  const { left, top } = await targets.offset({ tab, target: source });
-  return { x: to.x - left, y: to.y - top, said: `${to.x},${to.y}` };
+  const tree = await frames.tree(tab.id);
+  const path = pathIn(tree, source.frameId);
+  if (!goal) return { ...pointInFrame(path, to), said: `${to.x},${to.y}` };
+  const goalPath = pathIn(tree, goal.frameId);
+  const start = pointInFrame(goalPath, pointInTab(path, source));
+  const { data: { said, ...end } } = await targets.act(tab, goal, 'drag.goal', [start]);
+  return { ...pointInFrame(path, pointInTab(goalPath, end)), said };
 }
 
 /** If no script can run among the page's own, the page cannot capture the pointer either. */

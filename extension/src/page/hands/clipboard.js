@@ -5,7 +5,7 @@
  * content there.
  */
 callslip.clipboard = (() => {
-  const { focus, keyDefaults, states } = callslip;
+  const { focus, keyDefaults, states, transfers } = callslip;
   const INPUT = { bubbles: true, cancelable: true, composed: true, view: window };
 
   /** The content, texts by their types, and the most UTF-16 units that it may have. */
@@ -54,11 +54,6 @@ callslip.clipboard = (() => {
     }));
   }
 
-  function contentOf(transfer) {
-    return Object.fromEntries([...transfer.types].filter((type) => type !== 'Files')
-      .map((type) => [type, transfer.getData(type)]));
-  }
-
   function keep(next) {
     const chars = Object.entries(next).flat().reduce((sum, text) => sum + text.length, 0);
     if (chars > limit) {
@@ -79,8 +74,8 @@ callslip.clipboard = (() => {
     if (states.isSecret(focus.focused())) return;
     const transfer = new DataTransfer();
     if (!send(type, selected().at, transfer)) {
-      const given = contentOf(transfer);
-      if (Object.keys(given).length > 0) keep(given);
+      const given = transfers.textsOf(transfer);
+      if (given.length > 0) keep(Object.fromEntries(given));
       return;
     }
     const { at, text } = selected();
@@ -101,8 +96,7 @@ callslip.clipboard = (() => {
    * scripts.
    */
   function paste() {
-    const transfer = new DataTransfer();
-    for (const [type, text] of Object.entries(content)) transfer.setData(type, text);
+    const transfer = transfers.withTexts(Object.entries(content));
     if (transfer.types.length === 0) outcome = { note: 'the clipboard is empty' };
     if (!send('paste', selected().at, transfer)) return;
     const element = focus.focused();

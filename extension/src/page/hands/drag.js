@@ -2,10 +2,11 @@
 /**
  * Runs in each frame of a page. Drags with the mouse: sends pointer and mouse events, and those of HTML
  * drag and drop if the element is draggable. The service worker waits between the steps, because the
- * browser slows down timers of background tabs.
+ * browser slows down timers of background tabs. It also calls `over`, `drop` and `leave` in another frame
+ * that the mouse comes to: see drag_guest.js.
  */
 callslip.drag = (() => {
-  const { hitTest, mouse, shadow, target } = callslip;
+  const { hitTest, mouse, shadow, target, transfers } = callslip;
 
   /** The distance after which a browser begins a drag, in CSS pixels. */
   const THRESHOLD = 3;
@@ -70,10 +71,10 @@ callslip.drag = (() => {
     current.html = { dataTransfer, over: null, accepted: false };
   }
 
-  function moveHtml(point) {
-    const { html, source } = current;
+  /** Moves what is dragged over the element at a point of this window. */
+  function carryTo(point) {
+    const { html } = current;
     const { dataTransfer } = html;
-    if (source.isConnected) dragEvent(source, 'drag', point, { dataTransfer });
     const element = under(point);
     let entered = false;
     if (html.over !== element) {
@@ -88,6 +89,27 @@ callslip.drag = (() => {
     html.accepted = over || entered;
   }
 
+  /** Moves what is dragged out of this window. */
+  function carryAway(point) {
+    const { html } = current;
+    const { dataTransfer, over } = html;
+    if (over?.isConnected) dragEvent(over, 'dragleave', point, { dataTransfer, cancelable: false });
+    html.over = null;
+    html.accepted = false;
+  }
+
+  /**
+   * True if another frame gets the events at a point: all that are for the goal of HTML drag and drop, and
+   * those of a mouse whose button was pressed in the top frame. A frame in another keeps the mouse until
+   * the button is released.
+   */
+  function isElsewhere({ x, y }) {
+    const hit = hitTest.at(x, y);
+    const isTop = window === window.top;
+    if (current.html) return hit ? Boolean(hit.contentWindow) : !isTop;
+    return isTop && !current.captured?.isConnected && Boolean(hit?.contentWindow);
+  }
+
   function moveMouse({ x, y }) {
     const { captured, flags } = current;
     const held = { buttons: 1, ...flags };
@@ -100,7 +122,11 @@ callslip.drag = (() => {
     mouse.moveTo(element, x, y, held);
   }
 
-  /** Moves the mouse, with its button pressed, to a point of this window. */
+  /**
+   * Moves the mouse, with its button pressed, to a point of this window. Returns `{isAway, carried}`:
+   * whether another frame gets the events there, and the texts of what is dragged; undefined for the mouse
+   * alone.
+   */
   function move(point) {
     const { from } = current;
     const far = Math.hypot(point.x - from.x, point.y - from.y) >= THRESHOLD;
@@ -111,28 +137,65 @@ callslip.drag = (() => {
         beginHtml();
       }
     }
-    if (current.html) moveHtml(point);
-    else moveMouse(point);
+    const isAway = isElsewhere(point);
+    const { html, source } = current;
+    if (html && source.isConnected) dragEvent(source, 'drag', point, html);
+    if (!isAway) (html ? carryTo : moveMouse)(point);
+    else if (html) carryAway(point);
     current.at = point;
+    return { isAway, ...isAway && html && { carried: transfers.textsOf(html.dataTransfer) } };
+  }
+
+  /**
+   * Moves a drag that began in another frame to a point of this one; `isNew`: it has just come here. Until
+   * the drop a page sees only the types of the texts.
+   */
+  function over(point, carried, isNew) {
+    if (isNew) {
+      const types = carried?.map(([type]) => [type, '']);
+      const html = types && { dataTransfer: transfers.withTexts(types), over: null, accepted: false };
+      current = { flags: {}, captured: null, html };
+    }
+    if (current.html) carryTo(point);
+    else moveMouse(point);
+  }
+
+  /** Ends a drag that began in another frame: returns `{accepted}`, as `end` does. */
+  function drop(point, carried) {
+    const { html } = current;
+    if (!html) {
+      mouse.up(under(point), point.x, point.y);
+    } else if (html.accepted) {
+      dragEvent(under(point), 'drop', point, { dataTransfer: transfers.withTexts(carried) });
+    } else {
+      carryAway(point);
+    }
+    current = undefined;
+    return { accepted: html?.accepted };
+  }
+
+  /** A drag that began in another frame has left this one. */
+  function leave(point) {
+    if (current?.html) carryAway(point);
+    current = undefined;
   }
 
   /**
    * Releases the button. Returns `{accepted}`: for HTML drag and drop, whether the element there has
-   * accepted the drop.
+   * accepted the drop. `elsewhere` is what `drop` has returned in the frame where the drag ended, or null.
    */
-  function end() {
+  function end(elsewhere = null) {
     const { html, source, captured, capture, compatible, flags, element } = current;
     const point = current.at ?? current.from;
     let accepted;
     if (html) {
       const { dataTransfer } = html;
-      accepted = html.accepted;
-      const over = under(point);
-      if (accepted) dragEvent(over, 'drop', point, { dataTransfer });
-      else if (html.over) dragEvent(html.over, 'dragleave', point, { dataTransfer, cancelable: false });
+      accepted = elsewhere ? elsewhere.accepted : html.accepted;
+      if (!elsewhere && accepted) dragEvent(under(point), 'drop', point, { dataTransfer });
+      if (!accepted) carryAway(point);
       if (!accepted) dataTransfer.dropEffect = 'none';
       if (source.isConnected) dragEvent(source, 'dragend', point, { dataTransfer, cancelable: false });
-    } else {
+    } else if (!elsewhere) {
       const over = captured?.isConnected ? captured : under(point);
       mouse.up(over, point.x, point.y, { compatible, ...flags });
       if (captured?.isConnected) mouse.send(captured, 'lostpointercapture', mouse.init(point.x, point.y));
@@ -153,9 +216,9 @@ callslip.drag = (() => {
       const { html, source, captured, compatible, flags, hear } = current;
       const point = current.at ?? current.from;
       if (html) {
-        const { dataTransfer, over } = html;
+        const { dataTransfer } = html;
         dataTransfer.dropEffect = 'none';
-        if (over?.isConnected) dragEvent(over, 'dragleave', point, { dataTransfer, cancelable: false });
+        carryAway(point);
         if (source.isConnected) dragEvent(source, 'dragend', point, { dataTransfer, cancelable: false });
       } else {
         const over = captured?.isConnected ? captured : under(point);
@@ -192,5 +255,5 @@ callslip.drag = (() => {
     };
   }
 
-  return { begin, cancel, end, goal, move };
+  return { begin, cancel, drop, end, goal, leave, move, over };
 })();
