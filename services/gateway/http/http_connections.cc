@@ -170,8 +170,8 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
             [self = shared_from_this()](boost::system::error_code error) {
               if (!error) self->Shake();
             });
-      case Transport::Handshake::kPlainHttp: Enter(all_->busy_); return Run(Refuse(NoTls()));
-      case Transport::Handshake::kFailed: Enter(all_->busy_); return Run(Drop());
+      case Transport::Handshake::kPlainHttp: Enter(all_->unknown_); return Run(Refuse(NoTls()));
+      case Transport::Handshake::kFailed: Enter(all_->unknown_); return Run(Drop());
     }
   }
 
@@ -464,9 +464,8 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
   asio::awaitable<void> Linger() {
     // Somewhat more than the maximum body: many clients send all of theirs before they read.
     constexpr size_t kMaxBytes = 16 << 20;
-    constexpr std::chrono::seconds kMaxTime{2};
     transport_.ShutdownSend();
-    ExpireAfter(kMaxTime);
+    ExpireAfter(all_->limits_.linger_time);
     received_ = std::string();
     for (size_t total = 0; total < kMaxBytes;) {
       // The data is ignored, so all lingering connections read into the same buffer.

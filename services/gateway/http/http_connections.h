@@ -88,7 +88,7 @@ class Connections : public std::enable_shared_from_this<Connections> {
   std::list<Connection*> at_handshake_;
   std::list<Connection*> idle_;     // Before the first byte of a request.
   std::list<Connection*> unknown_;  // With a request, or part of one, whose caller is not accepted
-                                    // yet.
+                                    // yet; or after a handshake that failed.
   std::list<Connection*> busy_;
   // The bytes that a connection has just read and processes at once.
   std::array<char, RequestParser::kMaxReadBytes> read_buffer_;

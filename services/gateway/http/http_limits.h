@@ -81,6 +81,8 @@ struct HttpLimits {
   std::chrono::seconds strangers_body_time{5};
   // For a whole response, or each piece of a streamed one, to a peer that reads slowly.
   std::chrono::seconds write_time{30};
+  // For a peer that was refused to receive the reason.
+  std::chrono::seconds linger_time{2};
   WebSocketLimits web_socket;
 };
 

@@ -269,6 +269,21 @@ TEST_F(TlsPeersTest, AThousandHalfOpenHandshakesKeepNobodyOut) {
   EXPECT_LT(ResidentBytes() - before, kMaxGrowth);
 }
 
+TEST_F(TlsPeersTest, ThoseWhoseHandshakesFailedMakeRoom) {
+  limits_.connections = 2;
+  limits_.linger_time = std::chrono::hours(1);
+  Serve();
+  for (const std::string& bytes : {Get("/echo"), std::string("SSH-2.0-OpenSSH_9.2\r\n")}) {
+    std::vector<PeerPtr> refused;
+    for (int i = 0; i < 4; ++i) {
+      refused.push_back(Saying(bytes));
+      // Up to the end of the refusal; the connection stays.
+      refused.back()->ReadAll();
+    }
+    EXPECT_TRUE(Serves());
+  }
+}
+
 TEST_F(TlsPeersTest, HandshakeInPiecesOfOneByteIsFollowed) {
   Serve();
   RawConnection slow(port_);
