@@ -4,12 +4,11 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "boost/asio/this_coro.hpp"
 #include "gateway/api/forward.h"
 #include "gateway/api/session_api.h"
+#include "gateway/http/accept.h"
 #include "gateway/http/event_stream.h"
 #include "gateway/http/page_check.h"
 #include "gateway/json/event_cut.h"
@@ -109,8 +108,7 @@ boost::asio::awaitable<void> SendMessages(std::shared_ptr<MessageStream<Message>
 
 SessionApi::Answer SessionApi::ReadOrWatchEvents(Request request) const {
   // A client that accepts anything gets the page.
-  const std::string accept = absl::AsciiStrToLower(request->Header("accept"));
-  if (!absl::StrContains(accept, "text/event-stream")) {
+  if (!AsksFor(request->Header("accept"), "text/event-stream")) {
     JsonFields fields = JsonFields::OfQuery(request->query);
     const size_t max_event_bytes = ReadMaxEventBytes(fields);
     auto read = RequestOf<v1::ReadEventsRequest>(*request);

@@ -257,6 +257,18 @@ TEST_F(SessionApiTest, StreamsEventsFromTheLogAndOn) {
   EXPECT_THAT(writer.written, HasSubstr("draining"));
 }
 
+TEST_F(SessionApiTest, StreamsToThoseWhoAskForAStream) {
+  for (const char* accept : {"Text/Event-Stream", "application/json, text/event-stream;q=0.5"}) {
+    const HttpResponse response = Ask("GET", "/api/sessions/s-1/events", "", {{"accept", accept}});
+    EXPECT_EQ(response.content_type, "text/event-stream") << accept;
+  }
+  for (const char* accept : {"", "*/*", "text/*", "text/event-stream;q=0",
+                             "application/json;note=\"text/event-stream\""}) {
+    const HttpResponse response = Ask("GET", "/api/sessions/s-1/events", "", {{"accept", accept}});
+    EXPECT_EQ(response.content_type, "application/json") << accept;
+  }
+}
+
 TEST_F(SessionApiTest, CutsOffAStreamThatIsNotRead) {
   const HttpResponse response =
       Ask("GET", "/api/sessions/s-1/events", "", {{"accept", "text/event-stream"}});

@@ -25,10 +25,12 @@ absl::string_view TakePart(absl::string_view& rest, char separator) {
   return absl::StripAsciiWhitespace(part);
 }
 
+constexpr int kItself = 3;
+
 // 0 if it does not match `type`; the more specific, the higher.
 int Match(absl::string_view range, absl::string_view type) {
   if (range == "*/*") return 1;
-  if (absl::EqualsIgnoreCase(range, type)) return 3;
+  if (absl::EqualsIgnoreCase(range, type)) return kItself;
   if (!absl::ConsumeSuffix(&range, "/*")) return 0;
   return absl::EqualsIgnoreCase(range, type.substr(0, type.find('/'))) ? 2 : 0;
 }
@@ -47,20 +49,32 @@ bool HasWeight(absl::string_view parameters) {
   return true;
 }
 
-}  // namespace
-
-bool Accepts(absl::string_view accept, absl::string_view type) {
-  if (absl::StripAsciiWhitespace(accept).empty()) return true;
-  int best = 0;
+struct Verdict {
+  int match = 0;  // Of the most specific range that matches; see Match().
   bool is_taken = false;
+};
+
+Verdict VerdictOn(absl::string_view accept, absl::string_view type) {
+  Verdict best;
   while (!accept.empty()) {
     absl::string_view parameters = TakePart(accept, ',');
     const int match = Match(TakePart(parameters, ';'), type);
-    if (match == 0 || match < best) continue;
-    is_taken = (match == best && is_taken) || HasWeight(parameters);
-    best = match;
+    if (match == 0 || match < best.match) continue;
+    best.is_taken = (match == best.match && best.is_taken) || HasWeight(parameters);
+    best.match = match;
   }
-  return is_taken;
+  return best;
+}
+
+}  // namespace
+
+bool Accepts(absl::string_view accept, absl::string_view type) {
+  return absl::StripAsciiWhitespace(accept).empty() || VerdictOn(accept, type).is_taken;
+}
+
+bool AsksFor(absl::string_view accept, absl::string_view type) {
+  const Verdict verdict = VerdictOn(accept, type);
+  return verdict.match == kItself && verdict.is_taken;
 }
 
 }  // namespace callslip::gateway

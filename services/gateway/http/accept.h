@@ -8,4 +8,7 @@ namespace callslip::gateway {
 // "application/json". The most specific matching range decides. True if `accept` is empty.
 bool Accepts(absl::string_view accept, absl::string_view type);
 
+// Whether the header names `type` itself, and allows it.
+bool AsksFor(absl::string_view accept, absl::string_view type);
+
 }  // namespace callslip::gateway

@@ -36,5 +36,17 @@ TEST(AcceptTest, TheMostSpecificRangeCounts) {
   EXPECT_TRUE(TakesJson("application/*;q=0, application/json"));
 }
 
+TEST(AcceptTest, AsksForWhatItNames) {
+  for (const char* accept : {"application/json", "text/html, Application/JSON;q=0.1",
+                             "*/*;q=0, application/json;x=\",\""}) {
+    EXPECT_TRUE(AsksFor(accept, "application/json")) << accept;
+  }
+  for (const char* accept :
+       {"", "*/*", "application/*", "application/json;q=0", "application/jsonx",
+        "text/html;note=\"application/json\"", "*/*, application/json; q=0.0"}) {
+    EXPECT_FALSE(AsksFor(accept, "application/json")) << accept;
+  }
+}
+
 }  // namespace
 }  // namespace callslip::gateway
