@@ -261,13 +261,10 @@ describe('drag between frames', () => {
         await show(html());
         await dragReal(selector);
         const real = ends(await heard());
-        await show(html());
-        await drag(selector, '#goal');
-        const ours = await heard();
-        assert.deepEqual(ends(ours), real);
+        // Real input of a test does not cross from one site to another; what pages hear is to be the same.
         await show(html(elsewhere()));
         await drag(selector, '#goal');
-        assert.deepEqual(await heard(), ours);
+        assert.deepEqual(ends(await heard()), real);
       });
     }
   }

@@ -25,7 +25,7 @@ export class HandsPage {
   async show(html) {
     await this.page.goto('about:blank');
     await this.page.setContent(html);
-    for (const script of this.scripts) await this.page.evaluate(script);
+    await this.page.evaluate(this.scripts.join('\n'));
   }
 
   stop() {
