@@ -204,7 +204,7 @@ TEST_F(AgentRightsTest, WhatItWroteIsForItsRunnerAlone) {
   // A person who deletes it lets the others have the session.
   const auto written = Call(&Q::ListMessages, "session_id: 'parent'");
   ASSERT_OK(Call(&Q::DeleteMessage, absl::StrCat("session_id: 'parent' message_id: '",
-                                                 written->messages(0).id(), "'")));
+                                                 written->messages(0).message_id(), "'")));
   EXPECT_EQ(other->Next()->session().session_id(), "parent");
 }
 
