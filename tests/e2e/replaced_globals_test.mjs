@@ -37,7 +37,6 @@ const OTHERS = {
   'AsyncFunction': `Object.defineProperty(Object.getPrototypeOf(async () => {}), 'constructor',
     { value() { throw new Error('no') } })`,
   'members of all objects': 'for (const { prototype } of [Object, Array, Function]) prototype.extend = () => {}',
-  'then of all objects': "Object.prototype.then = (done) => done({ url: 'forged', data: '\"forged\"' })",
   'eval deleted': 'delete window.eval',
   'methods of the console': `for (const level of ['log', 'warn', 'error']) {
     const own = console[level]; console[level] = (...values) => own.apply(console, values) }`,
@@ -137,6 +136,19 @@ describe('a page that has replaced', () => {
       }
     });
   }
+
+  test('then of all objects: what scripts answer', async () => {
+    const then = "Object.prototype.then = (done) => done({ url: 'forged', data: '\"forged\"' })";
+    await page.goto(`${setting.pages.url}/broken`);
+    // As a page's own script does: the answer of this one is no object.
+    await value(`${then}; 0`);
+    assert.deepEqual(assertComplete(await run('kept')), KEPT);
+    assert.deepEqual(assertComplete(await run('var it = kept.list; it')), KEPT.list);
+    for (const [script, code, message] of REFUSED) {
+      assert.match(assertError(await run(script), code).message, message);
+    }
+    await value('delete Object.prototype.then; 0');
+  });
 
   for (const isFollowed of [false, true]) {
     for (const [what, search] of CASES) {
