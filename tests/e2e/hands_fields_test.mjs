@@ -115,7 +115,7 @@ describe('fill', () => {
 
   test('has that room where the page keeps what is typed to itself, too', async () => {
     await hands.show(`<input id="short" maxlength="3" value="abc"><input id="full" maxlength="2"><textarea id="long"></textarea>
-      <input id="pair" maxlength="3"><script>addEventListener('beforeinput', (event) => event.preventDefault());
+      <input id="pair" maxlength="3"><script>
       addEventListener('input', (event) => event.stopImmediatePropagation(), { capture: true });
       document.querySelector('#full').value = 'abcd';</script>`);
     await fill({ '#short': 'def', '#full': 'xy', '#long': 'defghi', '#pair': 'a😀' });
@@ -124,6 +124,23 @@ describe('fill', () => {
     }
     await hands.perform({ action: 'type', selector: '#short', text: 'z', clear: false });
     assert.equal(await page.inputValue('#short'), 'def');
+  });
+
+  test('writes characters into a field that takes only those', async () => {
+    await hands.show(`<input id="digits"><input id="grouped"><script>
+      const { digits, grouped } = window;
+      digits.addEventListener('beforeinput', (event) => { if (!/^\\d$/.test(event.data)) event.preventDefault(); });
+      // Writes all itself, and always the same.
+      grouped.addEventListener('beforeinput', (event) => {
+        event.preventDefault();
+        grouped.value = '1 234';
+      });</script>`);
+    await fill({ '#digits': '1234' });
+    assert.equal(await page.inputValue('#digits'), '1234');
+    await fill({ '#digits': '56' });
+    assert.equal(await page.inputValue('#digits'), '56');
+    for (let time = 0; time < 2; time += 1) await fill({ '#grouped': '1234' });
+    assert.equal(await page.inputValue('#grouped'), '1 234');
   });
 
   test('leaves what is there already as it is', async () => {
@@ -369,6 +386,59 @@ describe('an editor that keeps a text and a selection of its own', () => {
     assert.deepEqual(await page.evaluate(() => window.sent), ['to send']);
     await hands.perform({ action: 'press', selector: '#editor', key: 'Control+A Delete x' });
     assert.equal(await model(), 'x');
+  });
+
+  /** As some do: it prevents all that the browser would write, and writes what the event names itself. */
+  const OWN_WRITER = `<div id="editor" contenteditable></div><script>
+    window.model = '';
+    const root = document.getElementById('editor');
+    function draw(caret) {
+      root.textContent = model;
+      getSelection().collapse(root.firstChild ?? root, caret);
+    }
+    function replace([from, to], text) {
+      model = model.slice(0, from) + text + model.slice(to);
+      draw(from + text.length);
+    }`;
+  test('may write what beforeinput asks for, and undo what the browser writes', async () => {
+    await hands.show(`${OWN_WRITER}
+      const offset = (node, at) => (node === root && at > 0 ? model.length : at);
+      function asked(event) {
+        event.preventDefault();
+        const [{ startContainer, startOffset, endContainer, endOffset }] = event.getTargetRanges();
+        const places = [offset(startContainer, startOffset), offset(endContainer, endOffset)];
+        if (event.inputType.startsWith('delete')) replace(places, '');
+        else replace(places, event.inputType === 'insertText' ? event.data : '\\n');
+      }
+      root.addEventListener('beforeinput', asked);
+      root.addEventListener('input', () => draw(0));</script>`);
+    await type('one two three');
+    await hands.perform({ action: 'press', key: 'Backspace*2 Control+Backspace' });
+    assert.equal(await model(), 'one two ');
+    await hands.perform({ action: 'press', key: 'ArrowLeft Delete x Control+A Shift+ArrowLeft' });
+    await type('1\n2', { clear: true });
+    assert.equal(await model(), '1\n2');
+    await hands.perform({ action: 'press', key: 'Backspace Enter Shift+Enter 3' });
+    assert.equal(await model(), '1\n\n\n3');
+    await type('long '.repeat(300), { clear: true });
+    assert.equal(await model(), 'long '.repeat(300));
+    await fill({ '#editor': 'filled' });
+    assert.equal(await model(), 'filled');
+    await fill({ '#editor': '' });
+    assert.equal(await model(), '');
+  });
+
+  test('may write what textInput has', async () => {
+    await hands.show(`${OWN_WRITER}
+      root.addEventListener('textInput', (event) => {
+        event.preventDefault();
+        replace([getSelection().anchorOffset, getSelection().focusOffset].sort((a, b) => a - b), event.data);
+      });</script>`);
+    await type('one');
+    await type(' two');
+    assert.equal(await model(), 'one two');
+    await hands.perform({ action: 'press', key: 'ArrowLeft*3 x' });
+    assert.equal(await model(), 'one xtwo');
   });
 
   test('is served in a page that has taken the names of what we use', async () => {

@@ -86,6 +86,13 @@ sixth line</textarea>
       for (const type of ['input', 'change', 'click', 'focus', 'blur']) {
         document.addEventListener(type, ({ target }) => heard.push(type + ' ' + target.id), true);
       }
+      for (const type of ['beforeinput', 'textInput']) {
+        document.addEventListener(type, (event) => {
+          const ranges = (event.getTargetRanges?.() ?? []).map((range) => [range.startContainer, range.endContainer]
+            .map((node) => node.data ?? node.outerHTML).concat(range.startOffset, range.endOffset));
+          heard.push([type, event.target.id, event.inputType, event.data, ranges, event.cancelable]);
+        }, true);
+      }
     </script>`;
 
   function state() {
@@ -151,6 +158,13 @@ sixth line</textarea>
     [['editor'], 'ArrowLeft x End y'],
     [['editor'], 'Shift+Home Backspace'],
     [['editor'], 'Enter a Shift+Enter b'],
+    [['editor'], 'Backspace Delete'],
+    [['editor'], 'Control+Backspace'],
+    [['editor'], 'Control+Delete'],
+    [['editor'], 'x Control+Z Control+Y'],
+    [['text', 5], 'x Control+Z Control+Shift+Z'],
+    [['text', 5], 'Control+Delete'],
+    [['number'], 'Backspace 7'],
     [['check'], 'Space'],
     [['button'], 'Enter Space'],
     [['check'], 'Tab Tab'],

@@ -5,8 +5,8 @@
  * content there.
  */
 callslip.clipboard = (() => {
-  const { focus, keyDefaults, states, transfers } = callslip;
-  const INPUT = { bubbles: true, cancelable: true, composed: true, view: window };
+  const { editing, focus, keyDefaults, states, transfers } = callslip;
+  const INPUT = { bubbles: true, composed: true, view: window };
 
   /** The content, texts by their types, and the most UTF-16 units that it may have. */
   let content = {};
@@ -34,7 +34,7 @@ callslip.clipboard = (() => {
    */
   function selected() {
     const element = focus.focused();
-    const selection = keyDefaults.selectionOf(element);
+    const selection = editing.selectionOf(element);
     const isField = keyDefaults.isTextField(element);
     if (isField && selection.isCollapsed) {
       const { value, selectionStart, selectionEnd } = element;
@@ -85,10 +85,9 @@ callslip.clipboard = (() => {
       keep({ 'text/plain': text });
       return;
     }
-    const cut = { ...INPUT, inputType: 'deleteByCut' };
-    if (!keyDefaults.isEditable(at) || !element.dispatchEvent(new InputEvent('beforeinput', cut))) return;
+    if (!keyDefaults.isEditable(at) || !editing.ask('deleteByCut')) return;
     keep({ 'text/plain': text });
-    callslip.fields.insert(element, '', cut);
+    callslip.fields.insert(element, '', { ...INPUT, inputType: 'deleteByCut' });
   }
 
   /**
@@ -103,9 +102,9 @@ callslip.clipboard = (() => {
     const text = content['text/plain'] ?? '';
     if (text === '' || !keyDefaults.isEditable(element)) return;
     const given = focus.isField(element) ? { data: text } : { dataTransfer: transfer };
-    const pasted = { ...INPUT, inputType: 'insertFromPaste', ...given };
-    if (element.dispatchEvent(new InputEvent('beforeinput', pasted))) {
-      callslip.fields.insert(element, text, pasted);
+    // Chromium has no text for what it pastes into an editor.
+    if (editing.ask('insertFromPaste', { text: given.data ?? '', ...given })) {
+      callslip.fields.insert(element, text, { ...INPUT, inputType: 'insertFromPaste', ...given });
     }
   }
 

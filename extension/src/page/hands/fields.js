@@ -1,7 +1,7 @@
 /* global callslip, callslipCutText */
 /** Runs in each frame of a page. Fills in fields of every kind, so that the page notices. */
 callslip.fields = (() => {
-  const { focus, held, keyChoices, keyDefaults, mouse, roles, shadow, states, target, values } = callslip;
+  const { editing, focus, held, keyChoices, keyDefaults, mouse, roles, shadow, states, target, values } = callslip;
   const TICKS = ['checkbox', 'switch', 'radio', 'menuitemcheckbox', 'menuitemradio'];
 
   /** How much of the label of an option is reported, and of how many options. */
@@ -188,14 +188,27 @@ callslip.fields = (() => {
   }
 
   /**
-   * Inserts a text at the selection, as typing does: with trusted events, and it can be undone. Throws if
-   * the focus has moved elsewhere, because the browser would write there. `other` has the members of the
-   * event that the page gets instead of the browser's, because the text was not typed.
+   * Inserts a text at the selection, as typing does: with trusted events, and it can be undone; an empty
+   * text erases the selection. The page may prevent it, or do it itself. Throws if the focus has moved
+   * elsewhere, because the browser would write there. `other` has the members of the event that the page
+   * gets instead of the browser's, because the text was not typed; the page has been asked then. Returns
+   * whether the page has left it to the browser.
    */
   function insert(element, text, other) {
     callslip.keys.mustHaveFocus(element);
+    const isErasing = text === '';
+    if (isErasing && keyDefaults.isEmptySelection(element)) return true;
     const before = held.textOf(element);
     const { selectionStart = null, selectionEnd } = element;
+    const inputType = isErasing ? 'deleteContentBackward' : 'insertText';
+    const isByKey = isErasing && !other && kindOf(element) === 'rich';
+    if (!other && !isByKey) {
+      if (!editing.ask(inputType, isErasing ? {} : { text, data: text })) {
+        if (held.textOf(element) !== before) held.wrote(element);
+        return false;
+      }
+      callslip.keys.mustHaveFocus(element);
+    }
     // The browser fires an event for the insertion even if the text does not change, or only part of it
     // fits.
     let isTold = false;
@@ -209,24 +222,19 @@ callslip.fields = (() => {
       if (data && selectionStart === null) ({ data } = event);
     };
     addEventListener('input', hear, { capture: true });
-    if (text === '') {
-      const isEmpty = keyDefaults.isEmptySelection(element);
-      if (!isEmpty && kindOf(element) === 'rich' && !other) callslip.keys.erase(element);
-      else if (!isEmpty) document.execCommand('delete');
-    } else {
-      document.execCommand('insertText', false, text);
-    }
+    if (isByKey) callslip.keys.erase(element);
+    else editing.run(inputType, text);
     removeEventListener('input', hear, { capture: true });
     if (isTold) {
       // A field may have taken only the beginning of the text.
       if (data && selectionStart !== null) data = element.value.slice(selectionStart, element.selectionStart);
-      if (other) element.dispatchEvent(new InputEvent('input', { ...other, data, cancelable: false }));
-      return;
-    }
-    if (held.textOf(element) !== before) held.wrote(element);
-    else if (focus.isField(element) && keyDefaults.isEditable(element)) {
+      if (other) element.dispatchEvent(new InputEvent('input', { ...other, data }));
+    } else if (held.textOf(element) !== before) {
+      held.wrote(element);
+    } else if (focus.isField(element) && keyDefaults.isEditable(element)) {
       insertBySetter(element, text, [selectionStart, selectionEnd], other);
     }
+    return true;
   }
 
   /** The same, if the browser does not do it. */
@@ -271,10 +279,19 @@ callslip.fields = (() => {
       }, more);
       callslip.keys.giveFocus(element);
       await step(selectAll);
+      const content = () => [held.textOf(element), element.selectionStart, element.selectionEnd].join();
+      const before = content();
+      let isLeft;
       await step(() => {
         held.ready(element);
-        insert(element, text);
+        isLeft = insert(element, text);
       }, { isLast: true });
+      if (!isLeft && kind === 'text') {
+        await callslip.turns.settled();
+        // A page that has refused the text may take its characters, as keys write them.
+        const characters = content() === before ? text : '';
+        for (const character of characters) await step(() => insert(element, character));
+      }
     }
     held.look(element);
     return { said, isOpen };

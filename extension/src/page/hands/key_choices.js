@@ -59,7 +59,12 @@ callslip.keyChoices = (() => {
       const by = key === 'ArrowUp' ? 1 : -1;
       callslip.values.set(element, String((element.valueAsNumber || 0) + by));
     }
-    return element.value === before || changed(element);
+    const after = element.value;
+    if (after === before) return true;
+    callslip.values.set(element, before);
+    if (!callslip.editing.ask('insertText', { data: after })) return true;
+    callslip.values.set(element, after);
+    return changed(element);
   }
 
   function canBeChosen(option) {

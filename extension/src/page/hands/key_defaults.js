@@ -5,7 +5,7 @@
  * none for synthetic events.
  */
 callslip.keyDefaults = (() => {
-  const { focus, keyChoices, scrolling } = callslip;
+  const { editing, focus, keyChoices, scrolling } = callslip;
   const NO_TEXT = ['button', 'checkbox', 'color', 'file', 'hidden', 'image', 'radio', 'range',
     'reset', 'submit'];
   const ACTIVATED = 'a[href], button, summary, input[type=button], input[type=submit], '
@@ -15,8 +15,6 @@ callslip.keyDefaults = (() => {
   /** How far the arrow and page keys scroll, as in Chromium. */
   const LINE_PIXELS = 40;
   const PAGE_PART = 0.875;
-
-  const edit = (what, text) => document.execCommand(what, false, text);
 
   function isTextField(element) {
     return element instanceof HTMLTextAreaElement
@@ -45,12 +43,13 @@ callslip.keyDefaults = (() => {
   function enter(target, { shiftKey }) {
     if (target.matches(ACTIVATED)) return target.click();
     if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement) {
+      if (isEditable(target) && !editing.ask('insertLineBreak')) return undefined;
       focus.commit(target);
       return submit(target);
     }
     if (!isEditable(target)) return undefined;
     const isLine = target instanceof HTMLTextAreaElement || shiftKey;
-    return edit(isLine ? 'insertLineBreak' : 'insertParagraph');
+    return editing.edit(isLine ? 'insertLineBreak' : 'insertParagraph', '\n');
   }
 
   const PARTS = {
@@ -80,21 +79,12 @@ callslip.keyDefaults = (() => {
     return true;
   }
 
-  function erase(target, { key, ctrlKey }) {
-    const isBack = key === 'Backspace';
-    if (ctrlKey && isEmptySelection(target)) {
-      getSelection().modify('extend', isBack ? 'backward' : 'forward', 'word');
-    }
-    return edit(isBack ? 'delete' : 'forwardDelete');
-  }
-
-  /** The selection of the document, or that of the shadow tree in which the element is. */
-  function selectionOf(element) {
-    return element.getRootNode().getSelection();
+  function erase({ key, ctrlKey }) {
+    editing.edit(`delete${ctrlKey ? 'Word' : 'Content'}${key === 'Backspace' ? 'Backward' : 'Forward'}`);
   }
 
   function isEmptySelection(target) {
-    if (!isTextField(target)) return selectionOf(target).isCollapsed;
+    if (!isTextField(target)) return editing.selectionOf(target).isCollapsed;
     // Some fields, such as those for numbers, do not tell where their selection is.
     if (target.selectionStart === null) return String(getSelection()) === '';
     return target.selectionStart === target.selectionEnd;
@@ -102,14 +92,14 @@ callslip.keyDefaults = (() => {
 
   function selectAll(target) {
     if (isTextField(target)) target.select();
-    else edit('selectAll');
+    else document.execCommand('selectAll');
   }
 
   function shortcut(target, { key, shiftKey }) {
     const letter = key.toLowerCase();
     if (letter === 'a') return selectAll(target);
-    if (letter === 'z' && isEditable(target)) return edit(shiftKey ? 'redo' : 'undo');
-    if (letter === 'y' && isEditable(target)) return edit('redo');
+    if (letter === 'z' && isEditable(target)) return editing.edit(shiftKey ? 'historyRedo' : 'historyUndo');
+    if (letter === 'y' && isEditable(target)) return editing.edit('historyRedo');
     return undefined;
   }
 
@@ -148,7 +138,7 @@ callslip.keyDefaults = (() => {
     if (stroke.clipboard) return callslip.clipboard.act(stroke.clipboard);
     if (keyChoices.act(target, stroke)) return undefined;
     const takesText = isTextField(target) || target.isContentEditable;
-    if (isEditable(target) && (key === 'Backspace' || key === 'Delete')) return erase(target, stroke);
+    if (isEditable(target) && (key === 'Backspace' || key === 'Delete')) return erase(stroke);
     if (takesText && moveCaret(target, stroke)) return undefined;
     if (ctrlKey || metaKey) return shortcut(target, stroke);
     if (takesText || altKey || key === ' ') return undefined;
@@ -172,5 +162,5 @@ callslip.keyDefaults = (() => {
     if (isToggle || target.matches(ACTIVATED)) target.click();
   }
 
-  return { isEditable, isEmptySelection, isTextField, keydown, keypress, keyup, selectionOf };
+  return { isEditable, isEmptySelection, isTextField, keydown, keypress, keyup };
 })();

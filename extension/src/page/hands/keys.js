@@ -150,7 +150,7 @@ callslip.keys = (() => {
         if (isAlone) holding([...stroke.held, stroke.key], () => {});
         else leaves = holding(stroke.held, () => strike(stroke));
         pressed += 1;
-      }, { isLast: place === strokes.length - 1 });
+      }, { isLast: place === strokes.length - 1, isDrawn: !isText(stroke) });
       if (leaves) return { pressed, leaves };
       const outcome = stroke.clipboard ? callslip.clipboard.takeOutcome() : {};
       if (outcome.copied || outcome.note) return { pressed, ...outcome };
@@ -233,7 +233,7 @@ callslip.keys = (() => {
         guard(strokes[character]);
         strike(strokes[character], guard);
         typed += 1;
-      }, { isLast: place === characters.length - 1 });
+      }, { isLast: place === characters.length - 1, isDrawn: !isText(strokes[character]) });
     }
     return answer();
   }

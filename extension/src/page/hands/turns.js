@@ -18,6 +18,9 @@ callslip.turns = (() => {
   const SELECTION_MS = 100;
   const SELECTIONS_MISSED = 3;
 
+  /** How long to wait for the next frame, in ms. */
+  const FRAME_MS = 50;
+
   /** Resolves once the page has run its tasks. Timers would be slow in a background tab. */
   function settled() {
     return new Promise((resolve) => {
@@ -28,6 +31,19 @@ callslip.turns = (() => {
       };
       port2.postMessage(null);
     });
+  }
+
+  /**
+   * Resolves once the page has drawn a frame. A background tab draws none, and neither may a window behind
+   * others.
+   */
+  async function drawn() {
+    if (document.visibilityState !== 'visible') return;
+    await new Promise((resolve) => {
+      requestAnimationFrame(resolve);
+      setTimeout(resolve, FRAME_MS);
+    });
+    await settled();
   }
 
   /** The ends of the selection, also if it is in the shadow tree of an element. */
@@ -80,13 +96,18 @@ callslip.turns = (() => {
     /**
      * Acts on an element. If that is an editor, resolves once the editor has been notified: many have a
      * selection and a text of their own, which follow those of the document, and an earlier action would
-     * apply to the previous caret position. After the last step there is no wait, because the page may
+     * apply to the previous caret position. If `isDrawn`, it also waits for the next frame, in which some
+     * editors apply a change of their lines. After the last step there is no wait, because the page may
      * navigate away.
      */
-    async function step(element, act, { isLast = false } = {}) {
+    async function step(element, act, { isLast = false, isDrawn = false } = {}) {
       check();
-      if (element.isContentEditable && !isLast) await actAndTell(element, act);
-      else act();
+      if (element.isContentEditable && !isLast) {
+        await actAndTell(element, act);
+        if (isDrawn) await drawn();
+      } else {
+        act();
+      }
       if (isLast || (!element.isContentEditable && performance.now() - pausedAt < BUSY_MS)) return;
       await settled();
       pausedAt = performance.now();
