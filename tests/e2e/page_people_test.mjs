@@ -96,8 +96,14 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     await page.getByRole('textbox', { name: 'Edit message' }).fill('changed');
     await page.getByRole('button', { name: 'Save' }).click();
     await shows(other, ['changed', 'b']);
-    await page.getByRole('list', { name: 'Queue' }).getByRole('listitem').last()
-      .getByRole('button', { name: 'Delete' }).click();
+    const last = page.getByRole('list', { name: 'Queue' }).getByRole('listitem').last();
+    await last.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByText('b', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await shows(other, ['changed', 'b']);
+    await last.focus();
+    await page.keyboard.press('Delete');
+    await page.getByRole('button', { name: 'Delete message' }).click();
     await shows(other, ['changed']);
     await page.getByRole('button', { name: 'Resume' }).click();
     await sessions.ended(id, 1);

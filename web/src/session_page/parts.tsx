@@ -38,8 +38,7 @@ export class PartView extends Component<Props> {
     return (
       <article class={`part ${part.kind}`} aria-posinset={position} aria-setsize={count} tabIndex={-1}
         aria-label={labelOf(part)} data-seq={part.seq || undefined}
-        data-tool-call-id={tool?.id} data-command-id={tool?.id.startsWith('cmd-') ? tool.id : undefined}
-        data-status={tool?.status}>
+        data-tool-call-id={tool?.id} data-status={tool?.status}>
         <Boundary of={part} plain={() => plainOf(part)}><Body part={part} store={store} /></Boundary>
         {part.omitted ? <Rest part={part} store={store} /> : null}
       </article>);

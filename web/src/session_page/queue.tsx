@@ -9,11 +9,20 @@ import {visible} from '../ui/visible.ts';
 import {draftOf} from '../conversation/draft.ts';
 import type {SessionStore} from './store.ts';
 
+// How much of a message is shown before it is deleted, in characters.
+const maxShown = 300;
+
+function beginningOf({message}: QueuedMessage): string {
+  const characters = [...visible(message)];
+  return characters.length > maxShown ? `${characters.slice(0, maxShown).join('')}…` : characters.join('');
+}
+
 // The messages that wait for the agent, in the order in which they will be sent.
 export function QueuePane({store}: {store: SessionStore}) {
   const messages = store.messages.value;
   const queue = store.queue.value;
   const [isClearing, setClearing] = useState(false);
+  const [deleting, setDeleting] = useState<QueuedMessage | null>(null);
   const dragged = useRef('');
   const control = (action: string) => store.change('POST', '/queue-control', {action});
   const move = (id: string, position: number) => {
@@ -58,7 +67,7 @@ export function QueuePane({store}: {store: SessionStore}) {
       <ol aria-label="Queue">
         {messages.map((message, at) => (
           <Boundary key={message.id} what="This message">
-            <Waiting message={message} at={at} store={store} move={move}
+            <Waiting message={message} at={at} store={store} move={move} onDelete={() => setDeleting(message)}
               onDrag={() => { dragged.current = message.id; }}
               onDrop={() => { if (dragged.current && dragged.current !== message.id) move(dragged.current, at); dragged.current = ''; }} />
           </Boundary>))}
@@ -67,6 +76,9 @@ export function QueuePane({store}: {store: SessionStore}) {
       {isClearing && <Confirm title="Clear the queue?" text={`${messages.length} unsent messages will be deleted.`}
         action="Clear queue" onNo={() => setClearing(false)}
         onYes={() => { setClearing(false); void store.change('DELETE', '/queue'); }} />}
+      {deleting && <Confirm title="Delete this message?" text={beginningOf(deleting)}
+        action="Delete message" onNo={() => setDeleting(null)}
+        onYes={() => { setDeleting(null); void store.change('DELETE', `/queue/${deleting.id}`); }} />}
     </section>);
 }
 
@@ -75,13 +87,15 @@ interface WaitingProps {
   at: number;
   store: SessionStore;
   move: (id: string, position: number) => void;
+  // The rows move when a message is sent, so that a click may be on another one than the user meant.
+  onDelete: () => void;
   onDrag: () => void;
   onDrop: () => void;
 }
 
 const focused = (node: HTMLElement | null) => node?.focus();
 
-function Waiting({message, at, store, move, onDrag, onDrop}: WaitingProps) {
+function Waiting({message, at, store, move, onDelete, onDrag, onDrop}: WaitingProps) {
   const draft = draftOf(store.id);
   const edited = draft.written.value.edits[message.id]?.text ?? null;
   const setEdited = (text: string | null) =>
@@ -120,7 +134,7 @@ function Waiting({message, at, store, move, onDrag, onDrop}: WaitingProps) {
         if (!canActNow() || event.target !== event.currentTarget) return;
         if (event.altKey && event.key === 'ArrowUp') { event.preventDefault(); move(message.id, at - 1); }
         if (event.altKey && event.key === 'ArrowDown') { event.preventDefault(); move(message.id, at + 1); }
-        if (event.key === 'Delete') void store.change('DELETE', `/queue/${message.id}`);
+        if (event.key === 'Delete') onDelete();
         if (event.key === 'Enter') begin();
       }}>
       <span class="text">{visible(message.message)}</span>
@@ -130,7 +144,7 @@ function Waiting({message, at, store, move, onDrag, onDrop}: WaitingProps) {
           <Tool name="Move up" sign="↑" isOff={at === 0} act={() => move(message.id, at - 1)} />
           <Tool name="Move down" sign="↓" act={() => move(message.id, at + 1)} />
           <Tool name="Edit" sign="✎" act={begin} />
-          <Tool name="Delete" sign="✕" act={() => void store.change('DELETE', `/queue/${message.id}`)} />
+          <Tool name="Delete" sign="✕" act={onDelete} />
         </fieldset>)}
     </li>);
 }
