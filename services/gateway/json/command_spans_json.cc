@@ -43,6 +43,7 @@ class Spans {
   static std::string IdOf(const TraceContext& context) {
     return absl::BytesToHexString(context.span_id());
   }
+  std::string Destination() const { return std::string(DestinationOf(command_.target())); }
   std::string Numbered(const char* kind) const { return absl::StrCat(kind, " ", attempt_); }
 
   void Begin(const char* kind, const std::string& of, const std::string& part,
@@ -70,7 +71,7 @@ class Spans {
   }
 
   void Wait(const v1::TraceEntry& entry) {
-    Begin("queue", command_.target(), absl::StrCat("queue ", attempt_ + 1), kWhole, entry);
+    Begin("queue", Destination(), absl::StrCat("queue ", attempt_ + 1), kWhole, entry);
   }
 
   void Take(const v1::TraceEntry& entry) {
@@ -81,7 +82,7 @@ class Spans {
     } else if (stage == "sent") {
       End(entry, 1);
       ++attempt_;
-      Begin("process", command_.target(), Numbered("process"), kWhole, entry);
+      Begin("process", Destination(), Numbered("process"), kWhole, entry);
     } else if (stage == "started") {
       Begin("execute", command_.type(), Numbered("execute"), Numbered("process"), entry);
     } else if (stage == "resolved") {

@@ -453,9 +453,9 @@ void ReadFields(JsonFields& fields, v1::ConfigureQueueRequest& request) {
   v1::QueueSettings* settings = request.mutable_settings();
   if (const auto enabled = fields.Boolean("enabled")) settings->set_enabled(*enabled);
   if (const auto seconds = fields.Number("delay_seconds", kMaxDelaySeconds)) {
-    settings->mutable_delay()->set_seconds(static_cast<int64_t>(*seconds));
-    settings->mutable_delay()->set_nanos(
-        static_cast<int32_t>((*seconds - std::floor(*seconds)) * 1e9));
+    const int64_t nanos = std::llround(*seconds * 1e9);
+    settings->mutable_delay()->set_seconds(nanos / 1'000'000'000);
+    settings->mutable_delay()->set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
   }
 }
 

@@ -1,6 +1,8 @@
 #include "gateway/json/session_json.h"
 
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "common/status_matchers.h"
 #include "gateway/json/event_text.h"
@@ -115,13 +117,20 @@ TEST(QueueJsonTest, NamesTheNoticesAsTheyWere) {
 }
 
 TEST(QueueJsonTest, ReadsADelayAsSeconds) {
-  JsonFields fields = JsonFields::OfBody(R"({"enabled":false,"delay_seconds":1.5})");
-  v1::ConfigureQueueRequest request;
-  ReadFields(fields, request);
-  ASSERT_OK(fields.status());
-  EXPECT_EQ(request.settings().delay().seconds(), 1);
-  EXPECT_EQ(request.settings().delay().nanos(), 500'000'000);
-  EXPECT_FALSE(request.settings().enabled());
+  for (const auto& [text, seconds, nanos] :
+       std::vector<std::tuple<std::string, int64_t, int32_t>>{{"1.5", 1, 500'000'000},
+                                                              {"2.3", 2, 300'000'000},
+                                                              {"0.9999999999", 1, 0},
+                                                              {"0", 0, 0},
+                                                              {"86400", 86'400, 0}}) {
+    JsonFields fields = JsonFields::OfBody(R"({"enabled":false,"delay_seconds":)" + text + "}");
+    v1::ConfigureQueueRequest request;
+    ReadFields(fields, request);
+    ASSERT_OK(fields.status());
+    EXPECT_EQ(request.settings().delay().seconds(), seconds) << text;
+    EXPECT_EQ(request.settings().delay().nanos(), nanos) << text;
+    EXPECT_FALSE(request.settings().enabled());
+  }
 }
 
 }  // namespace
