@@ -200,7 +200,7 @@ TEST_F(AgentRightsTest, WhatItWroteIsForItsRunnerAlone) {
   }
   ASSERT_OK(Call(&Q::AddMessage, "session_id: 'parent' message: 'm'"));
   ASSERT_OK(Call(&Q::AddMessage, "session_id: 'stranger' message: 'm'"));
-  EXPECT_EQ(other->Next()->session().session_id(), "stranger");
+  ASSERT_EQ(other->Next()->session().session_id(), "stranger");
   // A person who deletes it lets the others have the session.
   const auto written = Call(&Q::ListMessages, "session_id: 'parent'");
   ASSERT_OK(Call(&Q::DeleteMessage, absl::StrCat("session_id: 'parent' message_id: '",
