@@ -119,6 +119,13 @@ bool IsLowerHex(absl::string_view text) {
                         [](char c) { return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f'); });
 }
 
+bool IsErrorCode(absl::string_view text) {
+  return !text.empty() && text.size() <= 64 && absl::ascii_islower(text[0]) &&
+         absl::c_all_of(text, [](char c) {
+           return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '_';
+         });
+}
+
 std::optional<int64_t> IntegerIn(double number) {
   constexpr double kMaxValue = (int64_t{1} << 53) - 1;
   if (!(std::abs(number) <= kMaxValue) || std::trunc(number) != number) return std::nullopt;

@@ -65,6 +65,9 @@ void EscapeLineSeparators(std::string& json);
 // Whether it has only digits and letters from a to f.
 bool IsLowerHex(absl::string_view text);
 
+// Whether it is one lower_snake_case word of at most 64 characters, as the codes of errors are.
+bool IsErrorCode(absl::string_view text);
+
 // The integer value of a JSON number, including one written as 7.0 or 5e3: JSON Schema counts those
 // as integers. Nullopt for other numbers, and from 2^53 on, where doubles do not represent every
 // integer.

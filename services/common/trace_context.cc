@@ -43,12 +43,14 @@ std::optional<TraceContext> TraceContext::Parse(absl::string_view text) {
   TraceContext context;
   const std::string bytes = absl::HexStringToBytes(absl::StrCat(trace, parent, flags));
   absl::c_copy(bytes, context.bytes_.begin());
+  context.bytes_.back() &= kKnownFlags;
   return context;
 }
 
 TraceContext TraceContext::New() {
-  // The trace id (two numbers) and the parent. Neither id may be zero.
-  const std::array<uint64_t, 3> ids = {Random64(), Random64() | 1, Random64() | 1};
+  // The trace id (two numbers) and the parent. Neither id may be zero. The bit that ensures it is in
+  // the first half of the trace id, because samplers need all bits of the second.
+  const std::array<uint64_t, 3> ids = {Random64() | 1, Random64(), Random64() | 1};
   TraceContext context;
   std::memcpy(context.bytes_.data(), ids.data(), sizeof(ids));
   return context;

@@ -21,7 +21,8 @@ class TraceContext {
   TraceContext() = default;
 
   // Nullopt for anything malformed, including upper case, an all-zero id and version ff. For
-  // versions above 00 everything after the flags is omitted, as the standard requires.
+  // versions above 00 everything after the flags is omitted, as the standard requires, and flags
+  // that version 00 does not know are cleared.
   static std::optional<TraceContext> Parse(absl::string_view text);
   // A new trace, which is not sampled.
   static TraceContext New();
@@ -48,6 +49,7 @@ class TraceContext {
   static constexpr size_t kTraceBytes = 16;
   static constexpr size_t kSpanBytes = 8;
   static constexpr uint8_t kSampled = 1;
+  static constexpr uint8_t kKnownFlags = kSampled | 2;  // 2: the trace id is random.
 
   const char* AsChars() const { return reinterpret_cast<const char*>(bytes_.data()); }
 

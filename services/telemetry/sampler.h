@@ -25,8 +25,8 @@ class Sampler {
  private:
   Sampler(bool parent_based, uint64_t below) : parent_based_(parent_based), below_(below) {}
 
-  // Trace ids end with 63 random bits. As other implementations do, we record the traces whose bits
-  // are below a bound, so that all programs with the same ratio record the same traces.
+  // Trace ids end with 63 random bits. As OpenTelemetry's SDK for Go does, we record the traces
+  // whose bits are below a bound, so that all programs with the same ratio record the same traces.
   static constexpr uint64_t kAll = uint64_t{1} << 63;
 
   bool parent_based_ = true;

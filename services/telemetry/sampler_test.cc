@@ -1,6 +1,8 @@
 #include "telemetry/sampler.h"
 
+#include <cmath>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
@@ -57,12 +59,14 @@ TEST(SamplerTest, TheDefaultIsParentBasedAndOn) {
 }
 
 TEST(SamplerTest, ARatioIsThatOfTheTraces) {
-  const auto sampler = Sampler::Of("traceidratio", "0.01");
-  int sampled = 0;
-  for (int i = 0; i < 10'000; ++i) sampled += sampler->Samples({}, TraceContext::New()) ? 1 : 0;
-  // 100 of them; seven times the deviation is 70.
-  EXPECT_GT(sampled, 30);
-  EXPECT_LT(sampled, 170);
+  constexpr int kTraces = 200'000;
+  for (const auto& [text, ratio] : {std::pair("0.0005", 0.0005), {"0.01", 0.01}, {"0.5", 0.5}}) {
+    const auto sampler = Sampler::Of("traceidratio", text);
+    int sampled = 0;
+    for (int i = 0; i < kTraces; ++i) sampled += sampler->Samples({}, TraceContext::New()) ? 1 : 0;
+    const double expected = kTraces * ratio;
+    EXPECT_NEAR(sampled, expected, 7 * std::sqrt(expected * (1 - ratio))) << text;
+  }
 }
 
 TEST(SamplerTest, RefusesWhatIsNone) {
