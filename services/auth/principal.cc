@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/error_details.h"
+#include "common/session_target.h"
 #include "common/text_scan.h"
 
 namespace callslip {
@@ -15,8 +16,6 @@ namespace {
 
 // The tracker's default.
 constexpr absl::string_view kDefaultTarget = "browser";
-// Shell commands of a session's agent, which its runner executes.
-constexpr absl::string_view kSessionTargets = "session-";
 constexpr size_t kMaxShown = 128;
 
 absl::Status NotYourTarget(const Principal& principal, absl::string_view what,

@@ -48,8 +48,8 @@ std::optional<TraceContext> TraceContext::Parse(absl::string_view text) {
 }
 
 TraceContext TraceContext::New() {
-  // The trace id (two numbers) and the parent. Neither id may be zero. The bit that ensures it is in
-  // the first half of the trace id, because samplers need all bits of the second.
+  // The trace id (two numbers) and the parent. Neither id may be zero. The bit that ensures it is
+  // in the first half of the trace id, because samplers need all bits of the second.
   const std::array<uint64_t, 3> ids = {Random64() | 1, Random64(), Random64() | 1};
   TraceContext context;
   std::memcpy(context.bytes_.data(), ids.data(), sizeof(ids));

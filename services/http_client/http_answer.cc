@@ -2,12 +2,14 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "auth/request_signature.h"
 
 namespace callslip {
@@ -50,6 +52,9 @@ class Parser final : public http::basic_parser<false> {
       head_.session_id = std::string(value);
     } else if (absl::EqualsIgnoreCase(View(name), kProofHeader)) {
       head_.proof = std::string(value);
+    } else if (field == http::field::retry_after) {
+      int seconds = 0;
+      if (absl::SimpleAtoi(View(value), &seconds)) head_.retry_after_seconds = std::max(seconds, 0);
     }
   }
   void on_header_impl(Error&) override {}

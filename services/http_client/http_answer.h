@@ -11,9 +11,10 @@ namespace callslip {
 // The headers of a response that matter here.
 struct ResponseHead {
   int status = 0;
-  std::string content_type;  // In lower case, without parameters.
-  std::string session_id;    // Empty if the gateway issued none.
-  std::string proof;         // Empty if there is none; see RequestAuth.
+  std::string content_type;     // In lower case, without parameters.
+  std::string session_id;       // Empty if the gateway issued none.
+  std::string proof;            // Empty if there is none; see RequestAuth.
+  int retry_after_seconds = 0;  // 0 if there is none, or a date.
 };
 
 // How reading a response ended.

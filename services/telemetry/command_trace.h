@@ -1,7 +1,9 @@
 #pragma once
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/session_target.h"
 #include "common/trace_context.h"
 #include "telemetry/session_trace.h"
 
@@ -13,6 +15,11 @@ namespace callslip {
 inline TraceContext SpanOfCommand(const TraceContext& trace, absl::string_view command_id,
                                   absl::string_view part) {
   return trace.WithSpan(StableSpanId(absl::StrCat(command_id, " ", part)));
+}
+
+// The destination of a command, for names of spans: few, although each session has a target.
+inline absl::string_view DestinationOf(absl::string_view target) {
+  return absl::StartsWith(target, kSessionTargets) ? "session-{id}" : target;
 }
 
 }  // namespace callslip

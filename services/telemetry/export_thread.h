@@ -29,8 +29,8 @@ class ExportThread {
   void Start(absl::Duration every, std::function<void()> round);
   void Wake() { sleeper_->Wake(); }
 
-  // Called by a round: tries up to three times, if OTLP allows retries.
-  absl::Status Send(const std::string& request);
+  // Called by a round: tries up to three times, if OTLP allows retries. Returns the last answer.
+  OtlpAnswer Send(const std::string& request);
 
   // Whether the thread must end, and whether its time for that has run out.
   bool IsStopping() { return StopsAt() != absl::InfiniteFuture(); }
@@ -47,13 +47,16 @@ class ExportThread {
   void Run(absl::Duration every, const std::function<void()>& round);
   // Whether it ended in time.
   bool AwaitEnd(absl::Duration within);
-  void Note(const absl::Status& sent);
+  void Note(const OtlpAnswer& answer);
 
   Clock* const clock_;
   const std::string what_;
   const std::unique_ptr<OtlpTransport> transport_;
-  const std::unique_ptr<Sleeper> sleeper_;
-  bool works_ = true;  // Used only by the thread.
+  const std::unique_ptr<Sleeper> sleeper_;  // Until the next round.
+  const std::unique_ptr<Sleeper> pause_;    // Until the next attempt.
+  // Used only by the thread.
+  bool works_ = true;
+  bool rejects_ = false;
   std::promise<void> done_;
   std::future<void> is_done_ = done_.get_future();
   std::thread thread_;

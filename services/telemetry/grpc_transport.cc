@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/mutex.h"
 #include "common/rpc_credentials.h"
@@ -13,16 +14,28 @@
 #include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/grpcpp.h"
 #include "http_client/http_connection.h"
+#include "telemetry/otlp_encoding.h"
 #include "telemetry/otlp_transport.h"
 
 namespace callslip {
 namespace {
 
-// The errors after which the OTLP specification allows a retry.
-bool IsToBeTriedAgain(grpc::StatusCode code) {
+// The errors after which the OTLP specification allows a retry. A collector without room for now
+// says so by a detail of its error.
+bool IsToBeTriedAgain(const grpc::Status& status) {
+  const grpc::StatusCode code = status.error_code();
+  if (code == grpc::StatusCode::RESOURCE_EXHAUSTED) {
+    return absl::StrContains(status.error_details(), "google.rpc.RetryInfo");
+  }
   return code == grpc::StatusCode::CANCELLED || code == grpc::StatusCode::DEADLINE_EXCEEDED ||
          code == grpc::StatusCode::ABORTED || code == grpc::StatusCode::OUT_OF_RANGE ||
          code == grpc::StatusCode::UNAVAILABLE || code == grpc::StatusCode::DATA_LOSS;
+}
+
+std::string TextOf(const grpc::ByteBuffer& buffer) {
+  grpc::Slice slice;
+  if (!buffer.DumpToSingleSlice(&slice).ok()) return "";
+  return std::string(reinterpret_cast<const char*>(slice.begin()), slice.size());
 }
 
 // Makes one call at a time. Sends the bytes as they are, without a stub or gRPC's own messages.
@@ -34,12 +47,12 @@ class Grpc final : public OtlpTransport {
         timeout_(target.timeout),
         stub_(Connect(target)) {}
 
-  absl::Status Send(const std::string& request, absl::Duration within) override {
+  OtlpAnswer Send(const std::string& request, absl::Duration within) override {
     grpc::ClientContext context;
     const int64_t ms = absl::ToInt64Milliseconds(std::min(within, timeout_));
     context.set_deadline(gpr_time_from_millis(ms, GPR_TIMESPAN));
     for (const auto& [name, value] : headers_) context.AddMetadata(name, value);
-    if (!Begin(&context)) return absl::CancelledError("stopping");
+    if (!Begin(&context)) return {.status = absl::CancelledError("stopping")};
     const grpc::Slice slice(request);
     const auto call =
         stub_.PrepareUnaryCall(&context, method_, grpc::ByteBuffer(&slice, 1), &queue_);
@@ -51,10 +64,10 @@ class Grpc final : public OtlpTransport {
     bool ok = false;
     queue_.Next(&tag, &ok);
     End();
-    if (status.ok()) return absl::OkStatus();
+    if (status.ok()) return {.rejected = RejectedIn(TextOf(response))};
     const std::string said = absl::StrCat("the collector's gRPC status is ", status.error_code());
-    return IsToBeTriedAgain(status.error_code()) ? absl::UnavailableError(said)
-                                                 : absl::InternalError(said);
+    return {.status = IsToBeTriedAgain(status) ? absl::UnavailableError(said)
+                                               : absl::InternalError(said)};
   }
 
   void Abort() override {
@@ -66,12 +79,14 @@ class Grpc final : public OtlpTransport {
  private:
   static std::shared_ptr<grpc::Channel> Connect(const OtlpTarget& target) {
     const Endpoint endpoint = EndpointOf(target.origin);
-    const std::string port =
-        target.origin.rfind(':') > target.origin.rfind('/') ? endpoint.port : "4317";
     const bool is_v6 = endpoint.host.find(':') != std::string::npos;
+    // OTLP over gRPC has a default port of its own.
+    const size_t host_end = target.origin.find_last_of(is_v6 ? "]" : "/");
+    const bool has_port = target.origin.find(':', host_end) != std::string::npos;
+    const std::string port = has_port ? endpoint.port : "4317";
     const std::string host = is_v6 ? absl::StrCat("[", endpoint.host, "]") : endpoint.host;
     std::optional<TlsFiles> tls;
-    if (endpoint.is_tls) tls = TlsFiles{.authorities = target.ca_file};
+    if (endpoint.is_tls) tls = target.tls;
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     return grpc::CreateCustomChannel(absl::StrCat(host, ":", port), ChannelCredentials(tls),

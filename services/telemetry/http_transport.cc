@@ -8,8 +8,10 @@
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "common/status_macros.h"
+#include "common/version.h"
 #include "http_client/http_answer.h"
 #include "http_client/http_connection.h"
+#include "telemetry/otlp_encoding.h"
 #include "telemetry/otlp_transport.h"
 
 namespace callslip {
@@ -17,6 +19,9 @@ namespace {
 
 // The kernel takes a timeout of zero as unlimited.
 constexpr absl::Duration kShortest = absl::Milliseconds(1);
+
+// Of an answer: it has two numbers and a sentence.
+constexpr size_t kMaxBodyBytes = 4096;
 
 // The status codes after which the OTLP specification allows a retry.
 bool IsToBeTriedAgain(int status) {
@@ -28,13 +33,15 @@ class Http final : public OtlpTransport {
   Http(const OtlpTarget& target, Endpoint endpoint)
       : endpoint_(std::move(endpoint)), timeout_(target.timeout), head_(HeadOf(target)) {}
 
-  absl::Status Send(const std::string& request, absl::Duration within) override {
+  OtlpAnswer Send(const std::string& request, absl::Duration within) override {
     within = std::min(within, timeout_);
     const absl::Time until = clock_.Now() + within;
     std::shared_ptr<HttpConnection> connection = Kept();
     if (connection == nullptr) {
-      ASSIGN_OR_RETURN(connection, HttpConnection::Connect(endpoint_, std::max(within, kShortest)));
-      if (!Keep(connection)) return absl::CancelledError("stopping");
+      auto connected = HttpConnection::Connect(endpoint_, std::max(within, kShortest));
+      if (!connected.ok()) return {.status = connected.status()};
+      connection = *std::move(connected);
+      if (!Keep(connection)) return {.status = absl::CancelledError("stopping")};
     }
     connection->SetSilence(std::max(until - clock_.Now(), kShortest));
     return SendOver(*connection, request, until);
@@ -49,10 +56,10 @@ class Http final : public OtlpTransport {
 
  private:
   static std::string HeadOf(const OtlpTarget& target) {
-    std::string head =
-        absl::StrCat("POST ", target.path,
-                     " HTTP/1.1\r\nHost: ", target.origin.substr(target.origin.find("//") + 2),
-                     "\r\nContent-Type: application/x-protobuf\r\n");
+    std::string head = absl::StrCat(
+        "POST ", target.path,
+        " HTTP/1.1\r\nHost: ", target.origin.substr(target.origin.find("//") + 2),
+        "\r\nUser-Agent: callslip/", kVersion, "\r\nContent-Type: application/x-protobuf\r\n");
     for (const auto& [name, value] : target.headers) {
       absl::StrAppend(&head, name, ": ", value, "\r\n");
     }
@@ -70,22 +77,29 @@ class Http final : public OtlpTransport {
     return !aborted_;
   }
 
-  absl::Status SendOver(HttpConnection& connection, const std::string& request, absl::Time until) {
+  OtlpAnswer SendOver(HttpConnection& connection, const std::string& request, absl::Time until) {
     const std::string head = absl::StrCat(head_, "Content-Length: ", request.size(), "\r\n\r\n");
     ResponseHead answer;
+    std::string body;
     auto end = HttpAnswerEnd::kBroken;
     if (connection.Send(head, request)) {
-      end = ReadHttpAnswer(connection, answer,
-                           [&](const auto&, absl::string_view) { return clock_.Now() < until; });
+      end = ReadHttpAnswer(connection, answer, [&](const auto&, absl::string_view bytes) {
+        absl::StrAppend(&body, bytes.substr(0, kMaxBodyBytes - body.size()));
+        return clock_.Now() < until;
+      });
     }
     if (end != HttpAnswerEnd::kWhole) Keep(nullptr);
     if (end == HttpAnswerEnd::kBroken || end == HttpAnswerEnd::kStopped) {
-      return absl::UnavailableError("the collector did not answer");
+      return {.status = absl::UnavailableError("the collector did not answer")};
     }
-    if (answer.status >= 200 && answer.status < 300) return absl::OkStatus();
+    if (answer.status >= 200 && answer.status < 300) {
+      const bool is_otlp = answer.content_type == "application/x-protobuf";
+      return {.rejected = is_otlp ? RejectedIn(body) : 0};
+    }
     const std::string said = absl::StrCat("the collector answered ", answer.status);
-    return IsToBeTriedAgain(answer.status) ? absl::UnavailableError(said)
-                                           : absl::InternalError(said);
+    if (!IsToBeTriedAgain(answer.status)) return {.status = absl::InternalError(said)};
+    return {.status = absl::UnavailableError(said),
+            .retry_after = absl::Seconds(answer.retry_after_seconds)};
   }
 
   RealClock clock_;
@@ -102,12 +116,7 @@ class Http final : public OtlpTransport {
 absl::StatusOr<std::unique_ptr<OtlpTransport>> HttpTransport(const OtlpTarget& target) {
   Endpoint endpoint = EndpointOf(target.origin);
   if (endpoint.is_tls) {
-    auto tls = ClientTls::Load({.authorities = target.ca_file});
-    if (!tls.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("OTEL_EXPORTER_OTLP_CERTIFICATE: ", tls.status().message()));
-    }
-    endpoint.tls = *std::move(tls);
+    ASSIGN_OR_RETURN(endpoint.tls, ClientTls::Load(target.tls));
   }
   return std::make_unique<Http>(target, std::move(endpoint));
 }

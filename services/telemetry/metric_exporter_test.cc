@@ -73,7 +73,7 @@ TEST_F(MetricExporterTest, NobodyWaitsForACollectorThatHangsAndNothingIsKeptForI
 
 TEST_F(MetricExporterTest, WhatIsRefusedIsNotSentAgainButTheNextNumbersAre) {
   const auto collection = Start();
-  collector_.AnswerWith({absl::InternalError("400")});
+  collector_.AnswerWith({{.status = absl::InternalError("400")}});
   PassInterval();
   collector_.Await(1);
   PassInterval();

@@ -1,7 +1,10 @@
 #include "telemetry/otlp_encoding.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 
+#include "absl/strings/strip.h"
 #include "common/version.h"
 #include "telemetry/otlp_fields.h"
 
@@ -28,6 +31,18 @@ std::string EncodeScope() {
   scope.Bytes(1, "callslip");
   scope.Bytes(2, kVersion);
   return bytes;
+}
+
+// Takes a varint off the front of `bytes`. Nullopt if malformed.
+std::optional<uint64_t> TakeVarint(absl::string_view& bytes) {
+  uint64_t value = 0;
+  for (int shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
+    const auto byte = static_cast<unsigned char>(bytes.front());
+    bytes.remove_prefix(1);
+    value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+    if (byte < 0x80) return value;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -87,6 +102,18 @@ std::string EncodeRequest(absl::string_view resource, const std::vector<std::str
   fields.AlwaysBytes(1, scope);
   for (const std::string& item : items) fields.AlwaysBytes(2, item);
   return bytes;
+}
+
+// ExportTraceServiceResponse: partial_success = 1. ExportTracePartialSuccess: rejected_spans = 1,
+// which comes first; for metrics, rejected_data_points = 1.
+int64_t RejectedIn(absl::string_view response) {
+  constexpr char kPartialSuccess = 1 << 3 | 2;
+  constexpr char kRejected = 1 << 3;
+  if (!absl::ConsumePrefix(&response, absl::string_view(&kPartialSuccess, 1))) return 0;
+  if (!TakeVarint(response).has_value()) return 0;
+  if (!absl::ConsumePrefix(&response, absl::string_view(&kRejected, 1))) return 0;
+  const auto rejected = static_cast<int64_t>(TakeVarint(response).value_or(0));
+  return std::max<int64_t>(rejected, 0);
 }
 
 }  // namespace callslip

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,5 +25,9 @@ std::string EncodeSpans(absl::string_view resource, const std::vector<Span>& spa
 std::string EncodeSpan(const Span& span);
 // A request with encoded spans or metrics; their messages use the same field numbers.
 std::string EncodeRequest(absl::string_view resource, const std::vector<std::string>& items);
+
+// The number of spans or data points that a collector has rejected, according to the bytes of its
+// Export…ServiceResponse; 0 if these are malformed.
+int64_t RejectedIn(absl::string_view response);
 
 }  // namespace callslip

@@ -1,6 +1,7 @@
 #include "telemetry/otlp_encoding.h"
 
 #include <limits>
+#include <utility>
 
 #include "common/version.h"
 #include "gmock/gmock.h"
@@ -90,6 +91,24 @@ TEST(OtlpEncodingTest, ManySpansAreOfOneResourceAndScope) {
   EXPECT_EQ(spans.scope_spans(0).scope().version(), kVersion);
   ASSERT_EQ(spans.scope_spans(0).spans_size(), 2);
   EXPECT_EQ(spans.scope_spans(0).spans(1).name(), long_name);
+}
+
+TEST(OtlpEncodingTest, ACollectorsRejectionsAreRead) {
+  const std::pair<absl::string_view, int64_t> kTable[] = {
+      {"", 0},
+      {absl::string_view("\x0a\x00", 2), 0},
+      {"\x0a\x02\x08\x07", 7},
+      {"\x0a\x08\x08\xac\x02\x12\x03why", 300},
+      // A warning without rejections.
+      {"\x0a\x05\x12\x03why", 0},
+      // Malformed ones.
+      {"\x0a", 0},
+      {"\x0a\x02\x08", 0},
+      {"\x0a\x02\x08\xff", 0},
+      {"\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 0},
+      {"<html>", 0},
+  };
+  for (const auto& [response, rejected] : kTable) EXPECT_EQ(RejectedIn(response), rejected);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "telemetry/span_exporter.h"
 
 #include <algorithm>
-#include <iterator>
+#include <deque>
 #include <utility>
 #include <vector>
 
@@ -71,11 +71,11 @@ class SpanExporter::Worker {
       counts_.dropped += static_cast<int64_t>(waiting_.size());
       waiting_.clear();
     }
-    const auto end =
-        waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), limits_.batch));
-    std::vector<Span> batch(std::make_move_iterator(waiting_.begin()),
-                            std::make_move_iterator(end));
-    waiting_.erase(waiting_.begin(), end);
+    std::vector<Span> batch;
+    batch.reserve(std::min(waiting_.size(), limits_.batch));
+    for (; batch.size() < limits_.batch && !waiting_.empty(); waiting_.pop_front()) {
+      batch.push_back(std::move(waiting_.front()));
+    }
     return batch;
   }
 
@@ -112,10 +112,13 @@ class SpanExporter::Worker {
   }
 
   bool Send(const std::string& request, size_t spans) {
-    const absl::Status sent = thread_.Send(request);
+    const OtlpAnswer answer = thread_.Send(request);
+    const auto count = static_cast<int64_t>(spans);
+    const int64_t failed = answer.status.ok() ? std::min(answer.rejected, count) : count;
     MutexLock lock(&mutex_);
-    (sent.ok() ? counts_.exported : counts_.failed) += static_cast<int64_t>(spans);
-    return sent.ok();
+    counts_.failed += failed;
+    counts_.exported += count - failed;
+    return answer.status.ok();
   }
 
   const SpanLimits limits_;
@@ -124,7 +127,7 @@ class SpanExporter::Worker {
   ExportThread thread_;
   bool has_begun_ = false;  // Used only by the thread.
   Mutex mutex_;
-  std::vector<Span> waiting_ ABSL_GUARDED_BY(mutex_);  // limits_.queue at most.
+  std::deque<Span> waiting_ ABSL_GUARDED_BY(mutex_);  // limits_.queue at most.
   SpanCounts counts_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -89,7 +89,7 @@ TEST_F(SpanExporterTest, WhatIsLeftAtItsEndIsSentByTheNext) {
   exporter_->Begin(open);
   Span sent{.name = "sent", .context = TraceContext::New()};
   exporter_->Begin(sent);
-  collector_.AnswerWith({absl::InternalError("400")});
+  collector_.AnswerWith({{.status = absl::InternalError("400")}});
   exporter_->Record(std::move(sent));
   exporter_->Stop(absl::Seconds(10));
   exporter_.reset();
@@ -114,7 +114,8 @@ TEST_F(SpanExporterTest, StopsAlthoughTheCollectorHangs) {
 
 TEST_F(SpanExporterTest, TriesAgainWhatMayBeTriedAgain) {
   Start({.queue = 4, .batch = 1, .delay = absl::Seconds(5)});
-  collector_.AnswerWith({absl::UnavailableError("503"), absl::UnavailableError("503")});
+  collector_.AnswerWith(
+      {{.status = absl::UnavailableError("503")}, {.status = absl::UnavailableError("503")}});
   Record("a");
   collector_.Await(1);
   clock_.AwaitSleep();
@@ -128,9 +129,40 @@ TEST_F(SpanExporterTest, TriesAgainWhatMayBeTriedAgain) {
   EXPECT_EQ(exporter_->Counts().failed, 0);
 }
 
+TEST_F(SpanExporterTest, WaitsAsLongAsTheCollectorAsks) {
+  Start({.queue = 4, .batch = 1, .delay = absl::Hours(1)});
+  collector_.AnswerWith(
+      {{.status = absl::UnavailableError("429"), .retry_after = absl::Seconds(20)},
+       {.status = absl::UnavailableError("429"), .retry_after = absl::Hours(1)}});
+  Record("a");
+  collector_.Await(1);
+  clock_.AwaitSleep();
+  // A full batch does not cut the pause short.
+  Record("b");
+  clock_.Advance(absl::Seconds(19));
+  EXPECT_EQ(collector_.Await(1).size(), 1u);
+  clock_.Advance(absl::Seconds(1));
+  // The second pause is too long to keep a span for: it is given up, and the next one is sent.
+  EXPECT_THAT(NamesOf(collector_.Await(3)),
+              ElementsAre(ElementsAre("a"), ElementsAre("a"), ElementsAre("b")));
+  exporter_->Stop(absl::Seconds(10));
+  EXPECT_EQ(exporter_->Counts().failed, 1);
+  EXPECT_EQ(exporter_->Counts().exported, 1);
+}
+
+TEST_F(SpanExporterTest, WhatACollectorRejectsIsNotExported) {
+  Start({.queue = 4, .batch = 3, .delay = absl::Hours(1)});
+  collector_.AnswerWith({{.rejected = 2}});
+  for (const char* name : {"a", "b", "c"}) Record(name);
+  collector_.Await(1);
+  exporter_->Stop(absl::Seconds(10));
+  EXPECT_EQ(exporter_->Counts().failed, 2);
+  EXPECT_EQ(exporter_->Counts().exported, 1);
+}
+
 TEST_F(SpanExporterTest, GivesUpWhatIsRefusedForGood) {
   Start({.queue = 4, .batch = 1, .delay = absl::Seconds(5)});
-  collector_.AnswerWith({absl::InternalError("400")});
+  collector_.AnswerWith({{.status = absl::InternalError("400")}});
   Record("a");
   collector_.Await(1);
   Record("b");

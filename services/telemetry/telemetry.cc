@@ -3,9 +3,11 @@
 #include <cstdlib>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
 #include "common/status_macros.h"
+#include "tls/client_tls.h"
 
 namespace callslip {
 namespace {
@@ -35,9 +37,18 @@ Telemetry::Telemetry(Clock* clock, TelemetrySettings settings, MakeTransport grp
 
 Telemetry::~Telemetry() { Stop(kFlush); }
 
-// Null if the program does not support the protocol.
+// Null if the program does not support the protocol, or a file cannot be used.
 absl::StatusOr<std::unique_ptr<OtlpTransport>> Telemetry::TransportTo(
     const OtlpTarget& target, absl::string_view what) const {
+  const bool is_tls = absl::StartsWith(target.origin, "https:");
+  const absl::Status usable = is_tls ? ClientTls::Load(target.tls).status() : absl::OkStatus();
+  if (!usable.ok()) {
+    Log(LogLevel::kWarning,
+        absl::StrCat("no ", what, " are exported: a file that ",
+                     "OTEL_EXPORTER_OTLP_… names cannot be used"),
+        {{"reason", std::string(usable.message())}});
+    return nullptr;
+  }
   if (target.protocol == OtlpTarget::Protocol::kHttp) return HttpTransport(target);
   if (grpc_ != nullptr) return grpc_(target);
   Log(LogLevel::kWarning, absl::StrCat("no ", what, " are exported: only http/protobuf is known"));

@@ -1,5 +1,7 @@
 #include "telemetry/telemetry_settings.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -14,6 +16,7 @@
 #include "absl/strings/strip.h"
 #include "common/random.h"
 #include "common/status_macros.h"
+#include "common/text_scan.h"
 #include "common/version.h"
 
 namespace callslip {
@@ -64,6 +67,8 @@ std::optional<Pairs> ReadPairs(absl::string_view text) {
     const absl::string_view key = absl::StripAsciiWhitespace(parts.first);
     const auto value = PercentDecode(absl::StripAsciiWhitespace(parts.second));
     if (key.empty() || !absl::StrContains(entry, '=') || !value.has_value()) return std::nullopt;
+    // A text that is not UTF-8 can make a collector refuse every request.
+    if (!IsUtf8(key) || !IsUtf8(*value)) return std::nullopt;
     pairs.emplace_back(std::string(key), *value);
   }
   return pairs;
@@ -150,6 +155,16 @@ void ReadProtocol(Reader& reader, const Signal& signal, OtlpTarget& target) {
   }
 }
 
+// The part of a URL after its scheme is HOST[:PORT][/PATH].
+bool IsAuthority(absl::string_view host) {
+  if (host.empty() || absl::StrContains(host, '@')) return false;
+  const size_t bracket = host.rfind(']');
+  const size_t colon = host.find(':', bracket == absl::string_view::npos ? 0 : bracket);
+  int port = 0;
+  return colon == absl::string_view::npos ||
+         (absl::SimpleAtoi(host.substr(colon + 1), &port) && port >= 1 && port <= 65535);
+}
+
 // Splits a URL. `added` is appended to its path.
 absl::Status ReadUrl(absl::string_view name, absl::string_view url, absl::string_view added,
                      OtlpTarget& target) {
@@ -159,12 +174,14 @@ absl::Status ReadUrl(absl::string_view name, absl::string_view url, absl::string
     return absl::InvalidArgumentError(
         absl::StrCat(name, " is not a URL: write http://HOST:PORT or https://HOST:PORT"));
   }
-  const size_t slash = std::min(rest.find('/'), rest.size());
+  const size_t slash = std::min(rest.find_first_of("/?#"), rest.size());
   const absl::string_view host = rest.substr(0, slash);
   const bool is_plain = std::all_of(url.begin(), url.end(), absl::ascii_isgraph);
-  if (host.empty() || absl::StrContains(host, '@') || !is_plain) {
+  if (!IsAuthority(host) || !is_plain || rest.find_first_of("?#") != absl::string_view::npos) {
     return absl::InvalidArgumentError(absl::StrCat(
-        name, " names no host, or more than that: secrets go into OTEL_EXPORTER_OTLP_HEADERS"));
+        name,
+        " is not a host with a port and a path: write http://HOST:PORT or https://HOST:PORT; "
+        "secrets go into OTEL_EXPORTER_OTLP_HEADERS"));
   }
   target.origin = absl::StrCat(is_tls ? "https://" : "http://", host);
   const absl::string_view path = rest.substr(slash);
@@ -180,8 +197,14 @@ absl::Status ReadEndpoint(Reader& reader, const Signal& signal, absl::string_vie
   if (!flag.empty()) return ReadUrl("--otlp-endpoint", flag, signal.http_path, target);
   const absl::string_view url = reader.Otlp(signal, "ENDPOINT");
   if (url.empty()) return absl::OkStatus();
-  const bool is_common = reader.otlp_name() == "OTEL_EXPORTER_OTLP_ENDPOINT";
-  return ReadUrl(reader.otlp_name(), url, is_common ? signal.http_path : "", target);
+  const std::string name = reader.otlp_name();
+  const bool is_common = name == "OTEL_EXPORTER_OTLP_ENDPOINT";
+  if (target.protocol == OtlpTarget::Protocol::kGrpc && !absl::StrContains(url, "://")) {
+    // Many SDKs take HOST:PORT for gRPC, and a variable that says whether that is without TLS.
+    const bool insecure = absl::EqualsIgnoreCase(reader.Otlp(signal, "INSECURE"), "true");
+    return ReadUrl(name, absl::StrCat(insecure ? "http://" : "https://", url), "", target);
+  }
+  return ReadUrl(name, url, is_common ? signal.http_path : "", target);
 }
 
 void ReadHeaders(Reader& reader, const Signal& signal, OtlpTarget& target) {
@@ -196,14 +219,43 @@ void ReadHeaders(Reader& reader, const Signal& signal, OtlpTarget& target) {
   }
 }
 
+// A file that cannot be read is an invalid value.
+std::string ReadableFile(Reader& reader, const Signal& signal, absl::string_view name) {
+  const std::string path(reader.Otlp(signal, name));
+  if (path.empty() || access(path.c_str(), R_OK) == 0) return path;
+  reader.Ignore(reader.otlp_name());
+  return "";
+}
+
+void ReadTls(Reader& reader, const Signal& signal, OtlpTarget& target) {
+  if (!absl::StartsWith(target.origin, "https:")) return;
+  target.tls = {.certificate = ReadableFile(reader, signal, "CLIENT_CERTIFICATE"),
+                .key = ReadableFile(reader, signal, "CLIENT_KEY"),
+                .authorities = ReadableFile(reader, signal, "CERTIFICATE")};
+  if (target.tls.certificate.empty() == target.tls.key.empty()) return;
+  reader.Ignore(
+      absl::StrCat("OTEL_EXPORTER_OTLP_CLIENT_", target.tls.key.empty() ? "CERTIFICATE" : "KEY"));
+  target.tls.certificate = target.tls.key = "";
+}
+
+// Requests are not compressed.
+void ReadCompression(Reader& reader, const Signal& signal) {
+  const absl::string_view compression = reader.Otlp(signal, "COMPRESSION");
+  if (!compression.empty() && compression != "none") reader.Ignore(reader.otlp_name());
+}
+
 absl::StatusOr<std::optional<OtlpTarget>> ReadTarget(Reader& reader, const Signal& signal,
                                                      absl::string_view flag) {
   OtlpTarget target;
-  RETURN_IF_ERROR(ReadEndpoint(reader, signal, flag, target));
-  if (target.origin.empty()) return std::nullopt;
+  // Without an endpoint, none of the other variables matters.
+  if (flag.empty() && reader.Otlp(signal, "ENDPOINT").empty()) return std::nullopt;
   ReadProtocol(reader, signal, target);
+  const std::string method = target.path;
+  RETURN_IF_ERROR(ReadEndpoint(reader, signal, flag, target));
+  if (!method.empty()) target.path = method;
   ReadHeaders(reader, signal, target);
-  target.ca_file = std::string(reader.Otlp(signal, "CERTIFICATE"));
+  ReadTls(reader, signal, target);
+  ReadCompression(reader, signal);
   reader.Otlp(signal, "TIMEOUT");
   reader.Read(reader.otlp_name(), target.timeout);
   return target;

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "common/tls_files.h"
 #include "telemetry/otlp_encoding.h"
 #include "telemetry/sampler.h"
 
@@ -24,7 +25,7 @@ struct OtlpTarget {
   std::string origin;  // http://HOST[:PORT] or https://HOST[:PORT]
   std::string path;    // Of the POST, or of the gRPC method.
   std::vector<std::pair<std::string, std::string>> headers;  // Names in lower case.
-  std::string ca_file;                         // For https; empty: the system's authorities.
+  TlsFiles tls;                                              // For https.
   absl::Duration timeout = absl::Seconds(10);  // OTEL_EXPORTER_OTLP_TIMEOUT: of one attempt.
 };
 

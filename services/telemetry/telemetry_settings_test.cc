@@ -1,11 +1,13 @@
 #include "telemetry/telemetry_settings.h"
 
+#include <fstream>
 #include <map>
 
 #include "common/status_matchers.h"
 #include "common/version.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "support/temporary_folder.h"
 
 namespace callslip {
 namespace {
@@ -16,6 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 using Variables = std::map<std::string, std::string>;
 
@@ -118,7 +121,8 @@ TEST(TelemetrySettingsTest, AHeaderWithATabIsNone) {
 
 TEST(TelemetrySettingsTest, AnEndpointThatIsNoUrlIsRefusedByItsName) {
   for (const char* url : {"collector:4318", "ftp://a", "http://", "http:///path",
-                          "http://user:hunter2@host", "http://a b", "http://a\r\nX: y"}) {
+                          "http://user:hunter2@host", "http://a b", "http://a\r\nX: y",
+                          "http://a:", "http://a:70000", "http://a?x=1", "http://a/b#c"}) {
     const auto settings = Read(url, {});
     EXPECT_EQ(settings.status().code(), absl::StatusCode::kInvalidArgument) << url;
     EXPECT_THAT(std::string(settings.status().message()), HasSubstr("--otlp-endpoint")) << url;
@@ -134,7 +138,6 @@ TEST(TelemetrySettingsTest, ProtocolsHeadersAndTimesAreRead) {
       {"OTEL_EXPORTER_OTLP_METRICS_HEADERS", "x-tenant=b"},
       {"OTEL_EXPORTER_OTLP_TIMEOUT", "1500"},
       {"OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", "2500"},
-      {"OTEL_EXPORTER_OTLP_CERTIFICATE", "/ca.pem"},
       {"OTEL_BSP_SCHEDULE_DELAY", "250"},
       {"OTEL_BSP_MAX_QUEUE_SIZE", "100"},
       {"OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "300"},
@@ -145,7 +148,6 @@ TEST(TelemetrySettingsTest, ProtocolsHeadersAndTimesAreRead) {
   EXPECT_EQ(spans.path, "/opentelemetry.proto.collector.trace.v1.TraceService/Export");
   EXPECT_THAT(spans.headers,
               ElementsAre(Pair("authorization", "Bearer abc"), Pair("x-tenant", "a")));
-  EXPECT_EQ(spans.ca_file, "/ca.pem");
   EXPECT_EQ(spans.timeout, absl::Milliseconds(1500));
   EXPECT_EQ(settings.limits.delay, absl::Milliseconds(250));
   EXPECT_EQ(settings.limits.queue, 100u);
@@ -154,10 +156,50 @@ TEST(TelemetrySettingsTest, ProtocolsHeadersAndTimesAreRead) {
   EXPECT_EQ(metrics.protocol, OtlpTarget::Protocol::kHttp);
   EXPECT_EQ(metrics.path, "/v1/metrics");
   EXPECT_THAT(metrics.headers, ElementsAre(Pair("x-tenant", "b")));
-  EXPECT_EQ(metrics.ca_file, "/ca.pem");
   EXPECT_EQ(metrics.timeout, absl::Milliseconds(2500));
   EXPECT_EQ(settings.metric_interval, absl::Seconds(1));
   EXPECT_THAT(settings.ignored, IsEmpty());
+}
+
+TEST(TelemetrySettingsTest, TheFilesOfTlsAreRead) {
+  const TemporaryFolder folder;
+  Variables variables = {{"OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector"}};
+  const auto file = [&](const std::string& variable) {
+    const std::string path = absl::StrCat(folder.path(), "/", variable);
+    std::ofstream(path) << "any";
+    return variables[variable] = path;
+  };
+  const std::string authorities = file("OTEL_EXPORTER_OTLP_CERTIFICATE");
+  const std::string certificate = file("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE");
+  const std::string key = file("OTEL_EXPORTER_OTLP_CLIENT_KEY");
+  const TlsFiles all = Settings(variables).spans->tls;
+  EXPECT_EQ(all.authorities, authorities);
+  EXPECT_EQ(all.certificate, certificate);
+  EXPECT_EQ(all.key, key);
+  // A key alone is of no use, and neither is a file that is not there.
+  variables.erase("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE");
+  variables["OTEL_EXPORTER_OTLP_CERTIFICATE"] = folder.path() + "/none";
+  const TelemetrySettings settings = Settings(variables);
+  EXPECT_EQ(settings.spans->tls.authorities + settings.spans->tls.key, "");
+  EXPECT_THAT(settings.ignored, UnorderedElementsAre("OTEL_EXPORTER_OTLP_CERTIFICATE",
+                                                     "OTEL_EXPORTER_OTLP_CLIENT_KEY"));
+}
+
+TEST(TelemetrySettingsTest, GrpcTakesAHostAndAPort) {
+  const std::pair<Variables, const char*> kTable[] = {
+      {{}, "https://collector:4317"},
+      {{{"OTEL_EXPORTER_OTLP_INSECURE", "true"}}, "http://collector:4317"},
+      {{{"OTEL_EXPORTER_OTLP_INSECURE", "true"}, {"OTEL_EXPORTER_OTLP_TRACES_INSECURE", "false"}},
+       "https://collector:4317"},
+  };
+  for (const auto& [variables, origin] : kTable) {
+    Variables all = variables;
+    all["OTEL_EXPORTER_OTLP_ENDPOINT"] = "collector:4317";
+    all["OTEL_EXPORTER_OTLP_PROTOCOL"] = "grpc";
+    const OtlpTarget target = *Settings(all).spans;
+    EXPECT_EQ(target.origin, origin);
+    EXPECT_EQ(target.path, "/opentelemetry.proto.collector.trace.v1.TraceService/Export");
+  }
 }
 
 TEST(TelemetrySettingsTest, TheResourceIsTheProgramUnlessSomethingElseIsSaid) {
@@ -188,6 +230,8 @@ TEST(TelemetrySettingsTest, WhatMakesNoSenseIsNamedAndIgnored) {
       {"OTEL_METRIC_EXPORT_INTERVAL", "often"},
       {"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "delta"},
       {"OTEL_RESOURCE_ATTRIBUTES", "a=%zz"},
+      {"OTEL_RESOURCE_ATTRIBUTES", "a=%ff"},
+      {"OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"},
       {"OTEL_BSP_MAX_QUEUE_SIZE", "0"},
       {"OTEL_BSP_MAX_QUEUE_SIZE", "1000000000"},
       {"OTEL_BSP_SCHEDULE_DELAY", "-1"},

@@ -51,24 +51,25 @@ class TransportTest : public ::testing::TestWithParam<Make> {
 TEST_P(TransportTest, NobodyListensIsToBeTriedAgain) {
   SilentPort port;
   port.Close();
-  EXPECT_EQ(MakeFor(port)->Send("", absl::Seconds(5)).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(MakeFor(port)->Send("", absl::Seconds(5)).status.code(),
+            absl::StatusCode::kUnavailable);
 }
 
 TEST_P(TransportTest, ACollectorThatHangsIsLeftInTime) {
   const SilentPort port;
-  EXPECT_EQ(MakeFor(port)->Send("", absl::Milliseconds(200)).code(),
+  EXPECT_EQ(MakeFor(port)->Send("", absl::Milliseconds(200)).status.code(),
             absl::StatusCode::kUnavailable);
 }
 
 TEST_P(TransportTest, AnAbortEndsWhatIsBeingSent) {
   const SilentPort port;
   const std::unique_ptr<OtlpTransport> transport = MakeFor(port);
-  std::thread sender([&] { EXPECT_FALSE(transport->Send("", absl::Minutes(10)).ok()); });
+  std::thread sender([&] { EXPECT_FALSE(transport->Send("", absl::Minutes(10)).status.ok()); });
   const int connection = port.Accept();
   transport->Abort();
   sender.join();
   close(connection);
-  EXPECT_FALSE(transport->Send("", absl::Minutes(10)).ok());
+  EXPECT_FALSE(transport->Send("", absl::Minutes(10)).status.ok());
 }
 
 // What Send() has refused lives no longer than it.
@@ -76,7 +77,7 @@ TEST_P(TransportTest, ACallThatIsNotBegunIsNobodysToEnd) {
   const SilentPort port;
   const std::unique_ptr<OtlpTransport> transport = MakeFor(port);
   transport->Abort();
-  EXPECT_FALSE(transport->Send("", absl::Minutes(10)).ok());
+  EXPECT_FALSE(transport->Send("", absl::Minutes(10)).status.ok());
   transport->Abort();
 }
 

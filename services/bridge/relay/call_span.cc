@@ -4,9 +4,11 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "bridge/http/mcp_headers.h"
 #include "bridge/relay/gateway_answer.h"
 #include "common/json_scan.h"
+#include "common/text_scan.h"
 #include "common/trace_companions.h"
 #include "common/trace_context.h"
 
@@ -36,6 +38,9 @@ constexpr absl::string_view kMethods[] = {"completion/complete",
                                           "subscriptions/listen",
                                           "tools/list"};
 
+// The most of an id that a span has.
+constexpr size_t kIdBytes = 64;
+
 std::string ToolOf(const Message& message) {
   const bool is_known = message.tool_call && absl::c_linear_search(kTools, message.tool_call->tool);
   return is_known ? message.tool_call->tool : "";
@@ -62,6 +67,10 @@ CallSpan Begin(Message& message) {
   if (!call.span) return call;
   ReplaceMetaText(message, "traceparent", trace.ToString());
   call.span.Set("mcp.method.name", method);
+  // A string without its quotes.
+  absl::string_view id = CutText(message.id, kIdBytes);
+  if (absl::ConsumePrefix(&id, "\"")) absl::ConsumeSuffix(&id, "\"");
+  call.span.Set("jsonrpc.request.id", std::string(id));
   if (!tool.empty()) {
     call.span.Set("gen_ai.operation.name", std::string("execute_tool"));
     call.span.Set("gen_ai.tool.name", tool);

@@ -72,21 +72,13 @@ Json TabOf(const Json& result, const Json& settings) {
   return {{"tab_id", tracked}, {"url", TextOf(settings, "tracked_tab_url")}};
 }
 
-// Whether `text` is one lower_snake_case word, like the codes of these extensions; their other
-// errors are sentences.
-bool IsCode(const std::string& text) {
-  return !text.empty() && text.size() <= 64 && absl::ascii_islower(text[0]) &&
-         absl::c_all_of(text, [](char c) {
-           return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '_';
-         });
-}
-
 v1::CommandError ErrorOf(const Json& report) {
   const Json& result = MemberOf(report, "result");
   std::string error = TextOf(report, "error");
   if (error.empty()) error = TextOf(result, "error");
   v1::CommandError failure;
-  failure.set_code(IsCode(error) ? error : "execution_failed");
+  // Errors of these extensions that have no code are sentences.
+  failure.set_code(IsErrorCode(error) ? error : "execution_failed");
   const std::string message = TextOf(result, "message");
   failure.set_message(message.empty() ? error : message);
   const bool switched_off = failure.code() == "ai_web_pilot_disabled";

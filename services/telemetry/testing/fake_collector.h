@@ -22,7 +22,7 @@ class FakeCollector {
     changed_.NotifyAll();
   }
   // The results of the next requests; after these, OK.
-  void AnswerWith(std::deque<absl::Status> answers) {
+  void AnswerWith(std::deque<OtlpAnswer> answers) {
     MutexLock lock(&mutex_);
     answers_ = std::move(answers);
   }
@@ -37,7 +37,7 @@ class FakeCollector {
   class Way final : public OtlpTransport {
    public:
     explicit Way(FakeCollector* collector) : collector_(collector) {}
-    absl::Status Send(const std::string& request, absl::Duration) override {
+    OtlpAnswer Send(const std::string& request, absl::Duration) override {
       return collector_->Take(request);
     }
     void Abort() override { collector_->Abort(); }
@@ -46,13 +46,13 @@ class FakeCollector {
     FakeCollector* const collector_;
   };
 
-  absl::Status Take(const std::string& request) {
+  OtlpAnswer Take(const std::string& request) {
     MutexLock lock(&mutex_);
     taken_.push_back(request);
     changed_.NotifyAll();
     while (hangs_ && !aborted_) changed_.Wait(&mutex_);
-    if (answers_.empty()) return absl::OkStatus();
-    const absl::Status answer = answers_.front();
+    if (answers_.empty()) return {};
+    const OtlpAnswer answer = answers_.front();
     answers_.pop_front();
     return answer;
   }
@@ -65,7 +65,7 @@ class FakeCollector {
   Mutex mutex_;
   CondVar changed_;
   std::vector<std::string> taken_ ABSL_GUARDED_BY(mutex_);
-  std::deque<absl::Status> answers_ ABSL_GUARDED_BY(mutex_);
+  std::deque<OtlpAnswer> answers_ ABSL_GUARDED_BY(mutex_);
   bool hangs_ ABSL_GUARDED_BY(mutex_) = false;
   bool aborted_ ABSL_GUARDED_BY(mutex_) = false;
 };

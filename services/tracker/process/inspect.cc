@@ -99,19 +99,20 @@ std::string SessionsText(const std::vector<SessionInspection>& sessions) {
   return text;
 }
 
-// Each span is followed by its parts.
-std::string SpansText(std::vector<Span> spans) {
+// Each span is followed by its parts. Their ids lead to a collector: only if it has the spans.
+std::string SpansText(std::vector<Span> spans, bool has_ids) {
   std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
     return std::pair(a.start_nanos, -a.end_nanos) < std::pair(b.start_nanos, -b.end_nanos);
   });
   const int64_t begun = spans.front().start_nanos;
-  std::string text = absl::StrFormat("  %12s %12s  %-40s %s\n", "after", "lasts", "span", "id");
+  std::string text =
+      absl::StrFormat("  %12s %12s  %-40s %s\n", "after", "lasts", "span", has_ids ? "id" : "");
   for (const Span& span : spans) {
     const auto millis = [](int64_t nanos) { return static_cast<double>(nanos) / 1e6; };
     absl::StrAppendFormat(&text, "  %9.3f ms %9.3f ms  %-40s %s\n",
                           millis(span.start_nanos - begun),
                           millis(span.end_nanos - span.start_nanos), span.name,
-                          absl::BytesToHexString(span.context.span_id()));
+                          has_ids ? absl::BytesToHexString(span.context.span_id()) : "");
   }
   return text;
 }
@@ -124,7 +125,8 @@ void Show(const CommandSnapshot& command, std::FILE* out) {
     std::fprintf(out, "Trace %s\n", absl::BytesToHexString(spec.trace.trace_id()).c_str());
   }
   RealClock clock;
-  std::fprintf(out, "\n%s", SpansText(SpansOf(command, absl::ToUnixNanos(clock.Now()))).c_str());
+  const std::vector<Span> spans = SpansOf(command, absl::ToUnixNanos(clock.Now()));
+  std::fprintf(out, "\n%s", SpansText(spans, spec.trace.sampled()).c_str());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/clock.h"
+#include "common/text_scan.h"
 #include "telemetry/command_trace.h"
 #include "telemetry/span_sink.h"
 
@@ -95,8 +96,9 @@ class Recorder {
 
   void RecordWait(int64_t until) {
     if (waits_since_ == 0) return;
-    spans_.push_back(Part(absl::StrCat("queue ", spec_.target()), Context("queue", attempt_ + 1),
-                          Context("command"), std::exchange(waits_since_, 0), until));
+    spans_.push_back(Part(absl::StrCat("queue ", DestinationOf(spec_.target())),
+                          Context("queue", attempt_ + 1), Context("command"),
+                          std::exchange(waits_since_, 0), until));
   }
 
   void RecordDelivery(int64_t until, bool is_last) {
@@ -106,8 +108,8 @@ class Recorder {
       spans_.push_back(Part(absl::StrCat("execute ", spec_.type()), Context("execute", attempt_),
                             context, std::exchange(started_, 0), until));
     }
-    Span span = Part(absl::StrCat("process ", spec_.target()), context, Context("command"),
-                     std::exchange(delivered_, 0), until);
+    Span span = Part(absl::StrCat("process ", DestinationOf(spec_.target())), context,
+                     Context("command"), std::exchange(delivered_, 0), until);
     span.kind = SpanKind::kConsumer;
     span.links.push_back(spec_.trace);
     span.attributes.push_back({"messaging.operation.name", std::string("process")});
@@ -139,7 +141,9 @@ class Recorder {
   void MarkEnd(Span& span) const {
     if (command_.error == nullptr || command_.state == CommandState::kCompleted) return;
     span.failed = command_.state != CommandState::kCancelled;
-    span.attributes.push_back({"error.type", command_.error->code});
+    // Workers choose the codes of their errors.
+    const std::string& code = command_.error->code;
+    span.attributes.push_back({"error.type", IsErrorCode(code) ? code : "_OTHER"});
     span.attributes.push_back(
         {"callslip.command.may_have_executed", command_.error->may_have_executed});
   }

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "telemetry/testing/fake_span_sink.h"
@@ -140,6 +141,31 @@ TEST_F(CommandSpansTest, WhatNobodyTakesHasWaitedAndFailed) {
                                                "queue browser < command execute_js"));
   EXPECT_TRUE(Recorded("command execute_js").failed);
   EXPECT_NE(Text(Recorded("command execute_js"), "error.type"), "");
+}
+
+TEST_F(CommandSpansTest, CodesThatAreNoWordsAreNotRecorded) {
+  const std::pair<std::string, std::string> kTable[] = {
+      {"element_not_found", "element_not_found"},
+      {"https://x/?token=secret", "_OTHER"},
+      {"Not a word", "_OTHER"},
+  };
+  for (const auto& [code, recorded] : kTable) {
+    Register(InTrace(Request()));
+    EXPECT_OK(Complete(LeaseOne(), CommandFailure{CommandError{.code = code}}));
+    TakeTree();
+    EXPECT_EQ(Text(Recorded("command execute_js"), "error.type"), recorded);
+    EXPECT_EQ(Text(Recorded("process browser"), "error.type"), recorded);
+  }
+}
+
+TEST_F(CommandSpansTest, SessionsHaveOneNameForTheirTargets) {
+  CommandRequest request = InTrace(Request());
+  request.target = "session-20261128-101112-abcd";
+  const std::string id = Register(request);
+  EXPECT_OK(Cancel(id));
+  EXPECT_THAT(TakeTree(), UnorderedElementsAre("command execute_js < call",
+                                               "queue session-{id} < command execute_js"));
+  EXPECT_EQ(Text(Recorded("queue session-{id}"), "messaging.destination.name"), request.target);
 }
 
 TEST_F(CommandSpansTest, WhatIsTakenBackHasNotFailed) {

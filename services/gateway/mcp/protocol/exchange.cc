@@ -11,6 +11,7 @@
 #include "boost/asio/post.hpp"
 #include "boost/system/system_error.hpp"
 #include "common/log.h"
+#include "common/text_scan.h"
 #include "gateway/http/await.h"
 #include "gateway/http/event_stream.h"
 #include "gateway/mcp/protocol/call_span.h"
@@ -35,6 +36,13 @@ int ModernStatus(const RpcOutcome& outcome) {
     case JsonRpcCode::kUnsupportedProtocolVersion: return 400;
     default: return 200;
   }
+}
+
+// The id as an attribute of a span.
+std::string IdText(const Json& id) {
+  constexpr size_t kMaxBytes = 64;
+  const std::string text = id.is_string() ? id.get<std::string>() : id.dump();
+  return std::string(CutText(text, kMaxBytes));
 }
 
 std::string NotificationOf(const std::string& method, Json params) {
@@ -117,6 +125,7 @@ TraceCompanions Exchange::CompanionsInMessage() const {
 void Exchange::BeginSpan(absl::string_view method, absl::string_view tool) {
   trace_ = TraceInMessage();
   span_ = BeginCallSpan(method, tool, origin_.version, origin_.trace, trace_);
+  if (span_) span_.Set("jsonrpc.request.id", IdText(message_.id));
 }
 
 void Exchange::LinkSpan(const std::string& traceparent) {

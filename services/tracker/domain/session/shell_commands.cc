@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "common/mutex.h"
+#include "common/session_target.h"
 #include "common/status_macros.h"
 #include "telemetry/session_trace.h"
 #include "tracker/domain/errors.h"
@@ -202,7 +203,7 @@ std::string ShellCommands::Start(const std::string& client_id, const SessionMeta
   const std::string request_id = absl::StrCat(session_id, "/", command.command.id, "/", command.seq,
                                               "-", absl::ToUnixMicros(session.created_at));
   CommandRequest request{.client_id = client_id,
-                         .target = absl::StrCat("session-", session_id),
+                         .target = absl::StrCat(kSessionTargets, session_id),
                          .type = kType,
                          .request_id = request_id,
                          .label = session_id,
