@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What both sides of the wire are held to, see the file.
+// Signatures and proofs that another implementation made; the other side is tested with the same.
 Json Vectors() {
   std::ifstream file(absl::StrCat(CALLSLIP_VECTORS_DIR, "/request_signatures.json"));
   return Json::parse(file);

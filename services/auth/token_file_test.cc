@@ -169,7 +169,7 @@ TEST_F(TokenFileTest, GatewaysThatStartTogetherAgreeOnIt) {
   for (std::thread& gateway : gateways) gateway.join();
   EXPECT_THAT(keys[0], SizeIs(32));
   EXPECT_THAT(keys, testing::Each(keys[0]));
-  // No draft is left beside it.
+  // No temporary file remains beside the token file.
   const std::filesystem::directory_iterator files(folder_);
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
 }

@@ -13,10 +13,10 @@
 namespace callslip {
 namespace {
 
-// In memory.
+// A file in memory.
 File MakeFile() { return File(memfd_create("file_test", MFD_CLOEXEC)); }
 
-// As another program reads it, from the beginning.
+// The same file, opened again as another program would: at its beginning.
 File Reopened(const File& file) {
   const std::string path = absl::StrCat("/proc/self/fd/", file.descriptor());
   return File(open(path.c_str(), O_RDONLY | O_CLOEXEC));

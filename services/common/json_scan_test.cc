@@ -24,7 +24,7 @@ TEST(ScanJsonTest, TakesValidTextOnly) {
   }
 }
 
-// Each text with each of its bytes left out, doubled or replaced; not by NUL, which ends the text
+// Each text with each of its bytes omitted, doubled or replaced; not by NUL, which ends the text
 // for the other parser.
 TEST(ScanJsonTest, AgreesWithAnotherParser) {
   const std::string texts[] = {

@@ -41,7 +41,7 @@ TEST(LiveSetTest, PlacesMayOutliveTheSet) {
   set = nullptr;
 }
 
-// What a weak pointer of the set would keep.
+// A list of weak pointers would keep the memory of ended calls.
 TEST(LiveSetTest, NothingIsKeptOfWhatHasEnded) {
   struct Call {
     LiveSet<std::weak_ptr<Call>>::Place place;
@@ -56,7 +56,7 @@ TEST(LiveSetTest, NothingIsKeptOfWhatHasEnded) {
   EXPECT_THAT(set.Entries(), IsEmpty());
 }
 
-// An entry whose end comes back to the set.
+// The destructor of an entry uses the set.
 TEST(LiveSetTest, EntriesEndWithoutItsMutex) {
   LiveSet<std::shared_ptr<void>> set;
   size_t left = 9;

@@ -21,7 +21,7 @@ class MemoryReleaseTest : public testing::Test {
 TEST_F(MemoryReleaseTest, WhatABurstLeavesGoesStepByStep) {
   spare_ = 300 * kMiB;
   memory_.Look();
-  EXPECT_EQ(spare_, 300 * kMiB);  // It may be about to be used.
+  EXPECT_EQ(spare_, 300 * kMiB);  // The memory may be used again soon.
   memory_.Look();
   EXPECT_EQ(spare_, 300 * kMiB - MemoryRelease::kMaxAtOnce);
   for (int look = 0; look < 4; ++look) memory_.Look();
@@ -53,7 +53,7 @@ TEST(HeapUseTest, WhatIsAllocatedIsInUse) {
   const size_t before = HeapUse::OfThisProcess().in_use;
   const std::string large(64 * kMiB, 'x');
   const size_t with = HeapUse::OfThisProcess().in_use;
-  // A sanitizer's allocator tells nothing.
+  // The allocator of a sanitizer does not report its use.
   if (with != 0) {
     EXPECT_GE(with, before + large.size());
   }

@@ -170,12 +170,12 @@ TEST(MetricsPageTest, TellsOfTheProcess) {
   EXPECT_GE(read.Sum("process_threads"), 1);
   EXPECT_GE(read.Sum("process_open_fds"), 3);
   EXPECT_GT(read.Sum("process_max_fds"), read.Sum("process_open_fds"));
-  // After 2020, and so in seconds since 1970.
+  // After 2017: the value is in seconds since 1970.
   EXPECT_GT(read.Sum("process_start_time_seconds"), 1.5e9);
   EXPECT_TRUE(read.Has("process_cpu_seconds_total"));
 }
 
-// What the reader of these tests is worth.
+// The parser that these tests use finds malformed pages.
 TEST(PrometheusTextTest, FindsWhatIsWrong) {
   const std::string head = "# HELP a_total A.\n# TYPE a_total counter\n";
   EXPECT_EQ(PrometheusText(head + "a_total 1\n").problems(), "");

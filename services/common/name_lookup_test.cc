@@ -27,7 +27,7 @@ absl::StatusOr<std::vector<SocketAddress>> Unknown(const std::string&, const std
   return absl::UnavailableError("unknown");
 }
 
-// A name server that is silent until it is told to answer.
+// A name server that answers only after Answer().
 class SilentResolver {
  public:
   ~SilentResolver() { Answer(); }
@@ -124,7 +124,7 @@ TEST(NameLookupTest, ThoseThatAreLeftBehindAreFew) {
   NameLookup more("nowhere.test", "80", &Unknown);
   EXPECT_THAT(ErrorOf(more), HasSubstr("no name server answers"));
   silent.Answer();
-  // As soon as they have ended, there is room again.
+  // There is room again when they have ended.
   while (true) {
     NameLookup again("nowhere.test", "80", &Unknown);
     if (ErrorOf(again) == "unknown") break;

@@ -13,7 +13,7 @@
 namespace callslip {
 namespace {
 
-// A socket in the abstract namespace that takes what a service manager is told.
+// A socket in the abstract namespace that receives the messages for a service manager.
 class ServiceNotifyTest : public testing::Test {
  protected:
   ServiceNotifyTest() : socket_(socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0)) {
@@ -32,7 +32,7 @@ class ServiceNotifyTest : public testing::Test {
     close(socket_);
   }
 
-  // What has arrived, or nothing.
+  // The next message; empty if none has arrived.
   std::string Received() const {
     char buffer[64];
     const ssize_t size = recv(socket_, buffer, sizeof(buffer), 0);

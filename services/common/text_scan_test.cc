@@ -23,7 +23,7 @@ TEST(TextScanTest, PlainTextEndsAtEachByteThatIsNone) {
   EXPECT_EQ(SkipPlainJson(plain.data(), plain.data() + 17), plain.data() + 17);
 }
 
-// As many bytes as it needs.
+// `code` encoded in `length` bytes, even where fewer would be enough.
 std::string Encoded(uint32_t code, size_t length) {
   if (length == 1) return {static_cast<char>(code)};
   std::string text;
@@ -64,7 +64,7 @@ TEST(TextScanTest, TextIsCutBetweenCharacters) {
     EXPECT_TRUE(IsUtf8(cut)) << bytes;
     EXPECT_LE(cut.size(), bytes);
     EXPECT_EQ(cut, text.substr(0, cut.size()));
-    // Not a byte less than has to be: the next character does not fit.
+    // Only a character that does not fit is removed: at most 3 bytes.
     EXPECT_TRUE(cut.size() == text.size() || cut.size() + 4 > bytes) << bytes;
   }
   EXPECT_EQ(CutText(text, text.size()), text);

@@ -23,7 +23,7 @@ class TimerThreadTest : public ::testing::Test {
     };
   }
 
-  // Once there are `count` of them.
+  // Blocks until `count` timers have fired.
   std::vector<int> Fired(size_t count) {
     MutexLock lock(&mutex_);
     while (fired_.size() < count) changed_.Wait(&mutex_);

@@ -78,11 +78,11 @@ TEST(TracestateTest, IsDroppedWhereItIsMalformed) {
 
 TEST(TracestateTest, OfOneThatIsTooLongWholeMembersAreKept) {
   const std::string longest = "l=" + Times(200, 'l');
-  // What is long goes first, then what is last.
+  // Long members are removed first, then the last ones.
   const std::string short_ones = Numbered(10, Times(40, 's'));
   EXPECT_EQ(TracestateOf(absl::StrCat(longest, ",", short_ones)), short_ones);
   EXPECT_EQ(TracestateOf(Numbered(20, Times(40, 's'))), Numbered(11, Times(40, 's')));
-  // No more than has to.
+  // No more members are removed than necessary.
   EXPECT_EQ(TracestateOf(absl::StrCat(longest, ",m=", Times(200, 'm'), ",n=", Times(200, 'n'))),
             absl::StrCat(longest, ",m=", Times(200, 'm')));
 }
