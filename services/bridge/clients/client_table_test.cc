@@ -36,7 +36,7 @@ class ClientTableTest : public testing::Test {
     return found.value_or(std::vector<Client>{});
   }
 
-  // Where all of them are found.
+  // Installs the programs of all clients, then looks for them.
   std::vector<Client> FindAll() {
     fs::create_directories(home_ + "/bin");
     for (const char* program : {"claude", "codex", "gemini", "opencode", "code", "cursor"}) {

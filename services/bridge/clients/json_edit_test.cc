@@ -112,7 +112,7 @@ TEST(JsonEditTest, SomethingElseInThePlaceIsRefused) {
   }
 }
 
-// Texts that are valid, from a seed.
+// Generates valid JSONC texts from a seed.
 class JsonTexts {
  public:
   explicit JsonTexts(unsigned seed) : random_(seed), lines_(Below(3) != 0) {}
@@ -161,7 +161,7 @@ class JsonTexts {
   const bool lines_;
 };
 
-// Whether `text` is what is left of `longer` once some of it is taken away.
+// True if `text` is `longer` without some of its characters.
 bool IsWithin(absl::string_view text, absl::string_view longer) {
   size_t at = 0;
   for (const char c : longer) {
@@ -170,7 +170,8 @@ bool IsWithin(absl::string_view text, absl::string_view longer) {
   return at == text.size();
 }
 
-// A JSON parser that we did not write; it knows comments, but no last commas.
+// The members of an object, parsed by another JSON parser. It gets no comments and no trailing
+// commas: ReadJsonc() has removed them.
 nlohmann::json ParseForeign(const std::string& text) {
   const auto object = ReadJsonc(text);
   EXPECT_TRUE(object.ok()) << text << "\n" << object.status();
@@ -195,7 +196,6 @@ TEST(JsonEditTest, WhateverIsThereStays) {
     nlohmann::json was = ParseForeign(before);
     was["mcpServers"]["callslip"] = expected;
     ASSERT_EQ(ParseForeign(after), was) << before << "\n---\n" << after;
-    // Two insertions at most, the comma and the entry.
     const size_t begin =
         std::mismatch(before.begin(), before.end(), after.begin(), after.end()).first -
         before.begin();

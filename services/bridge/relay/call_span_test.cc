@@ -35,7 +35,7 @@ std::optional<std::string> AttributeOf(const Span& span, absl::string_view key) 
 
 class CallSpanTest : public RelayTest {
  protected:
-  // The sink outlives what records.
+  // The relay records spans until it is destroyed, so the sink must outlive it.
   ~CallSpanTest() override { relay_.reset(); }
 
   Span TheSpan() {
@@ -141,7 +141,7 @@ TEST_F(CallSpanTest, ACallWithoutAnAnswerEndsWithWhatTheAgentIsTold) {
   EXPECT_EQ(AttributeOf(TheSpan(), "error.type"), "deadline_exceeded");
 }
 
-// Whoever comes later is told that nobody records it.
+// The gateway learns from the header that the trace is not recorded.
 TEST_F(CallSpanTest, ATraceThatIsNotSampledIsHandedOnAsThat) {
   constexpr char kUnsampled[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
   StartGateway();

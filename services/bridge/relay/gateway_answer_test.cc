@@ -74,7 +74,7 @@ TEST(FindAnswerTest, TheGatewaysOwnReasonsArePassedOn) {
        "does not know the token of this bridge", "--token-file"},
       {401, R"({"error":"token_expired","message":"Over."})", "token_expired", "answered: Over.",
        "Nothing was executed."},
-      // Nothing of ours.
+      // Bodies that are not errors of a gateway.
       {403, R"({"error":"Not a word","message":"x"})", "http_error", "HTTP 403", "Is this the"},
       {403, R"({"error":{"code":1},"message":"x"})", "http_error", "HTTP 403", "Is this the"},
       {403, R"({"error":"no_message"})", "http_error", "HTTP 403", "Is this the"},

@@ -37,7 +37,7 @@ FakeGateway::Handler BreaksOffAfter(const std::string& content_type, const std::
   };
 }
 
-// Lets whoever waits go on once for each time that it is allowed to.
+// A counter of permissions: each Allow() lets one Wait() return, now or later.
 class SingleUse {
  public:
   void Allow() {
@@ -50,7 +50,7 @@ class SingleUse {
     over_ = true;
     changed_.NotifyAll();
   }
-  // False once it is over.
+  // False after End().
   bool Wait() {
     MutexLock lock(&mutex_);
     while (allowed_ == 0 && !over_) changed_.Wait(&mutex_);
@@ -67,7 +67,7 @@ class SingleUse {
 
 class RelayFaultTest : public RelayTest {
  protected:
-  // The tool result that answers a call, and that it is the only answer.
+  // Calls a tool and returns its result, which must be the only answer.
   nlohmann::json ResultOfToolCall() {
     CallTool("7", "analyze", "{}");
     const auto answer = Read();
@@ -222,7 +222,7 @@ TEST_F(RelayFaultTest, ACallThatWaitsForTheGatewayCanBeCancelledAndDrained) {
   EXPECT_EQ(answer["result"]["structuredContent"]["may_have_executed"], false);
 }
 
-// With the real clock, for what has to pass without a hand on the clock.
+// Uses the real clock, because these tests wait for backoffs and timeouts to pass by themselves.
 class RelayRealTimeTest : public RelayFaultTest {
  protected:
   Clock* clock() override { return &real_clock_; }

@@ -26,7 +26,8 @@ TEST(EncodeHeaderValueTest, WrapsWhatAHeaderCannotCarry) {
   EXPECT_EQ(EncodeHeaderValue("=?base64?YQ==?="), "=?base64?PT9iYXNlNjQ/WVE9PT89?=");
 }
 
-// Answers at once, but for `subscriptions/listen`: that gets one event and nothing more.
+// The gateway answers all requests at once, except two: it holds a `tools/call`, and it answers a
+// `subscriptions/listen` with one event and then nothing.
 class RelayModernTest : public RelayTest {
  protected:
   void SetUp() override {

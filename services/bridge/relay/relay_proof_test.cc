@@ -1,5 +1,5 @@
-// Over plain HTTP anybody may answer: who does not know the token gets nothing of it, and nothing
-// of what they say is believed.
+// Over plain HTTP any program may answer. A peer that does not know the token does not learn it,
+// and the bridge does not believe its answers.
 #include <atomic>
 #include <string>
 #include <vector>
@@ -25,7 +25,7 @@ using ::testing::Not;
 constexpr char kToken[] = "0123456789abcdef0123456789abcdef";
 constexpr char kAnotherToken[] = "another-token-another-token-1234";
 
-// All that a peer got of a request.
+// All of a request that its receiver can read.
 std::string AllOf(const httplib::Request& request) {
   std::string all = absl::StrCat(request.method, " ", request.target, "\n", request.body, "\n");
   for (const auto& [name, value] : request.headers) absl::StrAppend(&all, name, ": ", value, "\n");
@@ -42,7 +42,7 @@ class RelayProofTest : public RelayTest {
     response.set_header(kProofHeader, std::string(64, '0'));
   }
 
-  // Empty where there was none.
+  // Calls a tool. Returns the reason in its result, or an empty string if it has none.
   std::string ReasonOfToolCall() {
     CallTool("7", "analyze", "{}");
     const auto answer = Read();
@@ -78,7 +78,7 @@ TEST_F(RelayProofTest, WhatIsNotProvenIsNotBelieved) {
         response.set_content(result, "application/json");
         Prove(kAnotherToken, request, response);
       },
-      // Changed on the way: the body, or the status.
+      // The body or the status was changed on the way.
       [&](FakeGateway&, const auto& request, auto& response) {
         response.set_content(ResultFor("7", R"({"content":[1]})"), "application/json");
         Prove(kToken, request, response);
@@ -90,7 +90,7 @@ TEST_F(RelayProofTest, WhatIsNotProvenIsNotBelieved) {
         Prove(kToken, request, response);
         response.status = 200;
       },
-      // An event stream, and one that was made of something else.
+      // An event stream, and an event stream whose proven answer had another type or body.
       [&](FakeGateway&, const auto&, auto& response) {
         response.set_content(events, "text/event-stream");
         response.set_header(kProofHeader, std::string(64, 'f'));
@@ -104,14 +104,14 @@ TEST_F(RelayProofTest, WhatIsNotProvenIsNotBelieved) {
         response.set_content("", "text/event-stream");
         Prove(kAnotherToken, request, response);
       },
-      // A refusal, which the agent would be told the reason of.
+      // A refusal, whose reason the agent would otherwise get.
       [&](FakeGateway&, const auto&, auto& response) {
         response.status = 401;
         response.set_content(R"({"error":"token_unknown","message":"Show it."})",
                              "application/json");
         response.set_header(kProofHeader, "");
       },
-      // Too much to be checked.
+      // An answer that is too long to check.
       [&](FakeGateway&, const auto&, auto& response) {
         response.set_content(std::string(kMaxAnswerBytes + 1, ' '), "application/json");
         response.set_header(kProofHeader, "");

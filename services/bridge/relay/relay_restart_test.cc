@@ -12,7 +12,7 @@
 namespace callslip::bridge {
 namespace {
 
-// With the real clock, since what is tested backs off by itself.
+// Uses the real clock, because the relay waits between its attempts.
 class RelayRestartTest : public RelayTest {
  protected:
   Clock* clock() override { return &real_clock_; }

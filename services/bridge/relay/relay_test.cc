@@ -68,7 +68,7 @@ TEST_F(RelayTest, InvalidLinesAreAnsweredUnderTheirIdWhereItCanBeRead) {
     EXPECT_EQ(answer["id"], "a") << line;
     EXPECT_EQ(answer["error"]["code"], kInvalidRequest) << line;
   }
-  // What stands there is no id.
+  // The id is not valid.
   for (const char* id :
        {"07", "+7", "7.", ".7e1", "7 1", "\"a\xFF\"", "1.5", "nan", "[7]", "tru"}) {
     Send(absl::StrCat(R"({"jsonrpc":"2.0","id":)", id, R"(,"method":"ping",})"));
@@ -112,7 +112,7 @@ TEST_F(RelayTest, ABrokenMessageOfABatchLeavesTheOthersTheirAnswers) {
     EXPECT_TRUE(answers[1].contains("result")) << broken;
     EXPECT_EQ(answers[2]["error"]["code"], kParseError) << broken;
   }
-  // What follows a missing bracket may be a part of what lacks it.
+  // The messages after a missing bracket may belong to the message that lacks it.
   Send(R"([{"jsonrpc":"2.0","id":2,"method":"ping","params":{"a":1},)" + ping + "]");
   for (const int id : {2, 1}) {
     const auto answer = Read();
@@ -170,7 +170,7 @@ TEST_F(RelayTest, ALineThatIsTooLongIsAnsweredUnderItsId) {
   EXPECT_EQ(answer["error"]["data"]["reason"], "line_too_long");
   EXPECT_EQ(answer["error"]["data"]["final"], true);
   EXPECT_EQ(answer["error"]["data"]["may_have_executed"], false);
-  // But not in place of the answer to another one.
+  // A call that is still open keeps its id for its own answer.
   CallTool("8", "interact", "{}");
   relay_->HandleTooLongLine("8");
   answer = Read();
@@ -241,7 +241,7 @@ TEST_F(SessionTest, AnInitializeThatTimesOutReleasesWhatItHeld) {
   EXPECT_EQ(Read()["id"], 1);
 }
 
-// A gateway that never answers a `tools/call`, and everything else at once.
+// A gateway that answers a `tools/call` only after Release(), and everything else at once.
 class FrozenToolsTest : public RelayTest {
  protected:
   void SetUp() override {
@@ -264,7 +264,7 @@ TEST_F(FrozenToolsTest, TheDeadlineAnswersAToolCallWithAToolResult) {
   EXPECT_EQ(details["status"], "timeout");
   EXPECT_EQ(details["final"], false);
   EXPECT_EQ(details["may_have_executed"], true);
-  // By it the agent gets at the command whose id it never heard.
+  // The agent never got the id of the command. With the request_id it can find the command.
   EXPECT_THAT(details["hint"].get<std::string>(),
               HasSubstr(details["request_id"].get<std::string>()));
 }

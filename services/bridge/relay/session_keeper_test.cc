@@ -9,7 +9,7 @@
 namespace callslip::bridge {
 namespace {
 
-// With a gateway that stands still as soon as it is asked for a new session.
+// The gateway of these tests freezes when it is asked for a new session.
 class SessionKeeperTest : public RelayTest {
  protected:
   static ResponseHead HeadOf(const std::string& session_id) {

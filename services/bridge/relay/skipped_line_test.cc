@@ -8,7 +8,7 @@
 namespace callslip::bridge {
 namespace {
 
-// However the line is cut into pieces.
+// The id in `line`, which must not depend on how the line is cut into pieces.
 std::string IdIn(const std::string& line) {
   SkippedLine whole;
   whole.Add(line);

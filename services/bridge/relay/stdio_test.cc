@@ -30,7 +30,7 @@ class StdioTest : public testing::Test {
   void CloseReadEnd() { Close(fds_[0]); }
   void CloseWriteEnd() { Close(fds_[1]); }
 
-  // Writes raw bytes; only for what fits into the pipe.
+  // Writes raw bytes, which must fit into the pipe.
   void Put(const std::string& bytes) {
     ASSERT_EQ(write(fds_[1], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
   }

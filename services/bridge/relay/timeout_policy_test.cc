@@ -107,10 +107,10 @@ TEST(TimeoutPolicyTest, WhatTheUserHasShortenedIsShortenedForTheGatewayToo) {
             absl::Seconds(8));
   EXPECT_EQ(wait(shorter, "observe", R"({"what":"command_result","wait_ms":9000})"),
             absl::Seconds(5));
-  // These fit.
+  // These waits are not too long.
   EXPECT_EQ(wait(shorter, "interact", R"({"wait_ms":5000})"), absl::ZeroDuration());
   EXPECT_EQ(wait(shorter, "interact", "{}"), absl::ZeroDuration());
-  // The gateway says what is wrong with this one.
+  // This wait is too long for the gateway too, which reports the error itself.
   const TimeoutPolicy usual{CallTimes()};
   EXPECT_EQ(wait(usual, "interact", R"({"wait_ms":60000})"), absl::ZeroDuration());
   EXPECT_EQ(wait(usual, "session", R"({"what":"wait"})"), absl::ZeroDuration());

@@ -1,4 +1,4 @@
-// What becomes of the paths in an `upload`, seen from the agent and from the gateway.
+// The paths in an `upload`: what the agent and the gateway get.
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -20,7 +20,8 @@ class UploadsTest : public RelayTest {
     std::ofstream(folder_.path() + "/large") << std::string(kFilePieceBytes + 2, 'x');
   }
 
-  // A gateway that takes pieces, or answers them with `refusal`, and any other call with {}.
+  // A gateway that accepts pieces of files, or answers them with `refusal`. It answers any other
+  // call with the method.
   void StartTaking(const json& refusal = nullptr) {
     StartGateway(
         [refusal](FakeGateway&, const httplib::Request& request, httplib::Response& response) {

@@ -79,7 +79,7 @@ TEST_F(AutostartFilesTest, ALockOfAFileThatWasReplacedIsKnown) {
   EXPECT_TRUE(IsAt(held, path));
   std::filesystem::remove(path);
   EXPECT_FALSE(IsAt(held, path));
-  // Somebody else comes and finds none.
+  // Another program finds no file and creates one.
   ASSERT_OK_AND_ASSIGN(const int other, OpenAndLock(path, LOCK_EX));
   EXPECT_TRUE(IsAt(other, path));
   EXPECT_FALSE(IsAt(held, path));
