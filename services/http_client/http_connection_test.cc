@@ -40,7 +40,7 @@ TEST(EndpointOfTest, KnowsWhereOthersCanReadAlong) {
 }
 
 TEST(HttpConnectionTest, FailsWhereNobodyListens) {
-  // Has an address, and does not listen.
+  // A socket that has an address but does not listen.
   const int deaf = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};
   socklen_t size = sizeof(address);
@@ -53,7 +53,7 @@ TEST(HttpConnectionTest, FailsWhereNobodyListens) {
   close(deaf);
 }
 
-// The other end says what it is told, whatever it was asked.
+// The server sends the bytes that the test chooses, whatever the request is.
 class HttpAnswerTest : public testing::Test {
  protected:
   HttpAnswerTest() {

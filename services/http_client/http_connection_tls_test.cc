@@ -1,4 +1,4 @@
-// Connections over TLS: whom a client trusts, and whom not.
+// Connections over TLS: which servers a client trusts.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -49,8 +49,8 @@ class HttpConnectionTlsTest : public testing::Test {
     std::ofstream(Path(name)) << text;
   }
 
-  // Serves one peer with this certificate: answers each of its requests with its size, until it
-  // leaves.
+  // Serves one peer with this certificate. Answers each of its requests with the size of the
+  // request, until the peer disconnects.
   void Serve(const TestAuthority::Pair& pair, bool asks_for_certificate = false,
              int max_version = TLS1_3_VERSION) {
     Write("cert", pair.certificate);
@@ -91,7 +91,7 @@ class HttpConnectionTlsTest : public testing::Test {
     return Connect(host, {.authorities = Path("ca")});
   }
 
-  // Why it is not connected; empty where it is.
+  // The error of the connection to `host`; empty if it succeeds.
   std::string Refusal(const std::string& host) {
     return std::string(Connect(host).status().message());
   }

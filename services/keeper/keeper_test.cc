@@ -23,7 +23,7 @@ namespace callslip {
 namespace {
 
 // A child and a grandchild that have left the agent's session, its group and their parent, ignore
-// what they can, and hold its stdout.
+// the signals that they can ignore, and hold the agent's stdout.
 constexpr char kFugitives[] =
     "setsid sh -c 'trap \"\" TERM HUP; sh -c \"trap : TERM; while :; do sleep 1000; done\" & "
     "while :; do sleep 1000; done' & "
@@ -58,7 +58,7 @@ class Lines {
 class KeeperTest : public testing::Test {
  protected:
   KeeperTest() {
-    // Whatever would be left is this program's child then, not init's.
+    // Processes that the keeper does not end become children of this program, not of init.
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control_), 0);
     EXPECT_EQ(pipe2(in_, O_CLOEXEC), 0);
@@ -69,7 +69,7 @@ class KeeperTest : public testing::Test {
   ~KeeperTest() override {
     LeaveKeeper();
     Close(in_[1]);
-    // Nothing of a failed test is to be there for the next one.
+    // The next test must not see processes of a failed one.
     if (pid_ > 0) kill(pid_, SIGKILL);
     while (waitpid(-1, nullptr, 0) > 0) {
     }
@@ -109,7 +109,7 @@ class KeeperTest : public testing::Test {
     return number;
   }
   void Order(char what) { EXPECT_EQ(write(control_[0], &what, 1), 1); }
-  // As when the runner is killed.
+  // As if the runner was killed.
   void LeaveKeeper() {
     if (control_[0] >= 0) shutdown(control_[0], SHUT_RDWR);
     Close(control_[0]);
@@ -119,7 +119,8 @@ class KeeperTest : public testing::Test {
     waitpid(std::exchange(pid_, -1), &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
-  // Nothing of the agent writes to its stdout any more, and nothing was left to this program.
+  // Waits until no process of the agent has its stdout open. No process may have become a child of
+  // this program.
   void ExpectNothingLeft() {
     out_of_agent_->Rest();
     EXPECT_EQ(ExitOfKeeper(), 0);
@@ -201,7 +202,8 @@ TEST_F(KeeperTest, WhatLingersLivesUntilItIsToEnd) {
              "exec 4<&0; sh -c 'read line; echo alive; sleep 1000' <&4 & exit 3"});
   NumberOf("started");
   EXPECT_EQ(NumberOf("exited"), 3);
-  // To nobody: the number of the shell, which is gone, may be another group's.
+  // The keeper signals no process: the number of the shell, which has ended, may belong to another
+  // group now.
   Order('t');
   EXPECT_EQ(write(in_[1], "\n", 1), 1);
   EXPECT_EQ(out_of_agent_->Next(), "alive");
@@ -249,7 +251,7 @@ TEST_F(KeeperTest, AgentThatDoesNotLeaveAfterTheRunnerIsKilled) {
 TEST_F(KeeperTest, RunnerAsksFirstAndKillsThen) {
   Start(absl::StrCat("trap 'echo asked' TERM; ", kFugitives, "echo ready; while :; do wait; done"));
   EXPECT_EQ(out_of_agent_->Next(), "ready");
-  Order('?');  // Means nothing.
+  Order('?');  // Not an order.
   Order('t');
   EXPECT_EQ(out_of_agent_->Next(), "asked");
   Order('k');
@@ -281,7 +283,7 @@ TEST_F(KeeperTest, AgentHasTheSignalsOfOthers) {
   EXPECT_EQ(NumberOf("signalled"), SIGTERM);
 }
 
-// The next reaper sees to the rest.
+// A subreaper gets the processes that remain.
 TEST_F(KeeperTest, AgentGoesWithAKeeperThatIsKilled) {
   const pid_t agent = Start("(setsid sleep 1000 >&- &); echo ready; read line");
   EXPECT_EQ(out_of_agent_->Next(), "ready");
@@ -291,7 +293,7 @@ TEST_F(KeeperTest, AgentGoesWithAKeeperThatIsKilled) {
   int status = 0;
   EXPECT_EQ(waitpid(agent, &status, 0), agent);
   EXPECT_EQ(WTERMSIG(status), SIGKILL);
-  // It is this program's child now: there is one left, which is found and ended.
+  // The remaining process is now a child of this program, which finds and ends it.
   std::FILE* const children = std::fopen("/proc/thread-self/children", "re");
   int left = 0;
   ASSERT_EQ(std::fscanf(children, "%d", &left), 1);
@@ -302,7 +304,7 @@ TEST_F(KeeperTest, AgentGoesWithAKeeperThatIsKilled) {
 
 TEST_F(KeeperTest, NeedsLittleMemory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return;  // Whose own this would be.
+  return;  // The limit would measure the sanitizer.
 #endif
   Start("echo ready; read line");
   EXPECT_EQ(out_of_agent_->Next(), "ready");
@@ -310,7 +312,7 @@ TEST_F(KeeperTest, NeedsLittleMemory) {
   int64_t all = 0, resident = 0;
   ASSERT_EQ(std::fscanf(status, "%ld %ld", &all, &resident), 2);
   std::fclose(status);
-  // There is one for each agent.
+  // Each agent has its own keeper.
   EXPECT_LT(resident * sysconf(_SC_PAGESIZE), 1'572'864);
 }
 

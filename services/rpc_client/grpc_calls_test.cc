@@ -1,4 +1,4 @@
-// Calls to a tracker that answers as no real one does: late, unreadably, or never.
+// Calls to a tracker that answers as no real one does: late, not readably, or never.
 #include <functional>
 #include <memory>
 #include <optional>
@@ -55,7 +55,7 @@ class AnyTracker final : public grpc::CallbackGenericService {
     MutexLock lock(&mutex_);
     return requests_;
   }
-  // Waits for a call that is held, or that was cancelled.
+  // Waits until `held` calls are held and `cancelled` calls were cancelled.
   void Await(int held, int cancelled) {
     MutexLock lock(&mutex_);
     while (held_ < held || cancelled_ < cancelled) changed_.Wait(&mutex_);
@@ -133,7 +133,7 @@ class GrpcCallsTest : public testing::Test {
     if (server_ != nullptr) server_->Shutdown();
   }
 
-  // Once.
+  // At most once in a test.
   void Serve(std::function<AnyTracker::Answer(int call)> answer) {
     tracker_.emplace(std::move(answer));
     grpc::ServerBuilder builder;
@@ -182,7 +182,7 @@ class GrpcCallsTest : public testing::Test {
   std::thread thread_;
 };
 
-// As a connection does that breaks.
+// The first call fails like one whose connection breaks.
 AnyTracker::Answer FirstIsLost(int call) {
   if (call == 1) return {.status = {grpc::StatusCode::UNAVAILABLE, "Socket closed"}};
   return {.messages = {""}};
@@ -228,7 +228,7 @@ TEST_F(GrpcCallsTest, WhatCarriesNoneIsHandedInOnce) {
   EXPECT_THAT(tracker_->calls(), ElementsAre("RegisterCommand"));
 }
 
-// Nor is the call repeated: the next answer would be the same.
+// The call is not repeated either: the next answer would be the same.
 TEST_F(GrpcCallsTest, AnAnswerThatCannotBeReadIsAnError) {
   Serve([](int) { return AnyTracker::Answer{.messages = {"\xff\xff"}}; });
   EXPECT_THAT(Call(v1::GetSessionRequest()),
@@ -282,7 +282,7 @@ TEST_F(GrpcCallsTest, WhoWaitsAndLeavesIsCancelled) {
   EXPECT_EQ(Cancel(request).code(), absl::StatusCode::kCancelled);
 }
 
-// Here until its deadline.
+// Such a call goes on after its caller was cancelled, in this test until its deadline.
 TEST_F(GrpcCallsTest, WhatIsHandedOverGoesOnWithoutItsBearer) {
   Serve(Held);
   EXPECT_EQ(Cancel(v1::CompleteCommandRequest(), {.deadline = absl::Milliseconds(300)}).code(),
