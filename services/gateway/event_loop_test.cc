@@ -118,7 +118,7 @@ TEST(EventLoopTest, StopWaitsForWhatRunsOnAnotherThread) {
     loop.Stop();
     had_ended = ended;
   });
-  // Time enough for one that does not wait.
+  // A Stop() that does not wait would return during these yields.
   for (int i = 0; i < 1000; ++i) std::this_thread::yield();
   may_end.set_value();
   stopping.join();

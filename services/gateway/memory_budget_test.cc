@@ -28,8 +28,8 @@ TEST(GatewayMemoryBudgetTest, TheSharesFitIntoWhatIsGiven) {
             HttpLimits().all_bodies_bytes);
 }
 
-// Every limit in bytes counts among one that all share, or is small enough to be there once for
-// each connection. The list is that of http_limits.h.
+// Each limit in bytes belongs to a total that all connections share, or is small enough to apply to
+// each connection. The limits are those of http_limits.h and memory_budget.h.
 TEST(GatewayMemoryBudgetTest, EveryLimitHasItsShare) {
   constexpr char kEach[] = "each connection";
   const std::map<std::string, std::string> counted = {
@@ -49,7 +49,7 @@ TEST(GatewayMemoryBudgetTest, EveryLimitHasItsShare) {
       {"files_bytes", "files"},
       {"updates_bytes", "updates"},
       {"updates_of_client_bytes", "updates"},
-      // What is read of a head before it counts.
+      // The part of a head that is read before it counts.
       {"kFirstReadBytes", kEach},
   };
   std::set<std::string> shares = {kEach};
@@ -69,7 +69,7 @@ TEST(GatewayMemoryBudgetTest, EveryLimitHasItsShare) {
     EXPECT_TRUE(shares.contains(counted.at(name))) << name;
   }
   EXPECT_EQ(declared.size(), counted.size());
-  // Of one caller, or of one request, never more than of all.
+  // The limit of one caller or one request is not above that of all.
   const HttpLimits http;
   EXPECT_LE(http.body_bytes, http.bodies_of_caller_bytes);
   EXPECT_LE(http.bodies_of_caller_bytes, http.all_bodies_bytes);

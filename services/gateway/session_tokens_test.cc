@@ -108,7 +108,7 @@ TEST_F(SessionTokensTest, AnAnswerCountsForFiveSeconds) {
   EXPECT_EQ(Verify(token_).value(), first);
   EXPECT_THAT(asked_, SizeIs(1));
   clock_.Advance(absl::Milliseconds(1));
-  // What has begun by it goes on.
+  // Calls with the earlier credential go on.
   EXPECT_EQ(Verify(token_).value(), first);
   EXPECT_THAT(asked_, SizeIs(2));
   EXPECT_FALSE(first->IsRevoked());
@@ -174,7 +174,7 @@ TEST_F(SessionTokensTest, OnlySoManyWait) {
 TEST_F(SessionTokensTest, OnlySoManyAreKept) {
   const int most = static_cast<int>(SessionTokens::kMaxTokens);
   for (int i = 0; i < most; ++i) ASSERT_TRUE(Verify(SessionTokenOf(i)).ok());
-  // The one that was not used for longest makes room.
+  // The token that was not used for the longest time makes room.
   ASSERT_TRUE(Verify(SessionTokenOf(0)).ok());
   ASSERT_TRUE(Verify(SessionTokenOf(most)).ok());
   EXPECT_EQ(tokens_->size(), SessionTokens::kMaxTokens);
@@ -217,7 +217,7 @@ TEST_F(SessionTokensTest, WhoMakesTokensUpHasToWait) {
   EXPECT_THAT(asked_, SizeIs(asked)) << "the tracker is not asked";
   is_there_ = true;
   EXPECT_OK(Verify(token_, kAlice));
-  // One that is known is so from everywhere.
+  // A known token is accepted from every address.
   EXPECT_OK(Verify(token_, kMallory));
   clock_.Advance(SessionTokens::kMadeUp.window);
   EXPECT_OK(Verify(SessionTokenOf(2), kMallory));
@@ -250,7 +250,7 @@ TEST_F(SessionTokensTest, OnlySoManyOfAnAddressWait) {
   EXPECT_EQ(calls_, 1);
 }
 
-// Whoever makes tokens up, here on this machine, makes the gateway ask once per pause.
+// A caller on this machine that makes up tokens causes one lookup per pause.
 TEST_F(SessionTokensTest, AfterATokenThatIsMadeUpTheNextLookupWaits) {
   tokens_ = std::make_shared<SessionTokens>(io_.get_executor(), &client_, &clock_, absl::Hours(1));
   const CredentialPtr known = Verify(token_).value();
@@ -294,7 +294,7 @@ TEST_F(SessionTokensTest, WhatIsInUseEndsWithItsSession) {
   EXPECT_THAT(asked_, SizeIs(2)) << "it was asked about lately";
   clock_.Advance(SessionTokens::kKnownFor);
   tokens_->Refresh();
-  // Whoever comes meanwhile waits for the same answer.
+  // A caller that comes meanwhile waits for the same answer.
   const Answer meanwhile = Begin(token_);
   Run();
   EXPECT_THAT(asked_, SizeIs(3)) << "nothing is under way by the other one";
@@ -401,7 +401,7 @@ TEST_P(SessionTokenRoutesTest, OthersAreWhoTheyWere) {
   EXPECT_EQ(AskWith("POST", "/mcp", std::string(40, 'b')).body, GetParam() ? "bob " : "local ");
   EXPECT_EQ(Ask("POST", "/mcp", {}).status, GetParam() ? 401 : 200);
   EXPECT_EQ(AskWith("GET", "/open", token_).status, 200);
-  // One that somebody has written into the file.
+  // A token of this form that is in the token file.
   if (GetParam()) {
     EXPECT_EQ(AskWith("GET", "/api/things/1", SessionTokenOf(77)).body, "carol ");
   }

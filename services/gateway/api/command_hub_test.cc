@@ -27,7 +27,7 @@ using ::testing::SizeIs;
 
 using Batch = absl::StatusOr<std::vector<v1::CommandUpdate>>;
 
-// What a feed of the tracker brings, as the test has it.
+// The batches that a feed of the tracker delivers; the test sets them.
 struct FeedScript {
   explicit FeedScript(asio::io_context& io) : news(io, asio::steady_timer::time_point::max()) {}
 
@@ -90,7 +90,7 @@ class CommandHubTest : public testing::Test {
     io_.poll();
   }
 
-  // What the observer is told next, as far as it is told anything.
+  // The next changes for the observer. Fails the test if there are none yet.
   absl::StatusOr<CommandObserver::Changes> Next(CommandObserver& observer) {
     std::optional<absl::StatusOr<CommandObserver::Changes>> told;
     asio::co_spawn(
@@ -186,7 +186,7 @@ TEST_F(CommandHubTest, WhatWaitsTakesItsPlaceBesideWhatWaitsForOthers) {
   Run();
   others.Shrink(0);
   EXPECT_TRUE(Next(*observer)->lost);
-  // What it was told is its own until it asks for more.
+  // Delivered changes use the budget until the observer asks for the next ones.
   feeds_[0]->Push(std::vector{Changed("3", 1)});
   Run();
   EXPECT_THAT(Next(*observer)->rows, SizeIs(1));
@@ -237,7 +237,7 @@ TEST_F(CommandHubTest, WhereTooManyAreThereOnlyChangesAreFollowed) {
   io_.restart();
   while (feeds_.size() < 2) io_.run_one();
   EXPECT_TRUE(feeds_[1]->only_changes);
-  // It has begun: what was listed before may be older.
+  // The stream has begun. Rows that were listed before may be outdated.
   feeds_[1]->Push(std::vector<v1::CommandUpdate>{v1::CommandUpdate()});
   Run();
   const auto told = Next(*observer);

@@ -36,7 +36,7 @@ class RecentStatisticsTest : public testing::Test {
     return read.value_or(absl::InternalError("not read"));
   }
 
-  // `count` more that took as long as those of a bucket do.
+  // Adds `count` commands with the latency of this bucket.
   void Dispatch(int count, int bucket) {
     health_.set_registered(health_.registered() + count);
     health_.set_dispatch_counts(bucket, health_.dispatch_counts(bucket) + count);
@@ -63,7 +63,7 @@ TEST_F(RecentStatisticsTest, TrackerIsAskedOnceForAll) {
 }
 
 TEST_F(RecentStatisticsTest, LatenciesAreThoseOfTheLastMinute) {
-  Dispatch(1000, 9);  // Long ago, slow ones.
+  Dispatch(1000, 9);  // Slow commands, long ago.
   EXPECT_FALSE(Read()->contains("dispatch_p50_ms"));
   clock_.Advance(absl::Seconds(1));
   EXPECT_FALSE(Read()->contains("dispatch_p50_ms")) << "none since";

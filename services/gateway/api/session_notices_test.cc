@@ -1,4 +1,4 @@
-// What those who follow many sessions are told.
+// Notices for clients that follow many sessions.
 #include <string>
 #include <vector>
 
@@ -21,7 +21,7 @@ class SessionNoticesTest : public SessionApiTest {
     return socket;
   }
 
-  // A notice about the session s-1, with what `fill` puts in.
+  // Pushes a notice. If `fill` is set, the notice is about the session s-1 and `fill` completes it.
   void Tell(const std::string& action, void (*fill)(v1::SessionNotice&)) {
     v1::SessionNotice notice;
     notice.set_action(action);
@@ -117,7 +117,7 @@ TEST_F(SessionNoticesTest, ASessionSaysWhoseItIsAndWhatItWaitsFor) {
   EXPECT_EQ(session["open_permissions"], 3);
 }
 
-// A viewer names whose sessions it follows; the tracker says whether it may.
+// A viewer names the clients whose sessions it follows; the tracker decides whether it may.
 class ViewedSessionNoticesTest : public SessionNoticesTest {
  protected:
   static constexpr char kToken[] = "0123456789abcdef0123456789abcdef";

@@ -1,4 +1,4 @@
-// Answers as they stream in, and events that are cut to size.
+// Answers while they stream in, and truncated events.
 #include <exception>
 #include <string>
 
@@ -41,7 +41,7 @@ TEST(StreamedTextTest, PiecesFollowOrReplaceEachOther) {
   EXPECT_EQ(text.ToJson(), TextJson(0, 0, "Hello w"));
   text.Note(Piece(0, 4, "!"));
   EXPECT_EQ(text.ToJson(), TextJson(0, 0, "Hell!"));
-  // What cannot be joined stands for itself.
+  // A piece that does not follow the text replaces it.
   text.Note(Piece(0, 9, "later"));
   EXPECT_EQ(text.ToJson(), TextJson(0, 9, "later"));
   text.Note(Piece(2, 0, "next"));
@@ -194,7 +194,7 @@ TEST_F(CutEventsTest, OfASocketsPageAreMoreThanWholeOnes) {
   ASSERT_THAT(socket->Types(),
               ElementsAre("connected", "events_loaded", "events_loaded", "request_failed"));
   const Json whole = socket->Message(1)["data"];
-  EXPECT_THAT(whole["events"], SizeIs(2));  // Of 256 KiB.
+  EXPECT_THAT(whole["events"], SizeIs(2));  // Within 256 KiB.
   EXPECT_EQ(whole["first_seq"], 9);
   EXPECT_EQ(whole["has_more"], true);
   const Json cut = socket->Message(2)["data"];

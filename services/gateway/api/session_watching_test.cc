@@ -33,7 +33,7 @@ TEST_F(SessionApiTest, LoadsAndThenTellsWhatComes) {
   ASSERT_THAT(client_.watches, SizeIs(1));
   EXPECT_EQ(client_.watches[0].first.after_seq(), 3);
 
-  // One more is recorded before the peer loads: it is told live, and not loaded.
+  // Another event is recorded before the peer loads: it is sent live and not loaded.
   max_seq_ = 4;
   client_.watches[0].second->Push(EventUpdate(4));
   socket->Say(R"({"type":"load_events","data":{"after_seq":0,"limit":2}})");
@@ -88,7 +88,8 @@ TEST_F(SessionApiTest, AnAnswerHasTheIdOfWhatItAnswers) {
 TEST_F(SessionApiTest, LoadsNothingForWhoHasSeenAllThatThereWas) {
   max_seq_ = 3;
   const auto socket = Connect("/api/sessions/s-1/ws");
-  // Recorded since: it comes live, and a second time only for who asks from beyond.
+  // Two events are recorded later and come live. A page has them only if the peer asks for events
+  // after the first three, which existed when it connected.
   max_seq_ = 5;
   socket->Say(R"({"type":"load_events","data":{"after_seq":3}})");
   socket->Say(R"({"type":"load_events","data":{"after_seq":4}})");
@@ -116,7 +117,7 @@ TEST_F(SessionApiTest, OneCallToTheTrackerAndOneEncodingForAllObservers) {
   second->Leave();
   Run();
   EXPECT_TRUE(client_.watches[0].second->left);
-  // Whoever comes later begins anew.
+  // A later observer opens a new watch.
   const auto third = Connect("/api/sessions/s-1/ws");
   EXPECT_THAT(client_.watches, SizeIs(2));
   third->Leave();
@@ -214,7 +215,7 @@ TEST_F(SessionApiTest, TellsWhoComesWhichQuestionsAreOpen) {
 
 TEST_F(SessionApiTest, TellsOfAllSessions) {
   const auto socket = Connect("/api/events/ws");
-  // Not before nothing is missed any more.
+  // The peer gets `connected` only once no notice can be missed.
   EXPECT_THAT(socket->sent, IsEmpty());
   ASSERT_THAT(client_.global_watches, SizeIs(1));
   v1::SessionNotice notice;
@@ -283,7 +284,7 @@ TEST_F(SessionApiTest, CutsOffAStreamThatIsNotRead) {
     client_.watches.at(0).second->Push(EventUpdate(seq, text));
     Run();
   }
-  // Whoever reads is not held up by whoever does not.
+  // A peer that does not read must not delay another peer.
   EXPECT_THAT(other->sent, SizeIs(31));
   writer.Unblock();
   Run();

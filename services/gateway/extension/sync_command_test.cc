@@ -21,7 +21,7 @@ v1::CommandLease Lease(const Json& params, const std::string& type = "x") {
   return lease;
 }
 
-// For a caller whose user tracks tab 12, unless it says otherwise.
+// The command for an extension whose user tracks tab 12, unless `caller` differs.
 Json Command(const Json& params, const SyncRequest& caller = {.tracked_tab_id = 12}) {
   const auto command = SyncCommand(Lease(params), caller);
   EXPECT_TRUE(std::holds_alternative<Json>(command)) << params;

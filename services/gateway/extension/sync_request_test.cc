@@ -30,7 +30,7 @@ SyncRequest Parsed(const Json& body, const HttpHeaders& headers = {}) {
   return parsed.value_or(SyncRequest());
 }
 
-// What an extension of the sort that names its session session_id says of one command.
+// One result as reported by an extension that names its session `session_id`.
 v1::CompleteCommandRequest Result(Json report, const Json& settings = nullptr) {
   report["id"] = kId;
   const SyncRequest sync = Parsed({{"session_id", "s"},
@@ -51,7 +51,7 @@ TEST(SyncRequestTest, MembersTellWhatTheExtensionCanDo) {
            Case{R"({"session_id":"a"})", "sync-a", false, false},
            Case{R"({"ext_session_id":"b"})", "sync-b", true, false},
            Case{R"({"ext_session_id":"c","in_progress":[]})", "sync-c", true, true},
-           // Its version is that of one which came before, and says nothing.
+           // The version does not matter; this one is that of an earlier extension.
            Case{R"({"ext_session_id":"d","in_progress":[],"extension_version":"0.8.2"})", "sync-d",
                 true, true},
            Case{R"({"session_id":"e","extension_version":"6.0.3"})", "sync-e", false, false},
@@ -168,7 +168,7 @@ TEST(SyncRequestTest, ResultSaysWhereItRan) {
                 .context(),
             R"({"tab_id":9,"url":"http://y/"})");
   EXPECT_EQ(Result({{"status", "complete"}}).context(), "");
-  // A URL that is too long is left out, so that the result is not refused for it.
+  // A URL that is too long is omitted, so that the result is not refused because of it.
   EXPECT_EQ(Result({{"status", "complete"},
                     {"result", {{"resolved_tab_id", 9}, {"resolved_url", std::string(9000, 'u')}}}})
                 .context(),
@@ -193,7 +193,8 @@ TEST(SyncRequestTest, InProgressIsAHeartbeat) {
                                    {"in_progress",
                                     {{{"id", kId}, {"type", "execute"}, {"status", "running"}},
                                      {{"id", kId}, {"progress_pct", 25}}}},
-                                   // Sent after it was executed: no receipt.
+                                   // The extension sends this after the execution: it is not an
+                                   // acknowledgement of the delivery.
                                    {"last_command_ack", kId}});
   ASSERT_THAT(sync.heartbeats, SizeIs(2));
   EXPECT_EQ(sync.heartbeats[0].command_id(), kCommand);
@@ -280,7 +281,7 @@ TEST(BrowserLogTest, SecretsAreKnownByTheirNames) {
     EXPECT_THAT(kept({{"name", name}, {"value", "shown"}}), HasSubstr("shown")) << name;
     EXPECT_THAT(kept({{"url", std::string("https://x/?") + name + "=shown"}}), HasSubstr("=shown"));
   }
-  // No address.
+  // The text is not a URL.
   EXPECT_THAT(kept({{"text", "is token=a?"}}), HasSubstr("token=a"));
 }
 

@@ -22,7 +22,7 @@ class FileStoreTest : public testing::Test {
                                         const std::string& owner = "alice") {
     return store_.Put(owner, {.id = id, .offset = offset, .bytes = bytes});
   }
-  // A file that is there as a whole, of whose bytes nobody wants to know.
+  // Uploads a complete file whose content does not matter.
   std::string Whole(int64_t size, const std::string& owner = "alice") {
     const auto begun = Begin(size, "", owner);
     if (!begun.ok()) return "";
@@ -86,7 +86,7 @@ TEST_F(FileStoreTest, AClientHasAsMuchAsOneUploadMayHave) {
   const std::string large = Whole(FileStore::kBytesOfClient);
   EXPECT_EQ(ReasonOf(Begin(1, "")), "too_many_files");
   EXPECT_TRUE(DetailsOf(Begin(1, "").status()).retry_after.has_value());
-  // What was fetched makes room.
+  // A file that was read to its end makes room.
   ReadAll(large);
   EXPECT_OK(store_.Find("alice", large).status());
   EXPECT_OK(Begin(1, "").status());

@@ -28,7 +28,7 @@ TEST(ErrorResponseTest, EveryCodeOfTheTrackerHasItsStatus) {
       {Code::kInternal, 500},
       {Code::kUnavailable, 503},
       {Code::kDataLoss, 500},
-      // The tracker does not let the gateway in, whoever called that.
+      // The tracker refuses the gateway itself, whoever the caller is.
       {Code::kUnauthenticated, 503}};
   EXPECT_EQ(statuses.size(), static_cast<size_t>(Code::kUnauthenticated));
   for (const auto& [code, status] : statuses) {

@@ -34,7 +34,7 @@ class EventStreamTest : public testing::Test {
     });
   }
 
-  // Until there is nothing to do but to wait.
+  // Runs all handlers that are ready.
   void Run() {
     io_.restart();
     io_.poll();

@@ -83,7 +83,7 @@ class HttpServerTest : public testing::Test {
 
   using Verdict = absl::AnyInvocable<void(HeadVerdict) &&>;
 
-  // What `look` returns, in a turn of the server's thread.
+  // The result of `look`, called on the server's thread.
   template <typename Look>
   auto OnLoop(Look look) {
     std::optional<decltype(look())> seen;
@@ -100,7 +100,7 @@ class HttpServerTest : public testing::Test {
     return OnLoop([this] { return server_->connections(); });
   }
 
-  // Returns once so many connections are open.
+  // Blocks until `count` connections are open.
   void AwaitConnections(int64_t count) {
     while (connections() != count) {
     }
@@ -309,8 +309,6 @@ TEST_F(HttpServerTest, HeadersAreCounted) {
   EXPECT_THAT(peer.ReadAll(), AllOf(StartsWith("HTTP/1.1 431 "), HasSubstr("too_many_headers")));
 }
 
-// What decides who asks for what may stand there once: whoever is in between may have looked at
-// the other one.
 // Browsers send the cookies of all ports of a host.
 TEST_F(HttpServerTest, LargeCookiesOfOthersFit) {
   Serve([](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
@@ -324,6 +322,8 @@ TEST_F(HttpServerTest, LargeCookiesOfOthersFit) {
               AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("\r\n20479 bytes")));
 }
 
+// A header that decides who calls, and from where, may come once: a proxy may have read the other
+// copy.
 TEST_F(HttpServerTest, HeadersThatDecideMayComeOnce) {
   Serve(Echo);
   for (const char* name : {"Host", "ORIGIN", "Authorization", "Content-Type"}) {
@@ -358,7 +358,7 @@ TEST_F(HttpServerTest, TellsWhatAddressARequestComesFrom) {
   EXPECT_THAT(peer.ReadAll(), EndsWith("\r\n\r\ny"));
 }
 
-// Any other would be taken for no body, and the body for the next request.
+// A body with any other encoding could be read as the next request.
 TEST_F(HttpServerTest, OnlyChunkedIsATransferEncoding) {
   Serve(Echo);
   const std::string body = "\r\n4\r\nbody\r\n0\r\n\r\n" + Get("/smuggled");
@@ -440,7 +440,8 @@ TEST_F(HttpServerTest, HandlerIsCancelledWhenItsPeerLeaves) {
   cancelled.Await();
 }
 
-// What it has sent early would hide its leaving: the socket is readable all the time.
+// The bytes that the peer sends early keep the socket readable, which could hide that the peer has
+// disconnected.
 TEST_F(HttpServerTest, HandlerIsCancelledWhenItsPeerSendsMoreAndLeaves) {
   Event running;
   Event cancelled;
@@ -467,7 +468,7 @@ TEST_F(HttpServerTest, AHeadIsJudgedBeforeItsBodyIsRead) {
     if (head->path == "/refused") return std::move(done)({.is_refused = true});
     std::move(done)({.body_bytes = 100'000});
   });
-  // The handler says why, and whatever follows is no request.
+  // The handler answers with the reason. The bytes that follow are not a request.
   RawConnection refused(port_);
   refused.Send(
       "POST /refused HTTP/1.1\r\nHost: test\r\nContent-Length: 4000000\r\n"
@@ -482,7 +483,7 @@ TEST_F(HttpServerTest, AHeadIsJudgedBeforeItsBodyIsRead) {
     peer.Send(absl::StrCat("POST / HTTP/1.1\r\nHost: test\r\n", too_large));
     EXPECT_THAT(peer.ReadAll(), AllOf(StartsWith("HTTP/1.1 413 "), HasSubstr("100000")));
   }
-  // A chunk that is refused as it comes.
+  // The second chunk exceeds the limit.
   RawConnection late(port_);
   late.Send("POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n");
   late.Send(absl::StrCat("1869f\r\n", std::string(99'999, 'a'), "\r\n2\r\nbb\r\n0\r\n\r\n"));
@@ -507,7 +508,7 @@ TEST_F(HttpServerTest, OnlySoManyBytesOfBodiesAreOnTheirWay) {
     return absl::StrCat("POST ", path, " HTTP/1.1\r\nHost: test\r\nContent-Length: ", bytes,
                         "\r\n\r\n", std::string(bytes, 'a'));
   };
-  // One whose handler has it, and one that is announced.
+  // One body is with its handler, the other one is announced.
   RawConnection held(port_);
   held.Send(post("/held", 400'000));
   arrived.Await();
@@ -523,11 +524,11 @@ TEST_F(HttpServerTest, OnlySoManyBytesOfBodiesAreOnTheirWay) {
   RawConnection in_chunks(port_);
   in_chunks.Send("POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n61a80\r\n");
   EXPECT_THAT(in_chunks.ReadAll(), StartsWith("HTTP/1.1 503 "));
-  // What comes with its head always fits.
+  // A body that comes with its head always fits.
   RawConnection small(port_);
   small.Send(post("/", 3));
   EXPECT_THAT(small.ReadTo("taken"), StartsWith("HTTP/1.1 200 "));
-  // Whoever leaves makes room.
+  // Peers that disconnect make room.
   held.Leave();
   half.Leave();
   third.Leave();
@@ -559,7 +560,7 @@ TEST_F(HttpServerTest, NobodyTakesTheBytesOfBodiesForTheOthers) {
   EXPECT_THAT(other.ReadTo("\r\n\r\n"), HasSubstr("100 Continue"));
 }
 
-// Their heads come, and little more.
+// Strangers may send their heads, and little more.
 TEST_F(HttpServerTest, StrangersTakeNothingFromTheOthers) {
   limits_.all_bodies_bytes = limits_.bodies_of_caller_bytes = 1'000'000;
   limits_.strangers_bodies_bytes = 2 * 4096;
@@ -582,7 +583,7 @@ TEST_F(HttpServerTest, StrangersTakeNothingFromTheOthers) {
     strangers.push_back(std::make_unique<RawConnection>(port_));
     EXPECT_THAT(begin(*strangers.back(), "/stranger", 4096), HasSubstr("100 Continue"));
   }
-  // The ones that have been on their way for longest made room.
+  // The bodies that had been arriving for longest made room.
   EXPECT_EQ(strangers[0]->ReadAll(), "");
   EXPECT_EQ(strangers[1]->ReadAll(), "");
   RawConnection too_large(port_);
@@ -591,7 +592,7 @@ TEST_F(HttpServerTest, StrangersTakeNothingFromTheOthers) {
   EXPECT_THAT(begin(alice, "/alice", 600'000), HasSubstr("100 Continue"));
   RawConnection claimed(port_);
   EXPECT_THAT(begin(claimed, "/claimed", 400'000), HasSubstr("100 Continue"));
-  // All places are taken, then; whose those are is not known.
+  // The remaining connections are taken by peers that are not known yet.
   while (connections() < limits_.connections) {
     strangers.push_back(std::make_unique<RawConnection>(port_));
     strangers.back()->Send("G");
@@ -626,7 +627,7 @@ TEST_F(HttpServerTest, WhatAStrangerHadIsNotWhatTheNextOneHas) {
   EXPECT_EQ(OnLoop([&] { return server_->body_bytes(); }), 0);
 }
 
-// Signatures that are made up, as far as anybody knows before their bodies are there.
+// A signature can be verified only once the body has arrived: until then it may be made up.
 TEST_F(HttpServerTest, ClaimsMakeRoomForEachOtherAndTakeNothingFromTheOthers) {
   limits_.all_bodies_bytes = 1'000'000;
   limits_.bodies_of_caller_bytes = 600'000;
@@ -644,10 +645,10 @@ TEST_F(HttpServerTest, ClaimsMakeRoomForEachOtherAndTakeNothingFromTheOthers) {
   RawConnection second(port_);
   EXPECT_THAT(begin(second, "/", 400'000), HasSubstr("100 Continue"));
   EXPECT_EQ(first.ReadAll(), "");
-  // Nobody is ended where that would not help.
+  // No request is ended if that would not make enough room.
   RawConnection too_large(port_);
   EXPECT_THAT(begin(too_large, "/", 700'000), HasSubstr(" 503 "));
-  // Whoever is known comes first.
+  // Known callers come first.
   RawConnection alice(port_);
   EXPECT_THAT(begin(alice, "/alice", 600'000), HasSubstr("100 Continue"));
   RawConnection bob(port_);
@@ -657,7 +658,7 @@ TEST_F(HttpServerTest, ClaimsMakeRoomForEachOtherAndTakeNothingFromTheOthers) {
   EXPECT_THAT(begin(third, "/", 1000), HasSubstr(" 503 "));
 }
 
-// However they hold their connections: by heads and answers, too.
+// Whether their connections wait for the rest of a head or for an answer.
 TEST_F(HttpServerTest, WhoWasNotLetInMakesRoom) {
   limits_.connections = 4;
   std::vector<Responder> held;
@@ -682,7 +683,7 @@ TEST_F(HttpServerTest, WhoWasNotLetInMakesRoom) {
     next.Send(Get("/new"));
     EXPECT_THAT(next.ReadTo("served"), StartsWith("HTTP/1.1 200 "));
   }
-  // Nobody has ended it.
+  // The known peer's request is still held.
   const auto answered = OnLoop([&] {
     std::move(held.front().respond)({.body = "at last"});
     held.clear();
@@ -699,7 +700,7 @@ TEST_F(HttpServerTest, LittleIsKeptOfAHeadAndOfAChunkThatDoNotEnd) {
   chunk.Send("POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n1;" +
              std::string(1100, 'x'));
   EXPECT_THAT(chunk.ReadAll(), StartsWith("HTTP/1.1 400 "));
-  // Heads that have not ended have one account, too.
+  // All unfinished heads share one limit.
   const std::string head = "GET / HTTP/1.1\r\nHost: test\r\nX: " + std::string(6000, 'x');
   RawConnection first(port_);
   first.Send(head);
@@ -741,7 +742,7 @@ TEST_F(HttpServerTest, NothingIsReadWhileItIsNotKnownFromWhom) {
 }
 
 TEST_F(HttpServerTest, OnlySoManyBytesOfAnswersWaitForTheirReaders) {
-  // More than the kernel takes.
+  // More than the kernel buffers.
   constexpr size_t kAnswerBytes = 32 << 20;
   limits_.all_unsent_bytes = kAnswerBytes + kAnswerBytes / 2;
   limits_.unsent_of_caller_bytes = limits_.all_unsent_bytes;
@@ -754,7 +755,7 @@ TEST_F(HttpServerTest, OnlySoManyBytesOfAnswersWaitForTheirReaders) {
   RawConnection cut(port_);
   cut.Send(Get("/"));
   EXPECT_LT(cut.ReadAll().size(), kAnswerBytes);
-  // Who has read makes room.
+  // A peer that has read its answer makes room.
   frozen.Read(kAnswerBytes + 1);
   RawConnection next(port_);
   next.Send(Get("/"));
@@ -762,7 +763,7 @@ TEST_F(HttpServerTest, OnlySoManyBytesOfAnswersWaitForTheirReaders) {
   EXPECT_EQ(next.Read(kAnswerBytes + 1).size(), kAnswerBytes + 1);
 }
 
-// A request that is answered when it is told that its peer has left, or has to.
+// A request that is answered when its peer has disconnected, or is to be disconnected.
 struct HeldRequest {
   Responder responder;
   bool was_expelled = false;
@@ -775,7 +776,7 @@ RespondingHandler HoldUntilTold(std::shared_ptr<HeldRequest> held, CredentialPtr
     held->responder = std::move(responder);
     held->responder.peer_left.assign([held](asio::cancellation_type) {
       held->was_expelled = *held->responder.is_expelled;
-      // Nothing else may be left to hold the connection.
+      // The responder must not keep the connection any longer.
       auto respond = std::exchange(held->responder.respond, nullptr);
       std::move(respond)({.body = "told"});
     });
@@ -853,7 +854,7 @@ TEST_F(HttpServerTest, HandlerThatThrowsIsAnsweredWith500) {
   EXPECT_NE(answers.find("HTTP/1.1 500 ", 1), std::string::npos);
 }
 
-// Whatever packets the requests come in: each is answered once, in turn.
+// Each request is answered once, in turn, however the requests are split into packets.
 TEST_F(HttpServerTest, RequestsMayBeCutAnywhere) {
   Serve([](std::shared_ptr<const HttpRequest> request) {
     return request->path == "/later" ? EchoLater(request) : Echo(request);
@@ -919,7 +920,7 @@ TEST_F(HttpServerTest, PeersMayLeaveAnywhere) {
   EXPECT_THAT(peer.ReadTo("still there"), StartsWith("HTTP/1.1 200 OK\r\n"));
 }
 
-// Places.
+// Limits of connections.
 
 TEST_F(HttpServerTest, NewConnectionsHaveTheTimeOfAHeadForTheirFirstRequest) {
   limits_.header_time = std::chrono::seconds(1);
@@ -953,7 +954,7 @@ TEST_F(HttpServerTest, WhenFullTheLongestIdleMakesRoom) {
   EXPECT_THAT(ask(first, "/first"), EndsWith("/first"));
   RawConnection second(port_);
   EXPECT_THAT(ask(second, "/second"), EndsWith("/second"));
-  // Nobody goes before somebody comes; then it is not the one that has asked last.
+  // No connection is closed before another peer connects. The one with the latest request stays.
   EXPECT_THAT(ask(first, "/again"), EndsWith("/again"));
   RawConnection newcomer(port_);
   EXPECT_THAT(ask(newcomer, "/new"), EndsWith("/new"));

@@ -1,5 +1,5 @@
-// Peers that speak TLS badly, or not at all: each is refused or dropped within its time, costs
-// nothing that stays, and is no other peer's business.
+// Peers that speak TLS incorrectly, or not at all. Each is refused or disconnected within its time,
+// leaves no memory allocated, and does not affect other peers.
 #include <unistd.h>
 
 #include <fstream>
@@ -43,7 +43,7 @@ std::string Bytes(std::initializer_list<int> bytes) {
   return text;
 }
 
-// Of this process, by what stays allocated beside what is served.
+// How much the memory of this process may grow, apart from that of open connections.
 #ifdef __SANITIZE_ADDRESS__  // It keeps up to 256 MiB that was freed.
 constexpr int64_t kMaxGrowth = int64_t{320} << 20;
 #else
@@ -68,14 +68,14 @@ class TlsPeersTest : public HttpTlsTest {
 
   Options Good() const { return {.certificate = good_}; }
 
-  // Says this, and then nothing.
+  // Sends these bytes, and nothing more.
   PeerPtr Saying(const std::string& bytes) const {
     auto peer = std::make_shared<RawConnection>(port_);
     peer->Send(bytes);
     return peer;
   }
 
-  // Is not let in.
+  // Gets no answer.
   PeerPtr Unwanted(Options options) const {
     auto peer = std::make_shared<TlsConnection>(port_, options);
     peer->Send(Get("/echo"));
@@ -86,7 +86,7 @@ class TlsPeersTest : public HttpTlsTest {
     return Unwanted({.certificate = certificate});
   }
 
-  // Is let in, and then says this beside TLS.
+  // Completes the handshake, then sends these bytes outside of TLS.
   PeerPtr Established(const std::string& raw_bytes, Options options) const {
     auto peer = std::make_shared<TlsConnection>(port_, options);
     EXPECT_TRUE(peer->Shake());
@@ -95,7 +95,7 @@ class TlsPeersTest : public HttpTlsTest {
   }
   PeerPtr Established(const std::string& raw_bytes) const { return Established(raw_bytes, Good()); }
 
-  // Is let in, and sends this over TLS.
+  // Completes the handshake, then sends this over TLS.
   std::shared_ptr<TlsConnection> Asking(const std::string& request) const {
     auto peer = std::make_shared<TlsConnection>(port_, Good(), /*receive_buffer=*/4096);
     peer->Send(request);
@@ -140,7 +140,7 @@ class TlsPeersTest : public HttpTlsTest {
       return Options{.max_version = TLS1_2_VERSION, .security_level = 0, .ciphers = names};
     };
     return {
-        // Of the past.
+        // Old versions.
         [=, this] { return Unwanted(version(TLS1_VERSION)); },
         [=, this] { return Unwanted(version(TLS1_1_VERSION)); },
         [=, this] {
@@ -149,12 +149,12 @@ class TlsPeersTest : public HttpTlsTest {
         [=, this] {
           return Saying(Bytes({0x16, 3, 0, 0, 4, 1, 0, 0, 0}));
         },  // SSL 3.
-        // Of another kind.
+        // Ciphers and protocols that are not accepted.
         [=, this] { return Unwanted(ciphers("AES128-SHA256")); },
         [=, this] { return Unwanted(ciphers("ECDHE-ECDSA-AES128-SHA256")); },
         [=, this] { return Unwanted(ciphers("aNULL")); },
         [=, this] { return Unwanted({.protocols = "\x2h2", .certificate = good_}); },
-        // Somebody else, or nobody.
+        // A missing certificate, or one that is not accepted.
         [=, this] { return Unwanted({}); },
         [=, this] { return Unwanted({.max_version = TLS1_2_VERSION}); },
         [=, this] { return Showing(other_authority_.Issue()); },
@@ -162,13 +162,13 @@ class TlsPeersTest : public HttpTlsTest {
         [=, this] { return Showing(authority_.Issue({.begins = -3, .ends = -1})); },
         [=, this] { return Showing(authority_.Issue({.begins = 1, .ends = 2})); },
         [=, this] { return Showing(authority_.Issue({.purposes = "serverAuth"})); },
-        // No TLS.
+        // Other protocols than TLS.
         [=, this] { return Saying(Get("/echo")); },
         [=, this] { return Saying("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"); },
         [=, this] { return Saying("SSH-2.0-OpenSSH_9.2\r\n"); },
         [=, this] { return Saying(std::string(100'000, '\0')); },
         [=, this] { return Saying(Repeated("garbage", 10'000)); },
-        // Handshakes that lead nowhere.
+        // Handshakes that fail or do not end.
         [=, this] { return Saying(""); },
         [=, this] { return Saying(hello); },
         [=, this] { return Saying(hello.substr(0, hello.size() - 1)); },
@@ -187,7 +187,7 @@ class TlsPeersTest : public HttpTlsTest {
         [=, this] {
           return Saying(Repeated(Bytes({0x15, 3, 3, 0, 2, 1, 0}), 1000));
         },
-        // Sessions that go wrong.
+        // Invalid records after the handshake.
         [=, this] { return Established(""); },
         [=, this] {
           return Established(Bytes({0x17, 3, 3, 0xFF, 0xFF}) + std::string(70'000, 'x'));
@@ -204,7 +204,7 @@ class TlsPeersTest : public HttpTlsTest {
         [=, this] { return Established(hello); },
         [=, this] { return Established(Get("/echo")); },
         [=, this] { return Renegotiating(); },
-        // Requests that go wrong.
+        // Requests that are not valid or do not end.
         [=, this] { return Asking("GET /echo HT"); },
         [=, this] { return LeavingMidRequest(); },
         [=, this] { return EndingMidRequest(); },
@@ -220,7 +220,7 @@ class TlsPeersTest : public HttpTlsTest {
 };
 
 TEST_F(TlsPeersTest, BadOnesGoAndOthersStay) {
-  limits_.idle = std::chrono::seconds(30);  // For the steady one.
+  limits_.idle = std::chrono::seconds(30);  // For the steady peer.
   Serve(/*asks_for_certificates=*/true);
   TlsConnection steady(port_, Good());
   const auto call = [&] {
@@ -234,7 +234,7 @@ TEST_F(TlsPeersTest, BadOnesGoAndOthersStay) {
       call();
     }
     EXPECT_GE(peers.size(), 40u);
-    // All but the steady one, and not by their leaving.
+    // The server closes all connections but the steady one, also those whose peers stay.
     Await([&] { return Connections() == 1; });
     call();
     EXPECT_TRUE(Serves(Good()));
@@ -258,9 +258,9 @@ TEST_F(TlsPeersTest, AThousandHalfOpenHandshakesKeepNobodyOut) {
       }
     }
     EXPECT_TRUE(Serves());
-    // One over the limit may be about to go.
+    // A connection over the limit may not be closed yet.
     EXPECT_LE(Connections(), 102);
-    // Within their time, though their peers stay.
+    // The rest is closed within its time, though the peers stay.
     Await([&] { return Connections() == 0; });
   };
   round();
@@ -277,7 +277,7 @@ TEST_F(TlsPeersTest, ThoseWhoseHandshakesFailedMakeRoom) {
     std::vector<PeerPtr> refused;
     for (int i = 0; i < 4; ++i) {
       refused.push_back(Saying(bytes));
-      // Up to the end of the refusal; the connection stays.
+      // The refusal arrives whole; the connection stays open.
       refused.back()->ReadAll();
     }
     EXPECT_TRUE(Serves());

@@ -67,7 +67,7 @@ TEST_F(HttpTlsTest, PeerThatLeavesIsNoticedWhileItsRequestIsHeld) {
   using Leave = void (*)(TlsConnection&);
   const std::vector<Leave> ways = {
       [](TlsConnection& peer) { peer.SayEnd(); },  // The connection stays.
-      [](TlsConnection& peer) { peer.Leave(); },   // Without a word.
+      [](TlsConnection& peer) { peer.Leave(); },   // Without close_notify.
       [](TlsConnection& peer) { peer.Abort(); },
       [](TlsConnection& peer) { shutdown(peer.fd(), SHUT_WR); },
       [](TlsConnection& peer) {
@@ -212,7 +212,7 @@ TEST_F(HttpTlsTest, FilesThatDoNotFitChangeNothing) {
   };
   const TestAuthority::Pair next = authority_.Issue();
   const std::vector<TestAuthority::Pair> bad = {
-      {next.certificate, server_pair_.key},                                 // Half of it is there.
+      {next.certificate, server_pair_.key},                                 // Only one file is new.
       {next.certificate.substr(0, next.certificate.size() / 2), next.key},  // Half-written.
       {"", ""},
       {"no certificate", "no key"},

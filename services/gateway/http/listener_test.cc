@@ -88,7 +88,7 @@ TEST_F(ListenerTest, HttpIsServedOverASocketAndAPeerThatLeavesIsNoticed) {
         co_return HttpResponse{.body = request->path};
       }));
   ASSERT_TRUE(server.Listen({.unix_path = path_}).ok());
-  ASSERT_TRUE(server.Listen({.host = "127.0.0.1"}).ok());  // And at others as well.
+  ASSERT_TRUE(server.Listen({.host = "127.0.0.1"}).ok());  // A second listener.
   std::thread thread([this] { context_.run(); });
   asio::local::stream_protocol::iostream peer(asio::local::stream_protocol::endpoint{path_});
   peer << "GET /plain HTTP/1.1\r\nHost: localhost\r\n\r\n" << std::flush;

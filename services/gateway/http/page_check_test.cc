@@ -24,13 +24,13 @@ TEST(PageCheckTest, OverPlainHttpOfAnotherMachineAPageIsToldFromAWorkerByItsCont
     ASSERT_TRUE(refusal.has_value()) << host;
     EXPECT_EQ(refusal->status, 403);
     EXPECT_EQ(Json::parse(refusal->body)["error"], "page_not_excluded");
-    // Forms and no-cors requests may say these.
+    // Forms and no-cors requests may have these types.
     EXPECT_TRUE(ExcludePages(PollAt(host, {{"content-type", "text/plain"}})).has_value());
     EXPECT_FALSE(ExcludePages(PollAt(host, {{"content-type", "application/json"}})).has_value());
-    // What names its origin was let in for that by the filter.
+    // The request filter has already checked the origin of such a request.
     EXPECT_FALSE(ExcludePages(PollAt(host, {{"origin", "http://" + std::string(host)}})));
     EXPECT_FALSE(ExcludePages(PollAt(host, {{"sec-fetch-site", "none"}})));
-    // Whoever has shown a token is no page.
+    // A caller with a token is not a page.
     EXPECT_FALSE(ExcludePages(PollAt(host, {}, Role::kWorker)).has_value());
   }
 }

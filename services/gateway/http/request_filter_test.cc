@@ -82,7 +82,7 @@ TEST_F(RequestFilterTest, AListenerKnowsItsOwnHostsAndPages) {
   }
 }
 
-// Of other addresses of this machine, the same port may be another program's.
+// At other addresses of this machine, the same port may belong to another program.
 TEST_F(RequestFilterTest, OfTheLoopbackNamesOnlyThoseThatLeadToTheListenerAreItsOwn) {
   const std::vector<std::string> names = {"127.0.0.1", "localhost", "[::1]"};
   const auto own = [&](const std::string& listen) {
@@ -111,7 +111,7 @@ TEST_F(RequestFilterTest, OfTheLoopbackNamesOnlyThoseThatLeadToTheListenerAreIts
   }
 }
 
-// Whatever it is that serves pages at port 80 of this machine, it is another program.
+// Pages from port 80 of this machine belong to another program.
 TEST_F(RequestFilterTest, NobodyHasAPageOverASocket) {
   const RequestFilter filter({{.host = "127.0.0.1", .port = 7890}, {.unix_path = "/s"}}, {}, {});
   const auto passes = [&](size_t listener, HttpHeaders headers) {
@@ -160,7 +160,7 @@ TEST_F(RequestFilterTest, RequestsThatAPageOfAnotherSiteMakesAreRefused) {
   EXPECT_EQ(with_site("same-origin"), 0);
   EXPECT_EQ(with_site("cross-site"), 403);
   EXPECT_EQ(with_site("same-site"), 403);
-  // The Origin says it more exactly: an extension calls from another site.
+  // The Origin header is more exact: the requests of an extension are cross-site too.
   EXPECT_EQ(
       Check("GET",
             {{"host", "127.0.0.1:7890"}, {"sec-fetch-site", "cross-site"}, {"origin", kExtension}}),

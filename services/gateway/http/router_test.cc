@@ -95,7 +95,7 @@ class RouterTest : public testing::Test {
     return answer;
   }
 
-  // What is made of a request whose body is still to come; nullopt while that is not known.
+  // The verdict on a request before its body arrives; nullopt while there is none.
   static std::optional<HeadVerdict> Judge(const Router& router,
                                           const std::shared_ptr<HttpRequest>& head) {
     auto verdict = std::make_shared<std::optional<HeadVerdict>>();
@@ -182,7 +182,7 @@ TEST_F(RouterTest, PathsMayHaveParameters) {
   EXPECT_EQ(Ask(guarded_, "GET", "/things/t-1?x=2", With(Role::kViewer)).body, "t-1,");
   EXPECT_EQ(Ask(guarded_, "GET", "/things/a%2Fb/parts/%7B", With(Role::kAdmin)).body, "a/b,{");
   EXPECT_EQ(Ask(guarded_, "GET", "/things/all", With(Role::kAdmin)).body, "admin-1");
-  // The pattern itself is no path.
+  // The text of the pattern is a path like any other.
   EXPECT_EQ(Ask(guarded_, "GET", "/things/%7Bid%7D", With(Role::kViewer)).body, "{id},");
   EXPECT_EQ(Ask(guarded_, "GET", "/things/", With(Role::kViewer)).status, 404);
   EXPECT_EQ(Ask(guarded_, "GET", "/things/t-1/parts", With(Role::kAdmin)).status, 404);
@@ -193,7 +193,7 @@ TEST_F(RouterTest, PathsMayHaveParameters) {
   EXPECT_EQ(HeaderOf(refusal, "Allow"), "DELETE, GET");
 }
 
-// Knows tokens that begin with the name of a role, or says what its test wants.
+// Accepts tokens that begin with the name of a role, unless the test sets a refusal.
 class FakeVerifier final : public TokenVerifier {
  public:
   void Verify(const std::string& token, const std::string& /*address*/, Done done) override {
@@ -239,7 +239,7 @@ TEST_F(VerifyingRouterTest, CallersWithoutATokenAreToldWhereToGetOne) {
   EXPECT_EQ(HeaderOf(missing, "WWW-Authenticate"),
             absl::StrCat("Bearer resource_metadata=\"", kMetadataUrl, "\", scope=\"s.work\""));
   EXPECT_THAT(missing.body, HasSubstr(kMetadataUrl));
-  // No scope gives a role for that.
+  // No scope gives a role that may call this path.
   EXPECT_EQ(HeaderOf(Ask(router_, "GET", "/things/a"), "WWW-Authenticate"),
             absl::StrCat("Bearer resource_metadata=\"", kMetadataUrl, "\""));
   EXPECT_EQ(Ask(router_, "GET", "/nothing").status, 401);
@@ -323,7 +323,7 @@ TEST_F(VerifyingRouterTest, AnAnswerMayComeLater) {
   EXPECT_EQ(answer.body, "oauth-worker-x");
   ASSERT_NE(credential, nullptr);
   EXPECT_EQ(credential->principal().role, Role::kWorker);
-  // Nothing is begun for a peer that has left meanwhile, and the request ends.
+  // If the peer has disconnected meanwhile, no handler is called, and the request ends.
   has_left = true;
   answer = HttpResponse{.body = "none"};
   credential = nullptr;
@@ -417,7 +417,7 @@ TEST_F(VerifyingRouterTest, AHeadTellsOnWhoseAccountItsBodyIs) {
   }
 }
 
-// No body is read before it is known from whom; then nobody is asked again.
+// The token is verified before the body is read, and not again afterwards.
 TEST_F(VerifyingRouterTest, WhoCallsIsWorkedOutOnce) {
   verifier_.hold = true;
   const auto head = HeadOf("POST", "/work", {{"authorization", "Bearer admin-of-others"}});
@@ -430,7 +430,7 @@ TEST_F(VerifyingRouterTest, WhoCallsIsWorkedOutOnce) {
   EXPECT_EQ(verdict->caller, "oauth-1");
   EXPECT_EQ(Send(router_, std::make_shared<HttpRequest>(*head)).body, "oauth-1");
   EXPECT_EQ(verifier_.asked, 1);
-  // What it was let in by has ended while its body came.
+  // The credential was revoked while the body arrived.
   credential->Revoke();
   EXPECT_EQ(ErrorCodeOf(Send(router_, head)), "token_unknown");
   EXPECT_EQ(verifier_.asked, 1);
@@ -443,7 +443,7 @@ TEST_F(VerifyingRouterTest, WhatWasNotReadIsNotHandled) {
   const auto stranger = HeadOf("POST", "/work", {{"authorization", "Bearer x"}});
   verifier_.refusal = absl::UnauthenticatedError("no");
   EXPECT_TRUE(Judge(router_, stranger)->is_refused);
-  // Meanwhile it has got to be known; its body was not read.
+  // The token is valid now, but the body was not read.
   verifier_.refusal = absl::OkStatus();
   EXPECT_EQ(Send(router_, stranger).status, 401);
 }

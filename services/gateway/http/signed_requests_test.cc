@@ -28,7 +28,7 @@ std::string NonceOf(int number) {
   return absl::StrCat(absl::Hex(number, absl::kZeroPad16), std::string(16, '0'));
 }
 
-// The header, or "" where it is absent or there several times.
+// The proof header; empty if it is missing or occurs several times.
 std::string ProofIn(const HttpResponse& response) {
   std::vector<std::string> found;
   for (const auto& [name, value] : response.headers) {
@@ -131,7 +131,7 @@ class SignedRequestsTest : public testing::Test {
 
   FakeClock clock_;
   int nonces_ = 0;
-  bool is_expelled_ = false;  // What the caller was let in by was revoked meanwhile.
+  bool is_expelled_ = false;  // The caller's credential was revoked during the request.
   const std::shared_ptr<Credentials> credentials_ = std::make_shared<Credentials>(
       std::vector<TokenFile::Entry>{{{"browser", Role::kWorker}, kBrowserToken}});
   Router router_{RequestFilter({{.host = "127.0.0.1", .port = 7890}}, {}, {}), credentials_,
@@ -169,7 +169,7 @@ TEST_F(SignedRequestsTest, EveryAnswerToARightSignatureIsProven) {
 
 TEST_F(SignedRequestsTest, AnAnswerWithoutItsBodyIsProvenAsSuch) {
   const Answer answer = AskSigned({.method = "HEAD", .target = "/open"});
-  // The connection leaves it out.
+  // The connection omits the body.
   EXPECT_FALSE(answer.response.body.empty());
   EXPECT_TRUE(IsProofOf(kBrowserToken, answer.nonce, 200, "", ProofIn(answer.response)));
 }
@@ -202,7 +202,7 @@ TEST_F(SignedRequestsTest, WhoeverHasNotSignedRightlyGetsNoProof) {
   answer = Send(asked, "Callslip-HMAC key=\"1\"", "");
   EXPECT_EQ(answer.error(), "signature_malformed");
   EXPECT_FALSE(answer.HasProof());
-  // What was refused can still be let in.
+  // The same nonce is still valid: the requests above were refused.
   EXPECT_EQ(Send(asked, header, NonceOf(7)).response.status, 200);
 }
 
@@ -222,8 +222,8 @@ TEST_F(SignedRequestsTest, AreLetInOnce) {
   EXPECT_EQ(again.response.status, 401);
   EXPECT_EQ(again.error(), "signature_replayed");
   EXPECT_FALSE(again.HasProof());
-  // Nor once its time is over: and whoever waits for the first answer is shown no other that is
-  // proven.
+  // A replay is also refused after its time. No client that still waits for the first answer may
+  // get another proven one.
   for (const absl::Duration later : {SignedRequests::kWindow + absl::Milliseconds(1),
                                      SeenNonces::kAnswerTime - absl::Seconds(1)}) {
     clock_.Advance(later);
@@ -232,7 +232,7 @@ TEST_F(SignedRequestsTest, AreLetInOnce) {
     EXPECT_EQ(late.error(), "signature_replayed");
     EXPECT_FALSE(late.HasProof());
   }
-  // Nor when nobody waits.
+  // Later no client waits for the first answer.
   clock_.Advance(absl::Seconds(2));
   EXPECT_EQ(Send(asked, header, NonceOf(1)).error(), "signature_stale");
 }
@@ -288,7 +288,7 @@ TEST_F(SignedRequestsTest, AFullTableNarrowsTheWindowAndLetsNothingInTwice) {
   for (int i = 0; i < 5; ++i) {
     const Answer copy = Send(asked, headers[i], NonceOf(i));
     EXPECT_EQ(copy.error(), i < 2 ? "signature_stale" : "signature_replayed");
-    // It was taken, so nothing may say, and be believed, that it was not.
+    // The first copy was executed, so no proven answer may say that it was refused.
     EXPECT_FALSE(copy.HasProof());
   }
   EXPECT_EQ(AskSigned(asked).response.status, 200);
@@ -308,7 +308,7 @@ TEST_F(SignedRequestsTest, AKeyThatFillsTheTableLeavesOthersTheirs) {
     clock_.Advance(absl::Seconds(1));
   }
   EXPECT_EQ(Send(asked, header, first).error(), "signature_replayed");
-  // Nor is its window narrowed.
+  // The window of other keys is not narrowed either.
   EXPECT_EQ(AskSigned(asked, kBrowserToken, -absl::Minutes(4)).response.status, 200);
 }
 

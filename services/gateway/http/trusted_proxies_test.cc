@@ -40,17 +40,17 @@ TEST(TrustedProxiesTest, ATrustedOneTellsForWhomItAsks) {
       {"127.0.0.1", "[::ffff:192.0.2.7]:1234", "192.0.2.7"},
       {"10.1.200.3", "192.0.2.7", "192.0.2.7"},
       {"2001:db8:1:2::3", "192.0.2.7", "192.0.2.7"},
-      // What it has written stands last; before that is what it was told.
+      // A proxy appends the address of its peer. The addresses before it come from that peer.
       {"127.0.0.1", "198.51.100.1, 192.0.2.7", "192.0.2.7"},
       {"127.0.0.1", "198.51.100.1, 192.0.2.7, 10.1.0.9", "192.0.2.7"},
       {"127.0.0.1", "10.1.0.8, 10.1.0.9", "10.1.0.8"},
-      // Nobody asks from what is not an address.
+      // Only an address can be a client.
       {"127.0.0.1", "", "127.0.0.1"},
       {"127.0.0.1", "unknown", "127.0.0.1"},
       {"127.0.0.1", "192.0.2.7, made-up-1", "127.0.0.1"},
       {"127.0.0.1", "192.0.2.7, made-up-1, 10.1.0.9", "10.1.0.9"},
       {"127.0.0.1", "192.0.2.7,", "127.0.0.1"},
-      // Others say what they like.
+      // The header of a peer that is not trusted is ignored.
       {"10.2.0.1", "192.0.2.7", "10.2.0.1"},
       {"2001:db8:2::1", "192.0.2.7", "2001:db8:2::"},
       {"127.0.0.2", "192.0.2.7", "127.0.0.2"},

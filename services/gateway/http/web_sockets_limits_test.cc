@@ -1,4 +1,4 @@
-// What a WebSocket's peer may cost: peers that are slow, silent, many, or leave anywhere.
+// Limits for peers of WebSockets that are slow, silent, many, or disconnect at any point.
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -90,7 +90,7 @@ TEST_F(WebSocketsTest, AllThatIsNotTakenHasOneLimit) {
   WebSocketClient other(port_, /*receive_buffer=*/4096);
   other.Upgrade("/ws/2");
   running_.Await();
-  // Who does not read its end in time is dropped without it.
+  // A peer that does not read its close frame in time is disconnected without it.
   int code = 0;
   for (int i = 0; i <= 12 && code == 0; ++i) code = other.ReadFrame().close_code();
   EXPECT_EQ(code, 1013) << "there was no room for its messages beside those of the first";
@@ -141,7 +141,7 @@ TEST_F(WebSocketsTest, PeerThatNeverReadsIsCutOff) {
   WebSocketClient client(port_, /*receive_buffer=*/4096);
   client.Upgrade("/ws/1");
   running_.Await();
-  // What was closed is no longer waited for.
+  // Drain() does not wait for a closed socket.
   server_->Drain([&] { gone.Tell(); });
   gone.Await();
 }
@@ -214,7 +214,7 @@ TEST_F(WebSocketsTest, SocketsCountAsConnections) {
   EXPECT_THAT(other.ReadAll(), HasSubstr("plain"));
 }
 
-// Stopped with all of its sockets open, in every state.
+// The server stops while sockets are open, in every state.
 TEST_F(WebSocketsTest, PeersMayLeaveAnywhere) {
   Serve(Echo);
   const std::string frames = Masked(kText, std::string(2000, 'x')) + Masked(kFin | kPing, "ping") +

@@ -49,7 +49,7 @@ TEST(ParseJsonTest, BoundsTheNesting) {
 }
 
 TEST(ParseJsonTest, BoundsTheNumberOfValues) {
-  // The array is one, too.
+  // The array counts as a value, too.
   const auto array_of = [](const std::string& value, int count) {
     std::string text = "[" + value;
     for (int i = 1; i < count; ++i) text += "," + value;
@@ -60,7 +60,7 @@ TEST(ParseJsonTest, BoundsTheNumberOfValues) {
     const absl::Status refused = ParseJson(array_of(value, kMaxJsonValues)).status();
     EXPECT_EQ(DetailsOf(refused).reason, "too_many_values") << value;
   }
-  // What is no JSON at all is told so, as far as it was read.
+  // A text that is not JSON gets its own error, unless the limit is reached first.
   EXPECT_EQ(DetailsOf(ParseJson("[1,").status()).reason, "malformed_json");
 }
 
@@ -72,8 +72,7 @@ TEST(ParseJsonTest, RefusesDuplicateKeysAtAnyDepth) {
   EXPECT_OK(ParseJson(R"([{"a":1},{"a":2},{"b":{"a":3},"a":4}])"));
 }
 
-// Ours looks at eight bytes at a time: each byte has to be seen wherever it stands among plain
-// ones.
+// Dump() looks at eight bytes at a time, so each byte is tested at every position among plain ones.
 TEST(DumpTest, EscapesAsNlohmannDoes) {
   for (int byte = 0; byte < 256; ++byte) {
     for (size_t at = 0; at < 18; ++at) {

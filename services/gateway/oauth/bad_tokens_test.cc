@@ -1,5 +1,5 @@
-// Tokens with one flaw each. Every one is made of a good token, which is shown to be good first, so
-// that it is its flaw for which it is refused.
+// Tokens with one flaw each. Each is made from a good token, which is accepted first, so that the
+// flaw is the reason of the refusal.
 
 #include <cstdlib>
 #include <functional>
@@ -21,12 +21,12 @@
 namespace callslip::gateway {
 namespace {
 
-// What a token is made of. A flaw changes one of it.
+// The parts of a token. A flaw changes one of them.
 struct Recipe {
   Json header;
   Json claims;
   const TestKey* key = nullptr;
-  // Instead of what the two above say.
+  // If not empty, used instead of `header` and `claims`.
   std::string header_text;
   std::string claims_text;
   std::function<std::string(const std::string& signed_part)> signature;
@@ -81,7 +81,8 @@ Flaw NoClaim(std::string reason, const char* member) {
           [member](Recipe& recipe) { recipe.claims.erase(member); }};
 }
 
-// Another algorithm in the header than its key's; signed by what `sign` does.
+// A header with another algorithm than that of the key. `sign` makes the signature; by default, the
+// key.
 Flaw Algorithm(const char* algorithm, std::string reason, const char* base,
                std::function<std::string(const std::string&)> sign = nullptr) {
   return {absl::StrCat("alg ", algorithm, " with the key ", base), std::move(reason), base,
@@ -108,7 +109,7 @@ Flaw Finish(std::string name, std::string reason,
           [change](Recipe& recipe) { recipe.finish = change; }};
 }
 
-// As the last member of the object, once more or for the first time.
+// Appends a member to the text of `object`, which may already have it.
 std::string WithMember(const Json& object, const std::string& member) {
   const std::string text = object.dump();
   return absl::StrCat(text.substr(0, text.size() - 1), ",", member, "}");
@@ -379,13 +380,14 @@ std::vector<Flaw> SerializationFlaws() {
       Finish("base64 in place of base64url", "token_malformed",
              [](const std::string& token) {
                std::vector<std::string> parts = PartsOf(token);
-               // Both alphabets have the same letters but for two: one that is not ours.
+               // The two base64 alphabets differ in two characters. This one is not in base64url.
                parts[2][0] = '+';
                return Joined(parts);
              }),
       Finish("stray bits after the last byte", "token_malformed",
              [](const std::string& token) {
-               // Of 64 bytes: the last character holds two bits, and four that have to be zero.
+               // The signature has 64 bytes: the last character holds two bits, and four that must
+               // be zero.
                std::string changed = token;
                changed.back() = changed.back() == 'A' ? 'B' : static_cast<char>(changed.back() + 1);
                return changed;
@@ -443,7 +445,7 @@ class BadTokensTest : public ResourceServerTest {
             .key = key};
   }
 
-  // Each is refused, and for its own reason. Returns how many they are.
+  // Expects that each is refused, for its own reason. Returns their number.
   size_t ExpectRefused(const std::vector<Flaw>& flaws) {
     for (const Flaw& flaw : flaws) {
       Recipe recipe = GoodRecipe(flaw.base);

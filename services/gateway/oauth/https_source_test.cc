@@ -24,7 +24,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A certificate for 127.0.0.1 of `key`, by itself. Its caller frees it.
+// A self-signed certificate of `key` for 127.0.0.1. The caller frees it.
 X509* MakeCertificate(const TestKey& key) {
   X509* const certificate = X509_new();
   X509_set_version(certificate, X509_VERSION_3);
@@ -148,7 +148,7 @@ TEST_F(HttpsSourceTest, GoesNowhereElseAndTakesNoMoreThanItsLimits) {
   EXPECT_THAT(ErrorOf("/large"), HasSubstr("body limit"));
   EXPECT_THAT(ErrorOf("/endless"), HasSubstr("body limit"));
   EXPECT_THAT(ErrorOf("/headers"), HasSubstr("header limit"));
-  // It may have what is wanted in another place.
+  // Another URL may have the document.
   for (const char* unusable : {"/large", "/endless", "/headers", "/cut", "/closed"}) {
     EXPECT_TRUE(absl::IsNotFound(source_->Get(peer_.At("http", unusable)).status())) << unusable;
   }
@@ -165,7 +165,7 @@ TEST_F(HttpsSourceTest, AServerThatHangsIsLeft) {
   EXPECT_OK(source_->Get(peer_.At("http", "/text")));
 }
 
-// What it would end is gone.
+// After the fetch there is nothing that Stop() could end.
 TEST_F(HttpsSourceTest, StopAfterAFetchEndsOnlyThoseThatCome) {
   ASSERT_OK(source_->Get(peer_.At("http", "/text")));
   source_->Stop();
@@ -183,7 +183,7 @@ TEST_F(HttpsSourceTest, StopEndsWhatIsUnderWayAndAllThatCome) {
   EXPECT_THAT(ErrorOf("/text"), HasSubstr("stops"));
 }
 
-// A name server is silent, as long as anybody waits.
+// The name server answers only after the test.
 class SilentNamesTest : public testing::Test {
  protected:
   SilentNamesTest() {
@@ -209,7 +209,7 @@ class SilentNamesTest : public testing::Test {
 
 TEST_F(SilentNamesTest, AreLeftLikeAnyThatHangs) {
   EXPECT_THAT(std::string(source_->Get(url_).status().message()), HasSubstr("within 50ms"));
-  // Nor does it hold up what comes after it, or its owner.
+  // The lookup delays neither the next request nor the end of the source.
   EXPECT_THAT(std::string(source_->Post(url_, "").status().message()), HasSubstr("within 50ms"));
   source_ = nullptr;
 }

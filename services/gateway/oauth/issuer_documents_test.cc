@@ -43,7 +43,7 @@ class FetchIssuerKeysTest : public testing::Test {
     const auto fetched = FetchIssuerKeys(issuer, source);
     return fetched.ok() ? "OK" : std::string(fetched.status().message());
   }
-  // The same, where the metadata names these keys, which are there.
+  // The same, with metadata that names this URL, and a key set at that URL.
   std::string FetchFrom(const std::string& issuer, const std::string& keys_url) {
     documents_.Put(issuer + "/.well-known/oauth-authorization-server",
                    Json{{"issuer", issuer}, {"jwks_uri", keys_url}}.dump());
@@ -63,7 +63,7 @@ TEST_F(FetchIssuerKeysTest, LooksInOnePlaceAfterTheOther) {
   EXPECT_EQ(documents_.log().size(), 4u);
 }
 
-// Whatever stands in front of the issuer has its own way of saying that it knows no such path.
+// A proxy in front of the issuer may answer an unknown path in its own way.
 TEST_F(FetchIssuerKeysTest, LooksFurtherWhereAServerHasSomethingElse) {
   const std::string first = "https://as.example/.well-known/oauth-authorization-server";
   const std::string second = "https://as.example/.well-known/openid-configuration";

@@ -78,7 +78,7 @@ TEST(PublicKeyTest, TakesNoOthers) {
                                  With(ec, "kty", "RSA"),
                                  With(ec, "crv", "P-521"),
                                  With(ec, "crv", "secp256k1"),
-                                 With(ec, "x", zeros),  // On no curve.
+                                 With(ec, "x", zeros),  // Not a point of the curve.
                                  With(ec, "x", ec["x"].get<std::string>() + "AA"),
                                  With(ec, "y", nullptr),
                                  With(ed, "crv", "X25519"),

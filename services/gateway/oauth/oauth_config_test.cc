@@ -101,7 +101,7 @@ TEST(ProviderPrincipalNameTest, KeepsNamesAndHidesOthers) {
     EXPECT_TRUE(IsPrincipalName(name));
     EXPECT_EQ(name, ProviderPrincipalName("https://as.example", caller));
     EXPECT_NE(name, ProviderPrincipalName("https://other.example", caller));
-    // Nobody takes it by calling themselves so.
+    // Another caller cannot get this name by choosing it.
     EXPECT_NE(name, ProviderPrincipalName("https://as.example", name));
     EXPECT_NE(name, ProviderPrincipalName("https://as.example", name.substr(6)));
   }

@@ -55,7 +55,7 @@ TEST_F(ResourceServerTest, AGrantIsWhatItsTokenIs) {
   EXPECT_EQ(found->principal(), by_token->principal());
   EXPECT_EQ(*server_->Find(grant), found);
   EXPECT_EQ(grant.scopes, std::vector<std::string>{"callslip.client"});
-  // Another one's is another one.
+  // The grant of another caller is a different one.
   ASSERT_OK_AND_ASSIGN(const Grant of_bob, server_->GrantOf(GoodToken("bob")));
   EXPECT_NE((*server_->Find(of_bob))->principal(), found->principal());
   Grant scopeless = grant;
@@ -63,13 +63,13 @@ TEST_F(ResourceServerTest, AGrantIsWhatItsTokenIs) {
   EXPECT_TRUE(absl::IsPermissionDenied(server_->Find(scopeless).status()));
   EXPECT_TRUE(absl::IsUnauthenticated(
       server_->GrantOf(Token(Header("ES256", "ec"), Claims(), TestKey::Ec())).status()));
-  // The key is revoked, and another one may have its name.
+  // The key is revoked. Another key may have its id.
   PutKeys({TestKey::Ec().Jwk("ec")});
   clock_.Advance(IssuerKeys::kUsualAge);
   AwaitFetch();
   EXPECT_TRUE(found->IsRevoked());
   EXPECT_TRUE(absl::IsUnauthenticated(server_->Find(grant).status()));
-  // A key that is not known may be a new one: it is not said to be gone before that was looked up.
+  // An unknown key may be a new one: the grant is refused only after the keys were fetched again.
   clock_.Advance(IssuerKeys::kMinInterval);
   EXPECT_TRUE(absl::IsUnavailable(server_->Find(grant).status()));
   AwaitFetch();
@@ -145,7 +145,7 @@ TEST_F(ResourceServerTest, ATokenOfANewKeyWaitsForTheKeysAndIsTaken) {
   const Answer waiting = Ask(token);
   const Answer another = Ask(Token(Header("EdDSA", "ed"), Claims(), EdTestKey()));
   EXPECT_FALSE(waiting->has_value());
-  EXPECT_EQ(ReasonOf(GoodToken()), "OK");  // Others go on.
+  EXPECT_EQ(ReasonOf(GoodToken()), "OK");  // Other tokens do not wait.
   AwaitFetch();
   ASSERT_TRUE(waiting->has_value());
   EXPECT_OK(**waiting);
@@ -207,7 +207,7 @@ TEST_F(ResourceServerTest, WhatAKeyHasSignedEndsWhenTheKeyIsGone) {
   ASSERT_OK_AND_ASSIGN(const CredentialPtr of_ec, AskNow(token));
   ASSERT_OK_AND_ASSIGN(const CredentialPtr of_rsa,
                        AskNow(Token(Header("RS256", "rsa"), Claims(), RsaTestKey())));
-  // Another one goes by its name now.
+  // Another key has its id now.
   PutKeys({RsaTestKey().Jwk("rsa"), TestKey::Ec().Jwk("ec")});
   clock_.Advance(IssuerKeys::kUsualAge - absl::Minutes(6));
   Poll();
@@ -270,11 +270,11 @@ TEST(TokenCacheTest, WhatHasMadeRoomEndsWithItsKeyAsLongAsACallHoldsIt) {
   };
   const CredentialPtr held = add("held", goes);
   const CredentialPtr held_of_other_key = add("other", stays);
-  // Presented again after it has made room: another credential of the same token.
+  // The token is presented again after its removal from the cache: it gets another credential.
   const CredentialPtr held_again = add("held", goes);
   for (size_t i = 0; i < 3 * TokenCache::kMaxTokens; ++i) (void)add(absl::StrCat(i), goes);
   ASSERT_EQ(cache.Find("held", absl::UnixEpoch()), nullptr);
-  // What nobody holds is not remembered.
+  // A credential that no call holds is not remembered.
   EXPECT_EQ(cache.outlasting(), 3u);
   cache.KeepSignedBy(later);
   EXPECT_TRUE(held->IsRevoked());
@@ -293,7 +293,7 @@ TEST(TokenCacheTest, WhatHasMadeRoomIsForgottenOnceItHasEnded) {
     auto credential = std::make_shared<Credential>(Principal{"a", Role::kClient});
     cache.Add(absl::StrCat(i), credential, key);
     calls.push_back(std::move(credential));
-    // A call ends long after its credential has made room.
+    // A call ends long after the cache has removed its credential.
     if (calls.size() > 2 * TokenCache::kMaxTokens) calls.erase(calls.begin());
   }
   EXPECT_LE(cache.outlasting(), 2 * TokenCache::kMaxTokens);

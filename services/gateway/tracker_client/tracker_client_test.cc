@@ -44,7 +44,7 @@ using ::testing::SizeIs;
 constexpr int kMaxFiles = 1000;
 constexpr char kNobodys[] = "corr-1-00000000000000000000000000000000";
 
-// A client on an executor of its own, and what is at its address.
+// A client on an executor of its own. A subclass provides the peer at its address.
 class ClientFixture : public testing::Test {
  protected:
   ~ClientFixture() override { StopClient(); }
@@ -68,14 +68,14 @@ class ClientFixture : public testing::Test {
   T Await(asio::awaitable<T> call) {
     return Start(std::move(call)).get();
   }
-  // Runs `action` among the coroutines.
+  // Runs `action` on the client's executor.
   template <typename Action>
   void Do(Action action) {
     asio::post(io_, std::packaged_task<void()>(std::move(action)));
     asio::post(io_, asio::use_future).get();
   }
 
-  // Destroyed among the coroutines, as it is used.
+  // Destroyed on the client's executor, on which it is used.
   using Feed = std::unique_ptr<CommandFeed, std::function<void(CommandFeed*)>>;
   Feed Watch(const std::string& client, const v1::CommandFilter& filter = {},
              bool only_changes = false) {
@@ -116,7 +116,7 @@ class TrackerClientTest : public ClientFixture {
     tracker_ = nullptr;
   }
 
-  // Those that the tracker has; it goes on listening.
+  // Breaks the tracker's connections; the tracker still listens.
   void BreakConnections() {
     std::vector<int> accepted;
     for (int fd = 0; fd < kMaxFiles; ++fd) {
@@ -186,7 +186,7 @@ TEST_F(TrackerClientTest, EndWakesTheWait) {
   const std::string id = Register();
   auto wait = Start(WaitForEnd(id));
   AwaitWaits(1);
-  // A change that is none.
+  // A change that is not the end.
   Lease();
   Complete(id);
   const auto command = wait.get();
@@ -234,7 +234,7 @@ TEST_F(TrackerClientTest, ChangeWakesByRevision) {
   ASSERT_OK(delivered);
   EXPECT_EQ(delivered->state(), v1::COMMAND_STATE_DELIVERED);
   EXPECT_GT(delivered->revision(), 1);
-  // A watch that has told what was asked is removed.
+  // A watch that has reported its change is removed.
   AwaitWaits(1);
   Complete(id);
   ASSERT_OK(end.get());
@@ -310,7 +310,7 @@ TEST_F(TrackerClientTest, WaitsGoOnWhenTheStreamBreaks) {
   ASSERT_OK(wait_for_one.get());
   AwaitWaits(1);
   BreakConnections();
-  // While nobody may be connected.
+  // The client may not be connected yet.
   Complete(other);
   EXPECT_EQ(wait_for_other.get()->result(), "42");
   AwaitWaits(0);
@@ -338,7 +338,7 @@ TEST_F(TrackerClientTest, WaitThatATrackerHasEndedAsItStoppedGoesOnAtTheNextOne)
   AwaitWaits(2);
   StopTracker();
   StartTracker();
-  // It has forgotten all commands: so somebody has asked it.
+  // The next tracker has no commands: this error shows that it was asked.
   EXPECT_THAT(end.get(), FailsWith(StatusCode::kNotFound, "unknown_command"));
   EXPECT_THAT(change.get(), FailsWith(StatusCode::kNotFound, "unknown_command"));
 }
@@ -357,7 +357,7 @@ TEST_F(TrackerClientTest, WaitForSomethingOfAnEndlessNameTakesNoOtherAlong) {
   EXPECT_OK(honest.get());
 }
 
-// A call with a longer name is ended as a whole, and with it the waits of others.
+// The tracker ends a whole call with a longer name, and with it the waits of other clients.
 TEST(WatchHubLimitTest, NamesAreBoundedAsTheTrackerDoes) {
   const google::protobuf::Message& watch = v1::CommandWatch::default_instance();
   const google::protobuf::Message& filter = v1::CommandFilter::default_instance();
@@ -371,7 +371,7 @@ TEST(WatchHubLimitTest, NamesAreBoundedAsTheTrackerDoes) {
   }
 }
 
-// More than a stream may carry.
+// More waits than a stream may have.
 TEST_F(TrackerClientTest, ManyWaitsEndTogether) {
   constexpr int kClients = 3;
   constexpr int kWaitsOfClient = 10'000;
@@ -443,7 +443,7 @@ TEST_F(TrackerClientTest, FeedOfChangesSaysThatItHasBegunAndWhatComes) {
 
 TEST_F(TrackerClientTest, DestroyedFeedIsFreedAtTheTracker) {
   const std::string id = Register();
-  // More than a client may have at a time.
+  // More feeds than a client may have at a time.
   for (int i = 0; i < 100; ++i) {
     const Feed feed = Watch("");
     ASSERT_OK_AND_ASSIGN(const auto commands, Await(feed->Next()));
@@ -466,7 +466,7 @@ TEST_F(TrackerClientTest, FeedThatMayHaveMissedSomethingSaysSo) {
   ASSERT_OK(Await(feed->Next()));
   BreakConnections();
   EXPECT_THAT(Await(feed->Next()), FailsWith(StatusCode::kUnavailable, ""));
-  // One that begins before the whole of the connection is given up ends likewise.
+  // A feed that begins before the client gives up the broken connection ends likewise.
   absl::StatusOr<std::vector<v1::CommandUpdate>> commands = absl::UnavailableError("");
   for (int tries = 0; absl::IsUnavailable(commands.status()) && tries < 1'000; ++tries) {
     feed = Watch("");
@@ -485,7 +485,7 @@ TEST_F(TrackerClientTest, FeedThatIsNotReadIsGivenUp) {
       ASSERT_OK(table().Register(
           {.type = "annotate", .command_class = tracker::CommandClass::kHuman}, clock_.Now()));
     }
-    // What one has, the other has as well, but for those that were there before it began.
+    // Both feeds get the same commands, except those that existed before one of them began.
     for (const size_t wanted = total + 100; total < wanted;) {
       ASSERT_OK_AND_ASSIGN(const auto commands, Await(read->Next()));
       total += commands.size();
@@ -519,7 +519,7 @@ TEST_F(TrackerClientTest, CancelExpireAndReplay) {
   EXPECT_EQ(Await(client_->Call(replay))->command().replay_of(), expire.command_id());
 }
 
-// Accepts connections and says nothing, as a tracker that is frozen.
+// Accepts connections and sends nothing, as a frozen tracker does.
 class FrozenTrackerTest : public ClientFixture {
  protected:
   FrozenTrackerTest() : socket_(socket(AF_INET, SOCK_STREAM, 0)) {

@@ -1,4 +1,4 @@
-// The hub over a call that only writes down what is sent.
+// The hub with a call that only records the messages.
 #include "gateway/tracker_client/watch_hub.h"
 
 #include <map>
@@ -22,7 +22,7 @@ using ::testing::SizeIs;
 
 class WatchHubTest : public testing::Test {
  protected:
-  // The ids that one message asks for and takes back.
+  // The ids that one message adds, and the watches that it removes.
   struct Message {
     std::vector<std::string> add;
     std::vector<int64_t> remove;
@@ -70,7 +70,7 @@ class WatchHubTest : public testing::Test {
     return hub_.Begin(std::make_unique<FakeWatch>(std::move(subject), &told_));
   }
 
-  // The messages that have left since the last time.
+  // The messages since the last call.
   std::vector<Message> TakeSent() {
     io_.restart();
     io_.poll();
@@ -89,7 +89,8 @@ class WatchHubTest : public testing::Test {
     listener_->OnUpdates(std::move(response));
   }
 
-  // What the tracker tells of a watch that it ends as it shuts down, or does not take any more.
+  // The tracker's message about a watch that it ends because it shuts down, or that it no longer
+  // accepts.
   void EndForDrain(const std::string& id, bool begun = true) {
     v1::WatchCommandsResponse response;
     v1::CommandUpdate& update = *response.add_updates();
@@ -118,7 +119,7 @@ class WatchHubTest : public testing::Test {
   std::vector<Message> sent_;
   std::map<std::string, int64_t> watch_ids_;
   std::vector<std::string> told_;
-  // Last, since its call tells the others.
+  // The last member, because its call uses the others.
   WatchHub hub_{io_.get_executor(), &clock_,
                 [this](auto* listener) { return std::make_unique<FakeCall>(this, listener); }};
 

@@ -27,7 +27,7 @@ TEST(EndedLoginsTest, WhoEndsManyBringsBackNone) {
   for (int i = 0; i < many; ++i) {
     EXPECT_TRUE(ended.Contains("viewer", absl::StrCat(i), In(100 + i))) << i;
   }
-  // One that is newer than all that are forgotten goes on.
+  // A login that is newer than all forgotten ones goes on.
   EXPECT_FALSE(ended.Contains("viewer", "other", In(100 + many)));
   EXPECT_FALSE(ended.Contains("admin", "other", In(1)));
 }

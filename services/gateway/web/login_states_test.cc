@@ -43,7 +43,7 @@ TEST_F(LoginStatesTest, IsForWhoHasBegun) {
   EXPECT_THAT(ErrorOf(state, "another"), HasSubstr("begun elsewhere"));
   EXPECT_THAT(ErrorOf(state, kVerifier, "https://gw.example:1/ui/login"),
               HasSubstr("begun elsewhere"));
-  // Who tries has not used it up.
+  // A failed attempt does not use it up.
   EXPECT_OK(states_.Take(state, kVerifier, kRedirect));
 }
 

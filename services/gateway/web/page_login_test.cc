@@ -45,7 +45,7 @@ class PageLoginTest : public testing::Test {
     request.body = Dump(Json{{"token", absl::StrCat(role, "-0123456789abcdef0123456789")}});
     return KeptOf(login_.LogIn(request));
   }
-  // By way of the authorization server.
+  // A login by the authorization server.
   Kept LetIn() {
     HttpRequest request{.method = "POST", .path = "/api/login/provider"};
     request.headers = {{"host", "127.0.0.1:7890"}, {"origin", "http://127.0.0.1:7890"}};
@@ -117,7 +117,7 @@ TEST_F(PageLoginTest, NeitherHalfIsWorthAnything) {
   HttpRequest halves_of_two = Request(kept);
   halves_of_two.headers["x-callslip-key"] = LogIn("client").key;
   EXPECT_EQ(WhoIs(halves_of_two), "");
-  // Another gateway's of the same machine has another name.
+  // The cookie of another gateway on this machine has another name.
   EXPECT_EQ(WhoIs(Request(kept, "127.0.0.1:7891")), "");
 }
 
@@ -143,7 +143,7 @@ TEST_F(PageLoginTest, CookieThatWasChangedIsNone) {
     character = character == 'a' ? 'b' : 'a';
     EXPECT_EQ(WhoIs(changed), "") << at;
   }
-  // {}, and what says too little.
+  // {}, and cookies that have too few parts or members.
   for (const char* wrong : {"", ".", "v3", "v3.", "v3..", "v3.e30.", "v3.e30.x",
                             "v3.eyJncmFudCI6e319.x", "v3.bnVsbA.x", "v3.!.x", "v1.a.b.c.d"}) {
     HttpRequest changed = request;
@@ -187,7 +187,7 @@ TEST_F(PageLoginTest, LoggingOutEndsIt) {
     const Kept other = by_issuer ? LetIn() : LogIn("client");
     const CredentialPtr held = *login_.Find(Request(kept));
     const CredentialPtr held_by_other = *login_.Find(Request(other));
-    // Neither half, nor both of two logins, end one.
+    // One half ends no login, nor do halves of two logins.
     HttpRequest halves = Request(kept);
     halves.headers["x-callslip-key"] = other.key;
     EXPECT_EQ(login_.LogOut(halves).status, 204);
@@ -228,7 +228,7 @@ TEST_F(PageLoginTest, ALoginByAnIssuerEndsWithWhatItRestsOn) {
   const CredentialPtr found = *login_.Find(Request(kept));
   EXPECT_EQ(found->principal(), (Principal{"oauth-alice", Role::kViewer}));
   EXPECT_EQ(found->expires(), grants_.grant.expires);
-  // Nothing of it can be changed, nor either half left out.
+  // No character of the cookie can be changed, nor can the key.
   const size_t value = kept.cookie.find('=') + 1;
   const size_t over = kept.cookie.find(';');
   for (size_t at = value; at < over; ++at) {
@@ -240,7 +240,7 @@ TEST_F(PageLoginTest, ALoginByAnIssuerEndsWithWhatItRestsOn) {
   other.key = std::string(64, '0');
   EXPECT_EQ(WhoIs(Request(other)), "");
 
-  // The role is that which the scopes give now.
+  // The current scopes decide the role.
   const Grant grant = grants_.grant;
   grants_.role = Role::kAdmin;
   grants_.given.back()->Revoke();
@@ -252,7 +252,7 @@ TEST_F(PageLoginTest, ALoginByAnIssuerEndsWithWhatItRestsOn) {
   EXPECT_EQ(WhoIs(Request(kept)), "");
   grants_.grant = grant;
   EXPECT_EQ(WhoIs(Request(kept)), "oauth-alice");
-  // While nobody knows yet, it is not over.
+  // While the keys are not known, the login has not ended.
   grants_.refusal = absl::UnavailableError("no keys yet");
   EXPECT_TRUE(absl::IsUnavailable(login_.Find(Request(kept)).status()));
   grants_.refusal = absl::OkStatus();

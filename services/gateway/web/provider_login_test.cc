@@ -31,7 +31,7 @@ constexpr char kOrigin[] = "https://gw.example";
 constexpr char kPageVerifier[] = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 constexpr char kPageChallenge[] = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-// The server's token endpoint: it gives this answer, and keeps the forms.
+// The token endpoint of the authorization server: returns `answer` and records the forms.
 class TokenEndpoint final : public DocumentSource {
  public:
   absl::StatusOr<Document> Get(const Url&) override { return absl::UnimplementedError("no"); }
@@ -61,7 +61,7 @@ class ProviderLoginTest : public testing::Test {
     return login_.Begin(Request("/api/login/provider/begin", body));
   }
 
-  // Of somebody who has just begun.
+  // The body of a login that has just begun.
   Json Body() {
     return {{"code", "c&1"},
             {"code_verifier", kPageVerifier},
@@ -94,7 +94,7 @@ class ProviderLoginTest : public testing::Test {
 
   boost::asio::io_context io_;
   FakeClock clock_;
-  TokenEndpoint* const server_ = new TokenEndpoint();  // Of login_.
+  TokenEndpoint* const server_ = new TokenEndpoint();  // Owned by login_.
   FakeGrants grants_;
   PageLogin page_{std::string(32, 'k'), nullptr, &clock_};
   LoginEndpoints endpoints_{.authorization = *ParseUrl("https://login.example/authorize"),

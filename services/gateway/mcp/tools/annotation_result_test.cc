@@ -109,7 +109,7 @@ TEST(AnnotationResultTest, PicturesThatTheBrowserLeftOutAreSaid) {
   drawing.erase("crops_left_out");
   EXPECT_THAT(Shown(drawing)["content"][0]["text"].get<std::string>(),
               HasSubstr("The browser omitted the screenshot."));
-  // Workers of others may mean something else by it.
+  // Other workers may use this name for something else.
   drawing["screenshot_left_out"] = "yes";
   EXPECT_THAT(Shown(drawing)["content"][0]["text"].get<std::string>(),
               Not(HasSubstr("The browser left out")));
@@ -142,7 +142,7 @@ TEST(AnnotationResultTest, WhatDoesNotFitIsCounted) {
   EXPECT_EQ(one["omitted"], 100 - shown);
 
   const Json session = Shown(Json::array({drawing, drawing}))["structuredContent"];
-  // The latest goes first.
+  // The latest drawing takes precedence.
   EXPECT_EQ(session["result"]["drawings"].size(), 1u);
   EXPECT_EQ(session["omitted"], 200 - shown);
   EXPECT_LE(Dump(session).size(), kMaxInlineResultBytes + 1000);

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The params, or what is wrong.
+// The params, or the error of the arguments.
 absl::StatusOr<Json> Read(const std::string& action, const Json& json) {
   Arguments arguments(json);
   Json params = ReadBrowserAction(*FindBrowserAction(action), arguments);
@@ -85,7 +85,7 @@ TEST(BrowserActionsTest, AStepOfABatchIsReadAsACall) {
               HasSubstr("step 2: \"text\" is not used here"));
   EXPECT_THAT(problem({{"selector", "a"}}), HasSubstr("step 2: \"action\""));
   EXPECT_THAT(problem({{"action", "back"}, {"tab_id", 1}}), HasSubstr("step 2: \"tab_id\""));
-  // These are the batch's own.
+  // These arguments belong to the batch.
   EXPECT_THAT(problem({{"action", "click"}, {"selector", "a"}, {"dialog", "accept"}}),
               HasSubstr("step 2: \"dialog\" must stand next to \"steps\", not in a step"));
   EXPECT_THAT(problem({{"action", "back"}, {"view", "none"}}), HasSubstr("step 2: \"view\""));
@@ -147,7 +147,7 @@ TEST(BrowserActionsTest, WrongArgumentsAreNamed) {
       EXPECT_THAT(problem(action, {{"url", url}}), HasSubstr("\"url\"")) << url;
     }
   }
-  // Of another action.
+  // An argument of another action.
   EXPECT_THAT(problem("reload", {{"url", "https://example.org"}}), HasSubstr("\"url\""));
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A caller who writes down what it hears, and when.
+// A caller that records its notifications with their times.
 class FakeContext final : public CallContext {
  public:
   struct Heard {
@@ -77,7 +77,7 @@ class FakeContext final : public CallContext {
 class CommandWaitTest : public testing::Test {
  protected:
   CommandWaitTest() {
-    // Waits take their time and nothing happens, unless a test says otherwise.
+    // Waits take all of their time and nothing changes, unless a test sets it.
     tracker_.on_wait = [this](v1::Command&, absl::Duration max_wait) { clock_.Advance(max_wait); };
     id_ = tracker_.Add("agent", "get_page").command_id();
   }
@@ -106,7 +106,7 @@ class CommandWaitTest : public testing::Test {
     io_.run();
     return outcome;
   }
-  // From now on waits take their time until `at`, when the command ends.
+  // From now on the command ends at `at`; waits take all of their time until then.
   void EndAt(absl::Time at) {
     tracker_.on_wait = [this, at](v1::Command& command, absl::Duration max_wait) {
       clock_.Advance(max_wait);
@@ -146,7 +146,7 @@ TEST_F(CommandWaitTest, WhoListensHearsThatItGoesOnEveryFifteenSeconds) {
   const auto ended = Await(caller, id_, absl::Seconds(50));
   EXPECT_EQ(ended->state(), v1::COMMAND_STATE_QUEUED);
   EXPECT_EQ(clock_.Now() - start, absl::Seconds(50));
-  // At once, and then after 15, 30 and 45 s. The end is told by the answer.
+  // At once, and then after 15, 30 and 45 s. The answer itself reports the end.
   EXPECT_THAT(caller->messages(), ElementsAre("queued", "queued", "queued", "queued"));
   EXPECT_EQ(caller->logged(), 4);
   ExpectGrowing(*caller, start);
@@ -208,7 +208,7 @@ TEST_F(CommandWaitTest, WhatNobodyKnowsIsAnError) {
   }
 }
 
-// Clients forget a request that they hear nothing of for a minute, and a task may take longer.
+// Clients give up a request after a minute without a notification, and a task may take longer.
 TEST_F(CommandWaitTest, AResultThatIsAwaitedForMinutesIsHeardOfAllTheTime) {
   const absl::Time start = clock_.Now();
   EndAt(start + absl::Minutes(5));
@@ -218,7 +218,7 @@ TEST_F(CommandWaitTest, AResultThatIsAwaitedForMinutesIsHeardOfAllTheTime) {
   ExpectGrowing(*caller, start);
 }
 
-// The bridge counts its time from the last thing that it hears.
+// Each message that the bridge receives starts its time limit again.
 TEST_F(CommandWaitTest, WhoAwaitsAResultAndAskedForNoProgressHearsThatItGoesOn) {
   absl::Time heard = clock_.Now();
   EndAt(heard + absl::Minutes(5));

@@ -1,5 +1,4 @@
-// What an agent does with sessions that it makes: the tool's side, over a tracker that the test
-// plays.
+// Sessions that an agent creates: the session tool with a fake tracker.
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,7 +22,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// The agent of session `own`, or of none.
+// The agent of the session `own`; an agent without a session if that is empty.
 class AgentContext final : public CallContext {
  public:
   Era era() const override { return Era::kModern; }
@@ -66,7 +65,7 @@ class SessionChildrenTest : public testing::Test {
                                           std::make_shared<ByteBudget>(32 << 20, 16 << 20))),
         tool_(&client_, hub_, &clock_),
         context_(std::make_shared<AgentContext>()) {
-    // top ─ parent ─ child, and other, which is nobody's.
+    // top ─ parent ─ child; `other` belongs to none of them.
     client_.On<v1::GetSessionRequest>([](const auto& request) -> absl::StatusOr<v1::Session> {
       v1::Session session;
       session.set_session_id(request.session_id());
@@ -128,7 +127,7 @@ class SessionChildrenTest : public testing::Test {
         });
   }
 
-  // The structured answer of a call that ends without anything that happens.
+  // The structured answer of a call that ends without any event.
   Json Call(const Json& arguments) {
     result_.reset();
     boost::asio::co_spawn(io_, tool_.Call(context_, arguments),
@@ -180,7 +179,7 @@ TEST_F(SessionChildrenTest, MakesAChildThatIsAsItsParentUnlessToldOtherwise) {
         {"workspace", "lib"},
         {"name", "n"},
         {"detach", true}});
-  // In its own workspace it is where its parent is.
+  // In the parent's workspace the child has the parent's directory.
   Call({{"what", "new"}, {"message", "do"}, {"workspace", "web"}});
   ASSERT_EQ(created_.size(), 3u);
   EXPECT_EQ(created_[2].working_dir(), "/web/app");
@@ -204,7 +203,7 @@ TEST_F(SessionChildrenTest, AnAgentThatCannotBeStartedIsNotWaitedFor) {
   EXPECT_EQ(ErrorOf({{"what", "new"}, {"message", "m"}, {"agent", "broken"}}), "unknown_agent");
   EXPECT_EQ(ErrorOf({{"what", "new"}, {"message", "m"}, {"workspace", "x"}}), "unknown_workspace");
   EXPECT_EQ(ErrorOf({{"what", "new"}}), "invalid_arguments");
-  context_->own = "";  // Has nothing to take it from, and there are several.
+  context_->own = "";  // No parent gives the agent, and there are several.
   EXPECT_EQ(ErrorOf({{"what", "new"}, {"message", "m"}}), "unknown_agent");
   EXPECT_TRUE(created_.empty());
 }
@@ -250,7 +249,7 @@ TEST_F(SessionChildrenTest, NobodyWaitsForItselfOrWhoWaitsForIt) {
 TEST_F(SessionChildrenTest, WaitsForAllOrForAny) {
   busy_ = "child";
   Json both = {{"what", "wait"}, {"session_ids", {"child", "other"}}, {"wait_ms", 0}};
-  // The hub says of all sessions together when it has begun.
+  // The hub reports once, for all sessions together, that its watch has begun.
   const auto call = [&] {
     result_.reset();
     Call(both);
@@ -281,7 +280,7 @@ TEST_F(SessionChildrenTest, AWaitNamesEachSessionOnceAndFew) {
   }
 }
 
-// What it may is decided by the tracker, which has to know who calls.
+// The tracker decides what the caller may do, so it must know the caller's session.
 TEST_F(SessionChildrenTest, SaysForWhichSessionItStopsAnswersEndsAndWrites) {
   std::vector<std::string> done;
   client_.On<v1::StopTurnRequest>([&](const auto& request) -> absl::StatusOr<v1::QueueStatus> {

@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// A caller who keeps the progress that it hears of.
+// A caller that records its progress notifications.
 class HearingContext final : public CallContext {
  public:
   Era era() const override { return Era::kModern; }

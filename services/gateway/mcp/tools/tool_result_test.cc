@@ -48,7 +48,8 @@ v1::Command FailedIn(v1::CommandState state) {
 
 Json AnswerOf(const ToolResult& result) { return std::get<Json>(result.result); }
 
-// Bytes of what a model reads, besides `payload_bytes` of the worker's own; four make a token.
+// The bytes of an answer that a model reads, without the worker's `payload_bytes`; four make a
+// token.
 size_t BytesBeside(const Json& answer, size_t payload_bytes) {
   size_t bytes = 0;
   for (const Json& each : answer["content"]) {
@@ -169,7 +170,7 @@ TEST(ToolResultTest, TextAndStructureSayTheSame) {
   }
 }
 
-// A value of the page with a member of that name is no report of ours, and loses nothing.
+// A script's value with a member `page` is not a report of the page: it stays complete.
 TEST(ToolResultTest, ValueOfAScriptPassesForNoReport) {
   v1::Command command = Completed(
       R"({"success":true,"data":{"page":"clicked e5","title":"T","value":3,"url":"http://page/"}})");
@@ -180,7 +181,7 @@ TEST(ToolResultTest, ValueOfAScriptPassesForNoReport) {
   EXPECT_EQ(answer["structuredContent"]["result"], value);
   EXPECT_THAT(answer["content"][0]["text"].get<std::string>(),
               ::testing::StartsWith("untrusted content of the page:\n"));
-  // What has changed stands beside it.
+  // The report of the page stands beside the value.
   command.set_result(R"({"success":true,"data":{"page":"x"},"page":"+ e1 button Go"})");
   const Json told = AnswerOf(CommandResult(command, ""));
   EXPECT_EQ(told["structuredContent"]["result"]["data"]["page"], "x");
@@ -198,7 +199,7 @@ TEST(ToolResultTest, TheAddressIsSaidOnce) {
   EXPECT_TRUE(url_beside("1"));
 }
 
-// The bridge says by the id where an answer is that is too long for its pipe.
+// If an answer is too long for the bridge's pipe, the bridge names this id.
 TEST(ToolResultTest, OnlyAVeryLargeImageHasTheIdOfItsCommand) {
   const auto has_id = [](size_t bytes) {
     const Json image = {{"mime_type", "image/png"}, {"base64", std::string(bytes, 'A')}};
@@ -209,7 +210,7 @@ TEST(ToolResultTest, OnlyAVeryLargeImageHasTheIdOfItsCommand) {
   EXPECT_TRUE(has_id(size_t{9} << 20));
 }
 
-// Clients refuse a whole answer for an image that is none.
+// Clients refuse a whole answer if one of its images is not valid.
 TEST(ToolResultTest, WhatIsNoImageStaysAResult) {
   for (const char* image : {R"({"mime_type":"image/png","base64":"not base64!"})",
                             R"({"mime_type":"image/png","base64":"abc"})",
@@ -259,7 +260,7 @@ TEST(ToolResultTest, ALargeLateResultIsNotInlined) {
   EXPECT_EQ(answer["late_result_bytes"], kMaxInlineResultBytes + 1);
 }
 
-// A worker says what it likes of where it ran.
+// A worker may report any context.
 TEST(ToolResultTest, NothingInAWorkersContextPassesForTheAnswersOwn) {
   Json context = {{"tab_id", 7}, {"url", "http://page/"}};
   std::vector<const char*> names = {"status",         "final",
