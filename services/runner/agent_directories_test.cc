@@ -29,7 +29,7 @@ class AgentDirectoriesTest : public testing::Test {
   void Link(const std::string& target, const std::string& path) {
     fs::create_directory_symlink(target, base_ + path);
   }
-  // As an agent does with what is in a workspace.
+  // As an agent can do with a directory in a workspace.
   void Replace(const std::string& path, const std::string& target) {
     fs::rename(base_ + path, base_ + path + ".was");
     fs::create_directory_symlink(target, base_ + path);
@@ -53,7 +53,7 @@ TEST_F(AgentDirectoriesTest, TheWayIsThroughAllThatAgentsWriteTo) {
   EXPECT_THAT(directories.WayTo(base_ + "/data/cache"),
               ElementsAre(base_ + "/data", base_ + "/data/cache"));
   EXPECT_THAT(directories.WayTo(base_ + "/elsewhere"), ElementsAre(base_ + "/elsewhere"));
-  // A workspace in what is only additional elsewhere is in that, too.
+  // A workspace can also be inside an additional directory of another workspace.
   config_.workspaces["src"].additional_directories = {base_};
   EXPECT_THAT(Directories().WayTo(base_ + "/data/cache"),
               ElementsAre(base_, base_ + "/data", base_ + "/data/cache"));
@@ -79,7 +79,7 @@ TEST_F(AgentDirectoriesTest, WhatAgentsMayReplaceIsFoundBehindLinks) {
     for (const char* anywhere : {"", "bin", ".", "../bin", "/usr/../bin"}) {
       EXPECT_TRUE(Directories().MayReplace(anywhere)) << anywhere;
     }
-    // And it is the same, whatever agents put where.
+    // The result is the same after agents have replaced directories.
     if (round == 1) {
       Replace("/src/tools", base_ + "/evil");
       Replace("/src/web", "/");
@@ -94,10 +94,10 @@ TEST_F(AgentDirectoriesTest, ADirectoryThatALinkLeadsIntoAnotherIsRefused) {
   config_.workspaces["sub"].dir = base_ + "/alias/src/sub";
   const std::string problem = base_ + "/alias/src/sub is in " + base_ + "/src by a link";
   EXPECT_THAT(ProblemOf("/alias/src/sub"), HasSubstr(problem));
-  // Also once an agent has seen to it that it is elsewhere.
+  // Also after an agent has replaced the directory by a link.
   Replace("/src/sub", "/");
   EXPECT_THAT(ProblemOf("/alias/src/sub"), HasSubstr(problem));
-  // And where the other one is known by a link.
+  // Also if the other workspace is configured by a link.
   config_.workspaces["src"].dir = base_ + "/alias/src";
   config_.workspaces["sub"].dir = base_ + "/src/sub";
   EXPECT_THAT(ProblemOf("/src/sub"), HasSubstr("by a link, where agents could replace it"));

@@ -42,7 +42,7 @@ class ConfigCheckTest : public testing::Test {
 };
 
 TEST_F(ConfigCheckTest, NothingIsWrong) {
-  // In one another they may be.
+  // A workspace may be inside another one.
   std::filesystem::create_directory(dir_ + "/web/below");
   config_.workspaces["below"] = {.dir = dir_ + "/web/below", .agents = {"shell"}};
   EXPECT_THAT(Problems(), IsEmpty());
@@ -95,7 +95,7 @@ TEST_F(ConfigCheckTest, ATokenFileHasATokenOfTheRunner) {
   EXPECT_THAT(Problems(), IsEmpty());
 }
 
-// Where it is looked up by its name, no agent can have put another.
+// If the wrapper is looked up by its name, no agent can have put another program in its place.
 TEST_F(ConfigCheckTest, AWrapperIsFoundWhereNoAgentCanReplaceIt) {
   std::filesystem::create_directories(dir_ + "/web/bin");
   std::filesystem::create_directories(dir_ + "/bin");
@@ -111,12 +111,12 @@ TEST_F(ConfigCheckTest, AWrapperIsFoundWhereNoAgentCanReplaceIt) {
   struct Row {
     std::string program;
     std::string path;
-    std::string found;  // Or what is said.
+    std::string found;  // Or the error.
   };
-  // A link of an agent's, where there was a workspace: nobody's wrapper is lost by that.
+  // A link that an agent has put in place of a workspace must not make any wrapper unusable.
   config_.workspaces["inner"].dir = dir_ + "/web/inner";
   std::filesystem::create_directory_symlink("/", dir_ + "/web/inner");
-  // And one where PATH leads.
+  // A link that leads to a folder of PATH.
   std::filesystem::create_directory_symlink(dir_ + "/bin", dir_ + "/web/led");
   const Row rows[] = {
       {"confine", dir_ + "/bin", dir_ + "/bin/confine"},
@@ -150,7 +150,7 @@ TEST_F(ConfigCheckTest, AWrapperIsFoundWhereNoAgentCanReplaceIt) {
   EXPECT_THAT(Confined(AgentDirectories(config_), config_.agents["shell"], {})->wrapper, IsEmpty());
 }
 
-// Nor what the wrapper looks up itself; the agent has its own PATH all the same.
+// The wrapper looks up no program there either. The agent keeps its own PATH.
 TEST_F(ConfigCheckTest, AWrapperHasNoFolderInPathWhereAgentsMayWrite) {
   std::filesystem::create_directories(dir_ + "/web/bin");
   struct Row {
@@ -187,7 +187,7 @@ TEST_F(ConfigCheckTest, AWrapperHasNoFolderInPathWhereAgentsMayWrite) {
   EXPECT_EQ(Confined(AgentDirectories(config_), odd, {})->wrapper.back(), "sh");
 }
 
-// Nor a variable by which it would load what agents have written; the agent has it all the same.
+// The wrapper gets no variable that makes it load files of agents. The agent keeps it.
 TEST_F(ConfigCheckTest, AWrapperGetsNoVariableThatLeadsWhereAgentsMayWrite) {
   std::filesystem::create_directory_symlink(dir_ + "/web", dir_ + "/linked");
   const std::string web = dir_ + "/web";
@@ -214,7 +214,7 @@ TEST_F(ConfigCheckTest, AWrapperGetsNoVariableThatLeadsWhereAgentsMayWrite) {
   Environment environment = {{"PATH", "/usr/bin:/bin"}};
   std::vector<std::string> wrapper = {"env", "--"};
   for (const auto& [name, value] : led) {
-    // As many ways as there are to configure one.
+    // By both ways to configure a variable.
     (name < "LD" ? agent.env : environment)[name] = value;
     if (environment.contains(name)) agent.env_from.push_back(name);
     wrapper.push_back(absl::StrCat(name, "=", value));
@@ -226,7 +226,7 @@ TEST_F(ConfigCheckTest, AWrapperGetsNoVariableThatLeadsWhereAgentsMayWrite) {
   EXPECT_THAT(confined->env_from, IsEmpty());
   EXPECT_THAT(std::vector<std::string>(confined->wrapper.begin() + 1, confined->wrapper.end()),
               testing::ElementsAreArray(wrapper));
-  // Without a wrapper nobody else has them.
+  // Without a wrapper, only the agent gets them.
   agent.wrapper.clear();
   EXPECT_EQ(Confined(AgentDirectories(config_), agent, environment)->env, agent.env);
 }

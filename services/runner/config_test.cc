@@ -231,7 +231,7 @@ TEST(RunnerConfigTest, EveryKeyIsDocumentedAsItIsAndNoOther) {
   EXPECT_THAT(doc, HasSubstr(rows + "\n")) << "docs/runner.md has to hold these lines:\n" << rows;
 }
 
-// It holds whatever a reader might copy.
+// Readers may copy it.
 TEST(RunnerConfigTest, ExampleOfTheDocumentationIsRight) {
   const std::string doc = RunnerDoc();
   const size_t begin = doc.find("```yaml\n");
@@ -244,7 +244,7 @@ TEST(RunnerConfigTest, ExampleOfTheDocumentationIsRight) {
   EXPECT_FALSE(loaded.config.workspaces.empty());
 }
 
-// It has no agents until somebody takes the marks off its examples; then they are right.
+// The file has no agents until its examples are uncommented. Then they are valid.
 TEST(RunnerConfigTest, FileOfThePackageIsRight) {
   const std::string text = FileText("deploy/debian/runner.yaml");
   const LoadedConfig idle = ParseRunnerConfig(text, "runner.yaml");

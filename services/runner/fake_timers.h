@@ -11,7 +11,7 @@
 
 namespace callslip::runner {
 
-// For tests: stands still until Advance().
+// Timers for tests. The time stands still until Advance().
 class FakeTimers final : public Timers {
  public:
   absl::Time Now() override { return now_; }
@@ -22,7 +22,7 @@ class FakeTimers final : public Timers {
     });
     return timer;
   }
-  // Makes the calls that come due on the way, in order.
+  // Makes the calls that come due, in order.
   void Advance(absl::Duration by) {
     const absl::Time until = now_ + by;
     while (!due_.empty() && due_.begin()->first <= until) {

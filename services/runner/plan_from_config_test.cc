@@ -51,7 +51,7 @@ TEST(PlanFromConfigTest, TheInnermostWorkspaceOfTheAgentCounts) {
   }
 }
 
-// All pairs of ways to be confined: what a child may do beyond its parent keeps it from being one.
+// All pairs of confinements: an agent that may do more than its parent cannot be its child.
 TEST(PlanFromConfigTest, ChildrenAreConfinedNoLess) {
   RunnerConfig config;
   for (int set = 0; set < 16; ++set) {
@@ -99,7 +99,7 @@ TEST(PlanFromConfigTest, WhatIsNoneOfOursHasNoPlan) {
   EXPECT_FALSE(Plan(Config(), place, Session("one", "/elsewhere")).has_value());
 }
 
-// Through every workspace that it is in, whoever may work there.
+// The way leads through every workspace that contains the folder, whichever agents may work there.
 TEST(PlanFromConfigTest, AFolderIsReachedBeneathItsWorkspaces) {
   RunnerConfig config = Config();
   config.workspaces["deep"].dir = "/src/inner/a/b/";
@@ -121,7 +121,7 @@ TEST(PlanFromConfigTest, AFolderIsReachedBeneathItsWorkspaces) {
   EXPECT_EQ(other->find_workplace().folders, more);
 }
 
-// A link in the folder of the agent that has made a session leads the session nowhere else.
+// A link in the folder of the agent that has created the session leads it nowhere else.
 TEST(PlanFromConfigTest, TheFolderOfAChildIsReachedBeneathEachOnTheWay) {
   v1::Session child = Session("one", "/src/app/sub/dir");
   child.set_parent_session_id("parent");
@@ -141,7 +141,7 @@ TEST(PlanFromConfigTest, AWrapperIsStartedByItsWholePath) {
   const std::vector<std::string> wrapper = {"/usr/bin/env", "-i"};
   EXPECT_EQ(plan->find_workplace().wrapper, wrapper);
   EXPECT_EQ(plan->find_workplace().path, "");
-  // What it runs itself is not found in a workspace either.
+  // The programs that the wrapper runs are not looked up in a workspace either.
   config.agents["one"].env["PATH"] = "/src/bin:/usr/bin:/bin";
   plan = Plan(config, RunnerPlace(), Session("one", "/src"));
   ASSERT_TRUE(plan.has_value());
@@ -149,13 +149,13 @@ TEST(PlanFromConfigTest, AWrapperIsStartedByItsWholePath) {
                                           "PATH=/src/bin:/usr/bin:/bin"};
   EXPECT_EQ(plan->find_workplace().wrapper, chain);
   EXPECT_EQ(plan->find_workplace().path, "/usr/bin:/bin");
-  // Nor is what it loads.
+  // Its libraries are not loaded from a workspace either.
   config.agents["one"].env = {{"LD_PRELOAD", "/src/lib.so"}, {"KEY", "k"}};
   plan = Plan(config, RunnerPlace(), Session("one", "/src"));
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ(plan->find_workplace().wrapper.back(), "LD_PRELOAD=/src/lib.so");
   EXPECT_EQ(plan->find_workplace().kept_back, std::vector<std::string>{"LD_PRELOAD"});
-  // One that is not there is no reason to do without.
+  // An agent is not started without its wrapper.
   config.agents["one"].wrapper = {"no-such-wrapper"};
   plan = Plan(config, RunnerPlace(), Session("one", "/src"));
   ASSERT_TRUE(plan.has_value());

@@ -35,7 +35,7 @@ class RunningAgentsTest : public testing::Test {
     agents_.Started(session, now_);
     agents_.Busy(session, true, now_);
   }
-  // It has had a turn.
+  // The session has had a turn.
   void Rest(const std::string& session) { agents_.Busy(session, false, now_); }
   void StartIdle(const std::string& session) {
     Want(session);
@@ -107,7 +107,7 @@ TEST_F(RunningAgentsTest, SessionThatIsReadyIsNotStoppedBeforeItsFirstTurn) {
   Next();
   agents_.Started("c", now_);
   EXPECT_THAT(Next(), IsEmpty());
-  agents_.Busy("b", false, now_);  // Somebody has taken its message back.
+  agents_.Busy("b", false, now_);  // Its message was removed from the queue.
   EXPECT_THAT(Next(), ElementsAre(Step{kStop, "b", 2}));
 }
 
@@ -186,8 +186,8 @@ TEST_F(RunningAgentsTest, SessionsShareAProcessWithRoom) {
   EXPECT_THAT(Next(), ElementsAre(Step{kStart, "f", 4}));
 }
 
-// Sessions come and have turns, agents fail, in any order; what is true at any moment is looked at
-// after each step, and in the end each session has had all its turns.
+// Sessions come and have turns, and agents fail, in random order. Each step is followed by a check
+// of the invariants. In the end each session must have had all its turns.
 class RunningAgentsModel {
  public:
   explicit RunningAgentsModel(unsigned seed) : dice_(seed) {
@@ -195,7 +195,7 @@ class RunningAgentsModel {
     limits_.starting_agents = 1 + Roll(3);
     per_process_ = Roll(2) == 0 ? 1 : 1 + Roll(4);
     max_running_ = 1 + Roll(limits_.running_agents);
-    limits_.idle_stop = absl::Hours(1'000);  // Longer than all that happens.
+    limits_.idle_stop = absl::Hours(1'000);  // Longer than a whole run.
   }
 
   void Run() {
@@ -214,7 +214,7 @@ class RunningAgentsModel {
       ASSERT_FALSE(has_.empty()) << "all wait, and nobody is next";
       Move(agents, std::next(has_.begin(), Roll(static_cast<int>(has_.size())))->first);
     }
-    // And then all come to rest.
+    // Then all agents stop because they are idle.
     now_ += absl::Hours(2'000);
     for (int round = 0; round < 1'000 && !has_.empty(); ++round) {
       Do(agents.Next(now_));
@@ -251,7 +251,7 @@ class RunningAgentsModel {
         ASSERT_TRUE(has_.contains(step.session));
         Has& has = has_[step.session];
         ASSERT_EQ(has.process, step.process);
-        // With a turn, or about to have its first one, nobody is stopped.
+        // No session is stopped in a turn, or before its first one.
         ASSERT_TRUE(has.state == State::kIdle) << static_cast<int>(has.state);
         has.state = State::kStopping;
         continue;
@@ -267,7 +267,7 @@ class RunningAgentsModel {
     ExpectWithinLimits();
   }
 
-  // In order, within a workspace, among those who do not share a process.
+  // Within a workspace, sessions start in order, unless they share processes.
   void ExpectFirst(const std::string& name) {
     if (per_process_ > 1) return;
     for (const auto& [other, place] : waits_) {
@@ -326,7 +326,7 @@ class RunningAgentsModel {
     }
   }
 
-  // A process ends with all sessions in it, which want another one for what they had.
+  // A process ends with all its sessions. Those with turns left ask for another one.
   void Fail(RunningAgents& agents, int64_t process) {
     std::vector<std::string> lost;
     for (const auto& [name, has] : has_) {

@@ -134,7 +134,7 @@ TEST(MessageTest, WhatIsAlmostTextIsMended) {
     ASSERT_TRUE(message.has_value()) << text;
     EXPECT_EQ(message->params["text"], "\uFFFD") << text;
   }
-  // Each half of the same emoji.
+  // Both halves of one emoji.
   const auto message = ParseMessage(R"({"method":"m","params":{"text":"\ud83d\ude00"}})");
   ASSERT_TRUE(message.has_value());
   EXPECT_EQ(message->params["text"], "\U0001F600");

@@ -113,7 +113,7 @@ TEST(MessagesV1Test, WhatIsNotKnownIsKept) {
   for (const char* update : {"null", "1", "\"text\"", "[]", "{}", R"({"sessionUpdate": 7})"}) {
     EXPECT_EQ(Parsed<OtherUpdate>(update).kind, "");
   }
-  // Of a known kind, and wrong throughout.
+  // Of a known kind, with only wrong members.
   Parsed<ToolCall>(R"({"sessionUpdate": "tool_call", "toolCallId": 1, "title": []})");
   EXPECT_TRUE(Parsed<Plan>(R"({"sessionUpdate": "plan", "entries": "none"})").entries.empty());
 }
@@ -123,7 +123,7 @@ TEST(MessagesV1Test, PermissionsAreAskedAndAnswered) {
     "toolCall": {"toolCallId": "t", "kind": "edit", "title": "Edit"},
     "options": [{"optionId": "a", "name": "Allow", "kind": "allow_once"}, 3]})"));
   EXPECT_EQ(question.tool_call.kind, "edit");
-  ASSERT_EQ(question.options.size(), 1);  // What is no option is none.
+  ASSERT_EQ(question.options.size(), 1);  // Only an object can be an option.
   EXPECT_EQ(question.options[0].kind, "allow_once");
   EXPECT_EQ(PermissionAnswer("a"),
             Json::parse(R"({"outcome": {"outcome": "selected", "optionId": "a"}})"));

@@ -41,7 +41,7 @@ class PeerTest : public testing::Test, public Peer::Listener {
   std::vector<std::string> written_;
   std::vector<std::string> heard_;
   std::vector<std::string> answers_;
-  std::vector<Json> ids_;  // Of what was asked of us.
+  std::vector<Json> ids_;  // Of the agent's requests.
   std::vector<Peer::Respond> responds_;
   std::optional<Peer> peer_{std::in_place, this,
                             [this](std::string line) { written_.push_back(std::move(line)); }};

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
-// What runners have in their environment, each with a value that is found again.
+// Variables that a runner may have in its environment. Each gets a value that the tests can find.
 constexpr const char* kSecrets[] = {
     "ANTHROPIC_API_KEY",   "OPENAI_API_KEY",   "GEMINI_API_KEY", "AWS_SECRET_ACCESS_KEY",
     "AWS_SESSION_TOKEN",   "GITHUB_TOKEN",     "NPM_TOKEN",      "SSH_AUTH_SOCK",
@@ -86,8 +86,8 @@ TEST(AgentEnvironmentTest, FindsProgramsAsExecDoes) {
   EXPECT_EQ(FindProgram("sh", environment), "/bin/sh");
   EXPECT_EQ(FindProgram("/bin/sh", {}), "/bin/sh");
   EXPECT_EQ(FindProgram("bin/sh", {}, "/"), "//bin/sh");
-  EXPECT_EQ(FindProgram("passwd", {{"PATH", "/etc"}}), std::nullopt);  // No program,
-  EXPECT_EQ(FindProgram("ssl", {{"PATH", "/etc"}}), std::nullopt);     // a folder,
+  EXPECT_EQ(FindProgram("passwd", {{"PATH", "/etc"}}), std::nullopt);  // Not executable,
+  EXPECT_EQ(FindProgram("ssl", {{"PATH", "/etc"}}), std::nullopt);     // a directory,
   EXPECT_EQ(FindProgram("no-such-agent", environment), std::nullopt);
   EXPECT_EQ(FindProgram("", environment), std::nullopt);
   EXPECT_EQ(FindProgram("sh", {}), std::nullopt);

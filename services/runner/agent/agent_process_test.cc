@@ -26,7 +26,7 @@ using Kind = AgentExit::Kind;
 using testing::ElementsAre;
 using testing::EndsWith;
 
-// Longer than any test: what ends before it was not waited for.
+// Longer than any test, so that no test ends because of it.
 constexpr StopPatience kPatient = {absl::Minutes(10), absl::Minutes(10)};
 
 class AgentProcessTest : public testing::Test, public AgentProcess::Listener {
@@ -110,7 +110,7 @@ TEST_F(AgentProcessTest, CommandThatIsNotThereIsNotStarted) {
   EXPECT_EQ(exit.code, ENOENT);
 }
 
-// Its own process enters it, so that a file system that hangs does not stop this one.
+// The process enters the folder itself, so that a hanging file system does not block this program.
 TEST_F(AgentProcessTest, FolderThatIsNotThereIsFoundByTheProcess) {
   StartWith({.arguments = {"true"}, .environment = {}, .directory = "/no/such/folder"}, kPatient);
   const AgentExit exit = AwaitEnd();
@@ -216,7 +216,7 @@ TEST_F(AgentProcessTest, KeeperThatIsKilledTakesAllThatCameOfItAlong) {
   const std::vector<std::string> lines = absl::StrSplit(out_, '\n');
   int keeper = 0, fugitive = 0;
   ASSERT_TRUE(absl::SimpleAtoi(lines[0], &keeper) && absl::SimpleAtoi(lines[1], &fugitive));
-  // Another one, which this does not concern.
+  // Another process, which must not be affected.
   struct Other : AgentProcess::Listener {
     void OnOutput(absl::string_view) override {}
     void OnEnd(const AgentExit& exit) override { ended = exit.kind; }
@@ -237,7 +237,7 @@ TEST_F(AgentProcessTest, KeeperThatIsKilledTakesAllThatCameOfItAlong) {
   EXPECT_EQ(other.ended, Kind::kExited);
 }
 
-// Which a child would have from this program.
+// A child would otherwise inherit this program's signal settings.
 TEST_F(AgentProcessTest, SignalsAreAsProgramsExpectThem) {
   Start("kill -PIPE $$; echo never");
   EXPECT_EQ(AwaitEnd().code, SIGPIPE);
@@ -262,7 +262,7 @@ TEST_F(AgentProcessTest, EightEndTogether) {
   while (counter.ended < 8) context_.run_one();
 }
 
-// An agent may do so with whatever runs as the same user.
+// An agent can do so with every process of its user.
 TEST_F(AgentProcessTest, OneThatStopsItsKeeperEndsAllTheSame) {
   StopPatience patience = kPatient;
   patience.keeper = absl::Milliseconds(10);
@@ -275,7 +275,7 @@ TEST_F(AgentProcessTest, OneThatStopsItsKeeperEndsAllTheSame) {
   EXPECT_EQ(kill(fugitive, 0), -1);
 }
 
-// However often it is asked for: an agent that floods is asked for it with each line.
+// Kill() does not start the time again: with an agent that floods, it is called for each line.
 TEST_F(AgentProcessTest, AKeeperHasItsTimeOnce) {
   StopPatience patience = kPatient;
   patience.keeper = absl::Milliseconds(50);

@@ -27,7 +27,7 @@ TEST(AgentRestartsTest, WaitsLongerEachTimeAndGivesUp) {
   EXPECT_FALSE(WaitAfter(restarts, kNow).has_value());
 }
 
-// An agent that hangs for two minutes at each start fails as one that ends at once does.
+// A start that hangs for two minutes counts as one that ends at once.
 TEST(AgentRestartsTest, GivesUpHoweverLongAStartTakes) {
   for (const absl::Duration each : {absl::ZeroDuration(), absl::Minutes(2), absl::Hours(1)}) {
     AgentRestarts restarts;

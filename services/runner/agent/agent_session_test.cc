@@ -52,7 +52,7 @@ TEST_F(AgentSessionTest, APromptThatWasNotWrittenWholeIsUnsent) {
   Start();
   Open();
   agent_->Stop();
-  // More than the pipe holds, to one that does not read any more.
+  // More than the pipe holds, for an agent that no longer reads.
   Prompt(absl::StrCat(R"([{"sleep": 1}, {"say": ")", std::string(4 << 20, 'x'), "\"}]"));
   PassUntil([this] { return turn_.has_value(); });
   EXPECT_EQ(Outcome(), "agent_stopped");
@@ -137,7 +137,7 @@ TEST_F(AgentSessionTest, AQuestionThatIsWithdrawnIsOver) {
   EXPECT_THAT(told_.said, ElementsAre("withdrew it"));
   ASSERT_EQ(told_.questions.size(), 1u);
   EXPECT_THAT(told_.over, ElementsAre(told_.questions[0].first.number));
-  // Harmless: nobody waits for it.
+  // An answer after the end of the question has no effect.
   told_.questions[0].second("yes");
   EXPECT_EQ(Turn("it goes on"), "end_turn");
 }
@@ -159,7 +159,7 @@ TEST_F(AgentSessionTest, WhatIsHeldBackIsReadLater) {
   session_->Hold();
   Prompt(R"([{"say": "held"}])");
   timers_.Advance(absl::Hours(1));
-  // A whole turn of another session's agent of the same machine fits in here.
+  // An agent could end a whole turn in this time.
   for (int i = 0; i < 100; ++i) context_.run_one_for(std::chrono::milliseconds(1));
   EXPECT_THAT(told_.said, IsEmpty());
   EXPECT_THAT(told_.silences, IsEmpty());
@@ -258,7 +258,7 @@ TEST_F(AgentSessionTest, ASessionThatIsClosedIsToldNothing) {
   agent_->Kill();
   RunUntil([this] { return end_.has_value(); });
   EXPECT_EQ(end_->reason, "agent_stopped");
-  EXPECT_THAT(told_.ends, ElementsAre("agent_stopped"));  // Of the second.
+  EXPECT_THAT(told_.ends, ElementsAre("agent_stopped"));  // Of the second session.
   EXPECT_THAT(told_.said, ElementsAre("begun"));
 }
 

@@ -74,7 +74,7 @@ TEST_F(AgentTest, AnotherVersionIsRefused) {
 
 TEST_F(AgentTest, SessionsThatDoNotBeginAreEnded) {
   Start(R"({"new": "never"})");
-  timers_.Advance(absl::Hours(1));  // One that was idle has its time as well.
+  timers_.Advance(absl::Hours(1));  // An agent that was idle has the whole time, too.
   agent_->NewSession({.directory = "/tmp"}, &told_, Take());
   timers_.Advance(absl::Seconds(119));
   EXPECT_FALSE(refused_.has_value());
@@ -84,7 +84,7 @@ TEST_F(AgentTest, SessionsThatDoNotBeginAreEnded) {
   EXPECT_EQ(end_->reason, "new_session_timeout");
 }
 
-// Also one that talks: it is no use to anybody.
+// Also an agent that has answered before: it can no longer be used.
 TEST_F(AgentTest, WhoHasClosedItsStdoutIsEnded) {
   pipe_end_ = absl::Seconds(2);
   Start();
@@ -134,7 +134,7 @@ TEST_F(AgentTest, AnAnswerWithoutAResultIsOne) {
   }
 }
 
-// For which no answer is meant, although some agents number them.
+// Some agents send updates with an id, but expect no answer.
 TEST_F(AgentTest, AnUpdateWithAnIdIsOne) {
   for (const char* id : {"null", "77", R"("x")"}) {
     Start();
@@ -189,7 +189,7 @@ TEST_F(AgentTest, MuchOnStderrHoldsNothingUp) {
 
 class RestoringAgentTest : public AgentTest {
  protected:
-  // An agent that has had a session and was killed.
+  // Starts an agent, kills it in a turn, and starts it again. Returns the id of its session.
   std::string Lose(const std::string& how) {
     options_ = absl::StrCat(R"({"restore": ")", how, R"(", "sessions": ")", folder_.path(),
                             "/sessions\"}");
@@ -224,7 +224,7 @@ TEST_F(RestoringAgentTest, LoadsAndDropsWhatIsRepeated) {
   EXPECT_THAT(told_.said, ElementsAre("ne", "xt"));
 }
 
-// gemini-cli repeats a session once it has answered.
+// gemini-cli repeats a session after its answer to session/load.
 TEST_F(RestoringAgentTest, DropsWhatIsRepeatedLate) {
   const std::string id = Lose("late");
   Restore(id);
@@ -245,7 +245,7 @@ TEST_F(RestoringAgentTest, IsAnsweredWhatItNeedsForThat) {
     RunUntil([this] { return !told_.questions.empty(); });
     EXPECT_THAT(told_.calls, ElementsAre("fs/read_text_file"));
     told_.questions.front().second("yes");
-    // One more, that nobody answers.
+    // The agent asks another question, which gets no answer.
     PassUntil([this] { return session_ != nullptr || refused_.has_value(); });
     if (session_ == nullptr) {
       EXPECT_EQ(refused_->reason, "cannot_restore");

@@ -34,7 +34,7 @@ class CommandProcessTest : public testing::Test {
         RunCommand(host_, command, timeout, [&](const CommandResult& ended) { result = ended; }));
     while (!result.has_value() && context_.run_one() > 0) {
     }
-    // The timer is gone, too: nothing is left to wait for.
+    // Returns because the timer has ended, too.
     context_.run();
     return result.value_or(CommandResult{});
   }
@@ -61,8 +61,8 @@ TEST_F(CommandProcessTest, HasTheAgentsEnvironmentAndItsOwn) {
       "OF=agent\nOWN=1\nPATH=/usr/bin:/bin\nPWD=/\n");
 }
 
-// Whatever the agent sets, neither the keeper nor the wrapper has it, and no list of processes
-// does.
+// The variables that the agent sets are in the environment of neither the keeper nor the wrapper,
+// and in no command line.
 TEST_F(CommandProcessTest, NobodyElseSeesItsOwnEnvironment) {
   TemporaryFolder folder;
   const std::string confine = folder.path() + "/confine";
@@ -120,7 +120,7 @@ TEST_F(CommandProcessTest, ItsVariablesAreAsTheyAre) {
     const std::string variable = absl::StrCat(name, "=", value, std::string(1, '\0'));
     EXPECT_TRUE(absl::StrContains(output.text, variable)) << name;
   }
-  // And the command is what it is, also where it looks like a variable or an option.
+  // The command is run as it is, even if it looks like a variable or an option.
   EXPECT_EQ(Run({.words = {"a=b", "c"}, .environment = {{"A", "1"}}, .directory = "/"}).exit_code,
             127);
   EXPECT_EQ(

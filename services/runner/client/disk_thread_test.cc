@@ -29,7 +29,7 @@ class DiskThreadTest : public testing::Test {
  protected:
   ~DiskThreadTest() override { hang_->Notify(); }
 
-  // Notes what is done, and how each call ends.
+  // Records the call and its end.
   void Do(const std::string& name, size_t bytes = 0) {
     disk_->Do(
         bytes, [done = done_, name](const std::atomic<bool>&) { done->push_back(name); },
@@ -38,7 +38,7 @@ class DiskThreadTest : public testing::Test {
           ended_.push_back(absl::StrCat(name, " ", status.ToString()));
         });
   }
-  // Goes on only when the test lets it.
+  // Blocks the thread until the test notifies hang_.
   void Hang() {
     disk_->Do(
         0,
@@ -65,7 +65,7 @@ class DiskThreadTest : public testing::Test {
       std::make_unique<DiskThread>(context_.get_executor(), &timers_, DiskUser());
   const std::shared_ptr<Notification> began_ = std::make_shared<Notification>();
   const std::shared_ptr<Notification> hang_ = std::make_shared<Notification>();
-  // Of the thread, until a call has ended.
+  // Used by the thread until a call has ended.
   const std::shared_ptr<std::vector<std::string>> done_ =
       std::make_shared<std::vector<std::string>>();
   std::vector<std::string> ended_;
@@ -130,7 +130,7 @@ TEST_F(DiskThreadTest, ThreadsThatHaveNothingToDoCountForNothing) {
   }
 }
 
-// However often it is tried: there are threads for all others.
+// Many hanging calls leave threads for all others.
 TEST_F(DiskThreadTest, AFileSystemThatHangsHasItsShareOfThreadsOnly) {
   const auto hung = std::make_shared<std::atomic<int>>(0);
   const auto refused_for = [&](const DiskUser& user) {
@@ -162,7 +162,7 @@ TEST_F(DiskThreadTest, AFileSystemThatHangsHasItsShareOfThreadsOnly) {
   Do("well");
   RunUntilEnded(1);
   EXPECT_THAT(ended_, ElementsAre("well OK"));
-  // Those that hang no longer count.
+  // Calls that have ended no longer count.
   hang_->Notify();
   while (done_.use_count() > 1) std::this_thread::yield();
   while (!refused_for({"dead", "0"}).empty()) std::this_thread::yield();
@@ -175,7 +175,7 @@ TEST_F(DiskThreadTest, WhoGoesIsHeldUpByNothing) {
   EXPECT_THAT(ended_, ElementsAre("hung CANCELLED: the session is over",
                                   "later CANCELLED: the session is over"));
   hang_->Notify();
-  // What is done after it says that the thread is over.
+  // The thread has ended when it no longer holds `done_`.
   while (done_.use_count() > 1) std::this_thread::yield();
   EXPECT_THAT(*done_, IsEmpty());
   context_.poll();

@@ -118,7 +118,7 @@ TEST_F(FileAccessTest, WritesAndSaysWhat) {
   EXPECT_EQ(Get("/dir/a/b/c/new"), "new");
   EXPECT_EQ(Write(dir_ + "/sub/new", ""), "written");
   EXPECT_EQ(Get("/dir/sub/new"), "");
-  EXPECT_THAT(Names("/dir/sub"), ElementsAre("new"));  // Nothing is left beside it.
+  EXPECT_THAT(Names("/dir/sub"), ElementsAre("new"));  // No temporary file is left.
 }
 
 TEST_F(FileAccessTest, WrittenFileKeepsItsModeAndOtherLinksToItStayAsTheyAre) {
@@ -247,14 +247,14 @@ TEST_F(FileAccessTest, ErrorsSayWhatToDo) {
   EXPECT_FALSE(FileAccess::Of({FolderWay{dir_ + "/file"}}).ok());
 }
 
-// Each step of the way is beneath the one before it, whatever is put in its place.
+// Each folder of the way is inside the one before it, even after one of them was replaced.
 TEST_F(FileAccessTest, NoFolderOnTheWayIsALinkThatLeadsOut) {
   fs::create_directories(dir_ + "/team/app/sub");
   const std::string team = dir_ + "/team", app = dir_ + "/team/app";
   struct Row {
     std::string what;    // Is replaced,
-    std::string target;  // by a link to this; empty: it is only taken away.
-    std::string said;    // Empty: the app is where it was, or inside.
+    std::string target;  // by a link to this; empty: it is only removed.
+    std::string said;    // The error; empty: the app is where it was, or inside.
   };
   const Row rows[] = {
       {team, base_ + "/out", team + " leads out of " + dir_},
@@ -288,13 +288,13 @@ TEST_F(FileAccessTest, NoFolderOnTheWayIsALinkThatLeadsOut) {
     fs::rename(base_ + "/kept", row.what);
   }
   EXPECT_FALSE(FileAccess::Of({FolderWay{dir_, base_ + "/out"}}).ok());
-  // What is only additional may be away.
+  // An additional folder may be missing.
   const auto access = FileAccess::Of({FolderWay{dir_}, FolderWay{dir_, dir_ + "/none"}});
   ASSERT_OK(access);
   EXPECT_THAT(Said(access->ReadTextFile({{"path", dir_ + "/none/file"}})), HasSubstr("not there"));
 }
 
-// As an agent does that may write where its own folder is.
+// An agent can do this if it may write to the folder that contains its own.
 TEST_F(FileAccessTest, WhatIsOpenStaysWhateverIsPutInItsPlace) {
   fs::create_directory(dir_ + "/app");
   Put("/dir/app/file", "mine");
@@ -322,14 +322,14 @@ TEST_F(FileAccessTest, SizeHasALimit) {
   EXPECT_THAT(Read(dir_ + "/large"), HasSubstr("10 MiB"));
 }
 
-// A folder on the way, and the file itself, are swapped for links that lead out, all the time.
+// A folder on the way, and the file itself, are swapped with links out of the folder all the time.
 TEST_F(FileAccessTest, NothingLeadsOutWhateverIsSwappedMeanwhile) {
   Put("/dir/sub/secret", "inside");
   fs::create_symlink("../out", dir_ + "/trap");
   fs::create_symlink("../../out/secret", dir_ + "/trap-file");
   std::atomic<bool> done = false;
   std::thread swapper([&] {
-    // By descriptors, so that the swaps themselves lead nowhere.
+    // With descriptors, so that the swaps themselves do not follow the links.
     const File dir(open(dir_.c_str(), O_PATH | O_DIRECTORY));
     const File sub(openat(dir.descriptor(), "sub", O_PATH | O_DIRECTORY));
     while (!done) {

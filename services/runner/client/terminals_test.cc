@@ -47,7 +47,8 @@ class TerminalsTest : public testing::Test {
     std::filesystem::remove_all(dir_);
   }
 
-  // What is answered at once, or as soon as a folder is found; an error as its code and message.
+  // The answer that comes at once, or as soon as the folder is open; an error as its code and
+  // message.
   std::optional<Json> Call(absl::string_view method, const Json& params) {
     auto answer = std::make_shared<std::optional<Json>>();
     terminals_->Call(method, params, [answer](const RpcAnswer& given) {
@@ -137,7 +138,7 @@ TEST_F(TerminalsTest, OutputIsThereWhileItRunsAndIsCut) {
   EXPECT_EQ(Output(id)["truncated"], true);
 }
 
-// A server that a shell has started with `&` is there for whatever the agent does next.
+// The agent may use a server that a shell has started with `&` in its next steps.
 TEST_F(TerminalsTest, WhatRunsInTheBackgroundLivesUntilTheRelease) {
   const std::string id = Create(
       "setsid sh -c 'while ! [ -e go ]; do sleep 0.01; done; echo later; touch gone; sleep 1000' & "
@@ -213,7 +214,7 @@ TEST_F(TerminalsTest, SoManyAtATime) {
   EXPECT_EQ(Create("true"), "terminal-17");
 }
 
-// What waits for a folder counts as all does that waits for files.
+// Calls that wait for a folder count together with those that wait for files.
 TEST_F(TerminalsTest, LargeCommandsDoNotPileUp) {
   std::vector<std::string> answers;
   for (int i = 0; i < 3; ++i) {

@@ -15,7 +15,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// With the scripted agent, which is logged in once it has made a file.
+// Uses the scripted agent, which is logged in once it has created a file.
 class LoginTest : public testing::Test {
  protected:
   LoginTest() { Configure(R"({"login": ")" + file_ + R"(", "log": ")" + log_ + R"("})"); }
@@ -49,7 +49,7 @@ TEST_F(LoginTest, TheAgentIsRunAsItsMethodSaysOnThisTerminal) {
   EXPECT_EQ(Run("tui"), 0);
   EXPECT_EQ(Read(file_), "vt52\n");
   EXPECT_THAT(said_, HasSubstr("queue is resumed"));
-  // It was asked who it is, and nothing else.
+  // The agent got `initialize`, and no `authenticate`.
   EXPECT_THAT(Read(log_), HasSubstr(R"("auth":{"terminal":true})"));
   EXPECT_THAT(Read(log_), Not(HasSubstr("authenticate")));
 }
@@ -64,13 +64,13 @@ TEST_F(LoginTest, OneOfSeveralMethodsHasToBeNamed) {
   EXPECT_THAT(said_, HasSubstr("by-hand: By hand\n"));
 }
 
-// As agents have it that know nothing of methods for terminals.
+// For agents that do not support login methods for terminals.
 TEST_F(LoginTest, AProgramMayBeNamedInstead) {
   EXPECT_EQ(Run("program"), 0);
   EXPECT_EQ(Read(file_), "vt52\n");
 }
 
-// What the agent says of its ways to log in comes behind its wrapper, which has nothing of it.
+// Variables of the agent's login method are set behind its wrapper, which does not get them.
 TEST_F(LoginTest, WhatTheAgentSaysIsConfinedWithIt) {
   const std::string confine = folder_.path() + "/confine";
   std::ofstream(confine) << "#!/bin/sh\n{ env; echo \"$@\"; } >> " << folder_.path()
@@ -87,7 +87,7 @@ TEST_F(LoginTest, WhatTheAgentSaysIsConfinedWithIt) {
     EXPECT_THAT(seen, HasSubstr("\nenv -- SCRIPTED_LOGIN=yes "));
     EXPECT_THAT(seen, Not(HasSubstr("\nSCRIPTED_LOGIN=")));
   }
-  // A program that its own words would make an option of the wrapper.
+  // A program whose name is an option of the wrapper.
   config_.agents["scripted"].wrapper = {"env", "WRAPPED=yes"};
   Configure(R"({"login": ")" + file_ + R"(", "program": "-u"})");
   EXPECT_EQ(Run("program"), 1);
@@ -123,7 +123,7 @@ TEST_F(LoginTest, AuthenticateIsCalledWhereItIsConfigured) {
   config_.agents["scripted"].auth_method = "by-hand";
   EXPECT_EQ(Run(""), 0);
   EXPECT_THAT(Read(log_), HasSubstr(R"("methodId":"by-hand")"));
-  // Never with what is for a terminal.
+  // The method for terminals is never passed to `authenticate`.
   config_.agents["scripted"].auth_method = "tui";
   EXPECT_EQ(Run("tui"), 0);
   EXPECT_THAT(Read(log_), Not(HasSubstr(R"("methodId":"tui")")));

@@ -27,7 +27,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// What a watch tells, as a test says.
+// The updates of a watch, set by the test.
 struct Updates {
   explicit Updates(boost::asio::io_context& context)
       : changed(context, boost::asio::steady_timer::time_point::max()) {}
@@ -58,7 +58,7 @@ class UpdateStream final : public MessageSource {
   Updates* const updates_;
 };
 
-// A tracker that takes everything.
+// A tracker that accepts all requests, except the answers in `refusals`.
 class FakeCalls final : public TrackerCalls, private CallAnswers {
  public:
   explicit FakeCalls(boost::asio::io_context& context) : updates(context) {
@@ -120,7 +120,7 @@ class PromptTest : public testing::Test {
     Run();
   }
   ~PromptTest() override {
-    // What waits for a line holds it.
+    // The coroutine that waits for a line keeps the prompt alive.
     prompt_ = nullptr;
     CloseInput();
     context_.poll();
@@ -236,7 +236,7 @@ TEST_F(PromptTest, NoPartOfALongLineIsAnAnswer) {
   Tell(Question("one"));
   Type(std::string(2'048, 'x') + "1\n");
   EXPECT_THAT(calls_.answers, IsEmpty());
-  // Nor where the question changes in the middle of it.
+  // Nor if the question changes in the middle of the line.
   Type(std::string(2'048, 'x'));
   v1::SessionUpdate over = Question("one");
   over.mutable_permission()->set_cancelled(true);

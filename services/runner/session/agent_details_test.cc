@@ -54,7 +54,7 @@ TEST(AgentDetailsTest, WhatWasChosenIsChosenAgain) {
               ElementsAre(Pair("model", "large"), Pair("brief", "true")));
   EXPECT_EQ(before.ModeToRestore(before), "");
   EXPECT_THAT(before.OptionsToRestore(before), IsEmpty());
-  // A mode that there is no longer, and an agent that has told nothing.
+  // A mode that no longer exists, and an agent that has reported nothing.
   before.Take(CurrentMode{"gone"});
   EXPECT_EQ(now.ModeToRestore(before), "");
   EXPECT_EQ(AgentDetails().ModeToRestore(before), "");

@@ -111,7 +111,7 @@ TEST_F(LifeOfAnAgent, AFailedStartIsFollowedByTheNextUntilOneTooMany) {
   End();
   EXPECT_EQ(life_.phase(), Phase::kFailed);
   EXPECT_TRUE(life_.is_at_rest());
-  // Somebody asks for one: it has all its starts again.
+  // A later request gives the agent all its starts again.
   life_.Need(kNow);
   life_.Begin();
   End();
@@ -140,7 +140,7 @@ TEST_F(LifeOfAnAgent, OneThatEndsWhileItRunsIsStartedWhereItIsNeeded) {
   life_.Begin();
   life_.Ready();
   EXPECT_TRUE(life_.last_end().reason.empty());
-  // The second one in a row, without a turn that it has ended.
+  // The second end in a row without a finished turn.
   End();
   life_.Need(kNow);
   EXPECT_EQ(life_.phase(), Phase::kPausing);
@@ -184,7 +184,7 @@ TEST_F(LifeOfAnAgent, WhatIsWaitedForKeepsItsPlaceAtARestart) {
   EXPECT_EQ(life_.phase(), Phase::kWaiting);
 }
 
-// Its room is free soon in any case, and the next one waits for its turn.
+// Its room will be free soon anyway, and the next start waits for its turn.
 TEST_F(LifeOfAnAgent, WhoWantsTheRoomTakesNoRestartBack) {
   Run();
   life_.Restart(kNow);
@@ -210,7 +210,7 @@ TEST_F(LifeOfAnAgent, TheLastWordCountsWhileOneEnds) {
   EXPECT_FALSE(life_.stays_stopped());
 }
 
-// What a start that was stopped comes to is no failure.
+// The error of a start that was stopped is not a failure.
 TEST_F(LifeOfAnAgent, OneThatWasStoppedInItsStartHasNotFailed) {
   Start();
   life_.StayStopped();

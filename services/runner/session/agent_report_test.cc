@@ -28,7 +28,7 @@ class AgentReportTest : public testing::Test {
     timers_.Advance(time);
     Run();
   }
-  // Status, reason and details of what was told.
+  // Status, reason and details of each report.
   std::vector<std::string> Told() const {
     std::vector<std::string> told;
     for (const v1::SetAgentStateRequest& state : tracker_.states) {
@@ -101,7 +101,7 @@ TEST_F(AgentReportTest, DetailsThatChangeAllTheTimeAreToldNowAndThen) {
   Pass(absl::Hours(1));
   const size_t told = Told().size();
   EXPECT_LE(told, 6);
-  // What counts is told at once, also while there is a pause.
+  // Important changes are reported at once, even during a pause.
   report_->SayAgain();
   Run();
   report_->SayAgain();

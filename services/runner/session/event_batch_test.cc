@@ -110,7 +110,7 @@ TEST(EventBatchTest, WhatIsNotKnownIsKept) {
   EXPECT_EQ(picture.type(), "agent_content");
 }
 
-// An agent that makes up a kind must not be taken for one that speaks.
+// An update of an unknown kind must not become a message.
 TEST(EventBatchTest, AnUnknownUpdateIsNoMessage) {
   for (const char* kind : {"message", "thought"}) {
     EventBatch batch;
@@ -135,7 +135,8 @@ TEST(EventBatchTest, WhatIsTooLongIsLeftOutAndSaidToBe) {
   EXPECT_TRUE(DataOf(event)["content"].is_array());
 }
 
-// Of every kind, with more in each member than the tracker takes, and no character that may be cut.
+// Updates of every kind. Each member is larger than the tracker accepts, and its characters have
+// several bytes, which must not be cut.
 std::vector<AgentUpdate> UpdatesThatAreTooLarge() {
   std::string huge;
   while (huge.size() < (size_t{5} << 20)) huge += "\u20ac";

@@ -21,7 +21,7 @@ std::vector<std::string> KindsOfTools() {
   return kinds;
 }
 
-// Every set of the kinds, in both orders. The id of an option says where it stands and what it is.
+// Every set of the kinds, in both orders. The id of an option contains its kind.
 std::vector<std::vector<PermissionOption>> SetsOfOptions() {
   std::vector<std::vector<PermissionOption>> sets;
   for (unsigned set = 0; set < 1u << std::size(kOptionKinds); ++set) {
@@ -44,7 +44,7 @@ std::vector<PermissionRule> Rules() {
   return rules;
 }
 
-// What the protocol and a person would expect, said in another way than the policy does.
+// The expectations of the protocol and of a person, independent of the policy's code.
 void ExpectRight(PermissionRule rule, absl::string_view kind,
                  const std::vector<PermissionOption>& options,
                  const std::optional<std::string>& decided) {
@@ -100,7 +100,7 @@ TEST(PermissionPolicyTest, AsksUnlessItIsTold) {
   EXPECT_EQ(PermissionPolicy().Decide("read", {{"yes", "allow_once"}}), std::nullopt);
 }
 
-// Whichever rule: two options of its kind are a question of which one, and not of whether.
+// If there are two options of its kind, no rule can choose one of them.
 TEST(PermissionPolicyTest, NoRuleChoosesAmongOptionsOfOneKind) {
   int decisions = 0;
   for (const std::string& kind : KindsOfTools()) {

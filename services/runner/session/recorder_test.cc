@@ -35,7 +35,7 @@ class RecorderTest : public testing::Test {
     context_.restart();
     context_.poll();
   }
-  // What all that was added has come to, while time passes.
+  // The result of Flush(). Advances the time meanwhile.
   absl::Status Flush() {
     std::optional<absl::Status> flushed;
     boost::asio::co_spawn(
@@ -107,7 +107,7 @@ TEST_F(RecorderTest, TheSameTextBeforeIsAnother) {
   EXPECT_TRUE(Flush().ok());
   log_.next = {How::kLoseCall};
   Add("a", "1");
-  // Somebody else's comes first.
+  // Another client's event comes first.
   log_.Record(v1::MakeMessage("other"));
   EXPECT_TRUE(Flush().ok());
   EXPECT_THAT(log_.Texts(), ElementsAre("a", "other", "a"));

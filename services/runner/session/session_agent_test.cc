@@ -53,7 +53,7 @@ class Owner final : public SessionAgent::Owner {
   std::vector<std::string> said;
 };
 
-// With the scripted agent, and a time that stands still but for what a test moves it by.
+// Uses the scripted agent. The time stands still unless a test advances it.
 class SessionAgentTest : public testing::Test {
  protected:
   SessionAgentTest() { std::signal(SIGPIPE, SIG_IGN); }
@@ -69,7 +69,7 @@ class SessionAgentTest : public testing::Test {
   void RunUntil(Done done) {
     while (!done()) context_.run_one_for(std::chrono::milliseconds(10));
   }
-  // It has been asked that.
+  // True if the agent got a request with this method.
   bool WasAsked(const std::string& method) const {
     std::ifstream log(log_);
     const std::string lines{std::istreambuf_iterator<char>(log), {}};
@@ -92,7 +92,7 @@ class SessionAgentTest : public testing::Test {
     plan.find_workplace = [this] { return Workplace{.folders = {{folder_.path()}}}; };
     return plan;
   }
-  // The owner of one that begins.
+  // Starts a session and returns its owner.
   Owner& Begin(SessionPlan plan, SessionAgent::Before before = {},
                std::shared_ptr<RunningAgent> process = nullptr) {
     owners_.push_back(std::make_unique<Owner>());
@@ -138,10 +138,10 @@ class SessionAgentTest : public testing::Test {
   std::vector<std::shared_ptr<SessionAgent>> agents_;
 };
 
-// Ready in spite of it.
+// The session is ready nevertheless.
 constexpr char kReady[] = "";
 
-// What comes of a start at which the agent does that when it is asked this.
+// The outcome of a start, by the method and by the agent's reaction to it.
 const std::map<std::string, std::map<std::string, std::string>>& Starts() {
   static const auto& starts = *new std::map<std::string, std::map<std::string, std::string>>{
       {"initialize",
@@ -210,9 +210,9 @@ TEST_F(SessionAgentTest, AStartEndsWithAReasonWhateverTheAgentDoesAtWhichCall) {
                            std::move(before));
       const auto has_ended = [&] { return owner.is_ready || owner.over.has_value(); };
       RunUntil([&, &method = method] { return has_ended() || WasAsked(method); });
-      // What is longest of all that it may take.
+      // As long as the longest of all time limits.
       if (way == "never") timers_.Advance(absl::Minutes(10));
-      // Its updates before a session is there are over after a while.
+      // The agent may repeat its session for a while, so the time must advance.
       while (!has_ended()) {
         context_.run_one_for(std::chrono::milliseconds(1));
         if (is_load) timers_.Advance(absl::Milliseconds(10));
@@ -247,12 +247,12 @@ TEST_F(SessionAgentTest, ThatItHasNoToolsIsTold) {
     EXPECT_EQ(
         absl::StrContains(agent().details().ToText(), "does not support MCP servers over HTTP"),
         !takes_http);
-    // Nor has it a token, which it has no use for.
+    // Without tools the session requests no token either.
     EXPECT_EQ(tracker_.tokens, 1);
   }
 }
 
-// Nor does it hold the place of one that starts for ever.
+// It does not occupy a place of the starting agents for ever either.
 TEST_F(SessionAgentTest, AStartThatGetsNoTokenEndsAlone) {
   Owner& other = Begin(Plan({}));
   RunUntilReadyOrOver(other);
@@ -320,7 +320,8 @@ TEST_F(SessionAgentTest, WithoutItsFoldersThereIsNoProcess) {
   EXPECT_EQ(process_, nullptr);
 }
 
-// PATH of keeper and wrapper, that is, and what they would load; the agent has its own behind them.
+// Keeper and wrapper have their own PATH and none of the variables that load code; the agent's
+// variables are set behind them.
 TEST_F(SessionAgentTest, ItsWrapperHasAPathOfItsOwn) {
   const std::string confine = absl::StrCat(folder_.path(), "/confine");
   std::ofstream(confine) << "#!/bin/sh\necho $PATH $LOADED >> " << folder_.path()
@@ -388,7 +389,7 @@ TEST_F(SessionAgentTest, EndsWhereverItIsStopped) {
     EXPECT_TRUE(process_->is_over());
   }
 
-  // And without an answer of the tracker.
+  // Also if the tracker does not answer.
   tracker_.is_away = true;
   SessionPlan plan = Plan({});
   plan.mcp_url = "http://127.0.0.1:1/mcp";
@@ -407,7 +408,7 @@ TEST_F(SessionAgentTest, LeavesAProcessThatItShares) {
   Owner& first = Begin(Plan(options));
   RunUntilReadyOrOver(first);
   ASSERT_TRUE(first.is_ready);
-  // Ready, and in its start.
+  // The second session is stopped when it is ready, the third one during its start.
   Owner& second = Begin(Plan(options), {}, process_);
   RunUntilReadyOrOver(second);
   ASSERT_TRUE(second.is_ready);
@@ -420,7 +421,7 @@ TEST_F(SessionAgentTest, LeavesAProcessThatItShares) {
   agent().Stop();
   RunUntilOver(third);
   EXPECT_FALSE(third.is_ready);
-  // Nothing of that process is asked of one that has no folder to work in.
+  // A session without its folder asks nothing of the process.
   SessionPlan plan = Plan(options);
   plan.find_workplace = [this] {
     return Workplace{.folders = {{absl::StrCat(folder_.path(), "/missing")}}};
@@ -435,7 +436,8 @@ TEST_F(SessionAgentTest, LeavesAProcessThatItShares) {
   EXPECT_TRUE(process_->is_over());
 }
 
-// Whoever is the last to be stopped, the one that is ready or the one that is still opened.
+// In either order: the session that is ready is stopped last, or the one that is still being
+// opened.
 TEST_F(SessionAgentTest, AProcessThatAllSessionsLeaveEndsAlsoWhileItOpensOne) {
   for (const bool is_ready_last : {false, true}) {
     std::ofstream(log_, std::ios::trunc).close();

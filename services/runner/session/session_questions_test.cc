@@ -104,7 +104,7 @@ TEST_F(SessionQuestionsTest, ManyOptionsHaveOneToRejectWithAmongThem) {
   EXPECT_THAT(chosen_, ElementsAre("reject"));
 }
 
-// The agent may take such an id for that of an allowance.
+// The agent may read such an id as an allowance.
 TEST_F(SessionQuestionsTest, ARejectionWhoseIdIsNotItsOwnIsNoneForParents) {
   for (const char* id : {"same", ""}) {
     SCOPED_TRACE(id);
@@ -122,7 +122,7 @@ TEST_F(SessionQuestionsTest, ARejectionWhoseIdIsNotItsOwnIsNoneForParents) {
     EXPECT_EQ(options[0].kind(), "");
     EXPECT_NE(options[0].option_id(), options[1].option_id());
     EXPECT_EQ(options[1].kind(), "allow_once");
-    // And one that is clear is among those that are shown.
+    // A rejection with an id of its own is among the shown options.
     EXPECT_EQ(options[15].option_id(), "reject");
     EXPECT_EQ(options[15].kind(), "reject_once");
   }
@@ -140,7 +140,7 @@ TEST_F(SessionQuestionsTest, WhatNobodyCouldBeAskedIsRejectedClearlyOrNotAnswere
   EXPECT_THAT(chosen_, ElementsAre("cancelled", "never"));
 }
 
-// However large they are.
+// Even if the questions are large.
 TEST_F(SessionQuestionsTest, ManyOpenQuestionsNeedLittleMemory) {
   const auto in_use = [] { return mallinfo2().uordblks + mallinfo2().hblkhd; };
   const size_t before = in_use();
@@ -158,7 +158,7 @@ TEST_F(SessionQuestionsTest, ManyOpenQuestionsNeedLittleMemory) {
                     });
   }
   EXPECT_LT(in_use() - before, size_t{8} << 20);
-  // Those that were too many.
+  // The questions above the limit.
   EXPECT_THAT(chosen_, AllOf(SizeIs(60 - SessionQuestions::kMaxOpenQuestions), Each("reject")));
   log_.answers.assign(SessionQuestions::kMaxOpenQuestions, Answer("allow0"));
   Run();

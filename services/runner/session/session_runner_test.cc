@@ -26,7 +26,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// One that makes room only where the test says so.
+// A scheduler that starts no agents: the test calls Begin().
 class NoScheduler final : public AgentScheduler {
  public:
   void Want(const AgentWant&) override { ++wants; }
@@ -41,7 +41,7 @@ class NoScheduler final : public AgentScheduler {
   bool is_busy = false;
 };
 
-// One session, the scripted agent, and a time that stands still but for what a test moves it by.
+// One session with the scripted agent. The time stands still unless a test advances it.
 class SessionRunnerTest : public testing::Test {
  protected:
   SessionRunnerTest() { std::signal(SIGPIPE, SIG_IGN); }
@@ -51,7 +51,7 @@ class SessionRunnerTest : public testing::Test {
     PassUntil([this] { return runner_->is_asleep(); });
   }
 
-  // Time passes meanwhile, slower than any agent answers.
+  // Advances the time meanwhile, slowly enough for the agent to answer.
   template <typename Done>
   void PassUntil(Done done) {
     while (!done()) {
@@ -89,7 +89,7 @@ class SessionRunnerTest : public testing::Test {
     assignment.set_lease(7);
     runner_ = std::make_shared<SessionRunner>(&host_, &scheduler_, plan_, assignment);
   }
-  // What the scheduler does where there is room.
+  // Starts the agent, as the scheduler does if there is room.
   void Begin() {
     runner_->Begin([this](AgentSettings settings) {
       process_ =
@@ -182,7 +182,7 @@ TEST_F(SessionRunnerTest, BringsAMessageToTheAgentAndRecordsWhatItSays) {
   EXPECT_EQ(tracker_.ends.back().stop_reason(), "end_turn");
   EXPECT_EQ(tracker_.ends.back().lease(), 7);
   EXPECT_EQ(Said(), "hello");
-  // It has something to remember since.
+  // From now on there is a context, so its id is stored.
   EXPECT_NE(tracker_.states.back().agent_session_id(), "");
   runner_->Stop();
   PassUntilStatus(v1::AGENT_STATUS_STOPPED);
@@ -236,7 +236,7 @@ TEST_F(SessionRunnerTest, AnImageThatIsLeftOutIsToldToPeopleToo) {
 
 TEST_F(SessionRunnerTest, ATurnThatBeganWaitsForTheNextAgent) {
   Run();
-  // Its agent is gone by the time that the tracker has recorded the prompt.
+  // The agent has ended before the tracker records the prompt.
   tracker_.is_away = true;
   Send("t1", "hello");
   PassUntil([this] { return runner_->has_turn(); });
@@ -326,7 +326,7 @@ TEST_F(SessionRunnerTest, AStartThatFailsForGoodPausesTheQueueAndAnswersWhoWante
   EXPECT_THAT(Answers(), ElementsAre("c command_missing"));
   ASSERT_EQ(tracker_.pauses.size(), 1);
   EXPECT_EQ(tracker_.pauses[0], "command_missing");
-  // It was put right meanwhile.
+  // The problem was solved meanwhile.
   problem_.reset();
   Control("d", v1::AGENT_ACTION_START);
   Begin();
@@ -335,7 +335,7 @@ TEST_F(SessionRunnerTest, AStartThatFailsForGoodPausesTheQueueAndAnswersWhoWante
   EXPECT_THAT(Answers(), ElementsAre("c command_missing", "d "));
 }
 
-// The scheduler may take it for one that is idle.
+// The scheduler may take a restarting agent for an idle one.
 TEST_F(SessionRunnerTest, AnAgentThatIsToStartAgainDoesSoWhoeverWantsItsRoom) {
   Run();
   Control("c", v1::AGENT_ACTION_RESTART);
@@ -349,7 +349,7 @@ TEST_F(SessionRunnerTest, AnAgentThatIsToStartAgainDoesSoWhoeverWantsItsRoom) {
   PassUntil([this] { return scheduler_.wants == 3; });
 }
 
-// And who asks for one while the last one ends hears nothing of that.
+// The tracker does not know the failure yet and asks for an agent.
 TEST_F(SessionRunnerTest, AMessageThatCameBeforeItsFailureWasKnownStartsItNoMore) {
   problem_ = AgentError{"command_missing", "it is gone"};
   Make();
@@ -398,7 +398,7 @@ TEST_F(SessionRunnerTest, ANewContextIsToldOfOnce) {
   PassUntilStatus(v1::AGENT_STATUS_IDLE);
   EXPECT_EQ(ContextsLost(), 2);
   EXPECT_NE(tracker_.log.back().data().find("\"fresh\""), std::string::npos);
-  // One that was never asked anything has nothing to lose.
+  // An agent that never got a prompt has no context to lose.
   Control("c", v1::AGENT_ACTION_FRESH);
   PassUntil([this] { return scheduler_.wants == 3; });
   Begin();
@@ -455,7 +455,7 @@ TEST_F(SessionRunnerTest, AContextThatCouldNotBeRestoredIsNotYetLost) {
     PassUntilStatus(v1::AGENT_STATUS_FAILED);
     EXPECT_EQ(tracker_.states.back().reason(), "cannot_restore");
   }
-  // What kept it from that has passed.
+  // The context can be restored again.
   std::ofstream(known) << "old\n";
   Control("c", v1::AGENT_ACTION_START);
   Begin();
@@ -525,7 +525,7 @@ TEST_F(SessionRunnerTest, AnAgentThatWouldSayTheSameAgainIsStartedOnce) {
     tracker_.pauses.clear();
     tracker_.states.clear();
   }
-  // A limit passes.
+  // A limit passes with time, so the start is repeated.
   scheduler_ = NoScheduler();
   Make({{"at", {{"initialize", "limit"}}}});
   runner_->Need();
@@ -546,7 +546,7 @@ TEST_F(SessionRunnerTest, WhatBecameOfCommandsIsAPromptOfItsOwn) {
   EXPECT_EQ(tracker_.starts[1].turn_id(), "");
   EXPECT_THAT(tracker_.starts[1].prompt().message(), HasSubstr("$ echo out\nout\n"));
   EXPECT_THAT(Said(), HasSubstr("$ echo out\nout\n"));
-  // The id is made of what the tracker said that this answer counts as.
+  // The id contains the number that the tracker has given to the answer.
   EXPECT_THAT(tracker_.starts[1].prompt().message(), HasSubstr("\"cmd-1-0\""));
 }
 
@@ -564,7 +564,7 @@ TEST_F(SessionRunnerTest, WhatBecameOfCommandsGoesWithAMessageThatCameBefore) {
   EXPECT_THAT(Said(), HasSubstr("and you?"));
 }
 
-// Whatever is told of a call holds until its prompt is over: a rule never decides by an older one.
+// Reports about a call hold until the end of its prompt: a rule never decides by an earlier one.
 TEST_F(SessionRunnerTest, ACallOfAnEarlierPromptIsNotThatOfAQuestion) {
   plan_.permissions.by_kind["read"] = PermissionRule::kAllowOnce;
   plan_.allow_fresh = true;

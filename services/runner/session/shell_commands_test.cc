@@ -48,7 +48,7 @@ class ShellCommandsTest : public testing::Test {
         iteration, host_, std::make_shared<const FileAccess>(*FileAccess::Of({{folder_.path()}})),
         recorder_, &spans_);
   }
-  // What the agent is told once all have ended.
+  // The text for the agent after all commands have ended.
   std::string Run() {
     std::optional<std::string> told;
     boost::asio::co_spawn(
@@ -102,7 +102,7 @@ class ShellCommandsTest : public testing::Test {
 };
 
 TEST_F(ShellCommandsTest, EachIsFollowedByItsIdAndToldOf) {
-  // Cut anywhere; equal ones are two.
+  // Commands may be cut anywhere. Equal commands are run twice.
   for (const char* piece : {"I look: <she", "ll>pwd</shell>, again <shell>pw", "d</shell> and ",
                             "<shell>echo out; exit 7</shell>."}) {
     commands_->Read(piece);
@@ -129,7 +129,7 @@ TEST_F(ShellCommandsTest, AnAnswerWithoutAnyIsToldOfByNothing) {
 TEST_F(ShellCommandsTest, WhatIsStoppedIsKilledAndTheRestIsNotRun) {
   commands_->Read("<shell>touch begun; exec sleep 1000</shell> <shell>touch made</shell>");
   stop_when_ = [this] { return Is("begun"); };
-  // It is to be stopped by nothing else.
+  // Wakes Run() until the first command has begun, and nothing else does.
   const auto looks = boost::asio::make_work_guard(context_);
   boost::asio::steady_timer again(context_);
   std::function<void(boost::system::error_code)> look = [&](boost::system::error_code) {

@@ -54,7 +54,7 @@ TEST(ToolCallsTest, OfACallThatHasEndedNothingIsKept) {
     calls.Take(ToolCall{.id = "c", .title = "Read", .kind = "read"});
     calls.Take(ToolCall{.id = "d", .title = "Edit", .kind = "edit", .status = "pending"});
     calls.Take(ToolCallChange{.id = "c", .status = status});
-    // What comes of it later does not bring it back.
+    // A later change does not bring the call back.
     calls.Take(ToolCallChange{.id = "c", .title = "Read", .kind = "read"});
     PermissionQuestion ended = QuestionOf("c");
     calls.Complete(ended);
@@ -67,7 +67,7 @@ TEST(ToolCallsTest, OfACallThatHasEndedNothingIsKept) {
     PermissionQuestion open = QuestionOf("d");
     calls.Complete(open);
     EXPECT_EQ(open.tool_call.kind, "edit") << status;
-    // One that is told whole when it has ended is none either.
+    // A call that is first reported after its end is not kept either.
     calls.Take(ToolCall{.id = "e", .kind = "read", .status = status});
     PermissionQuestion whole = QuestionOf("e");
     calls.Complete(whole);
