@@ -12,7 +12,7 @@
 namespace callslip {
 namespace {
 
-// What the one gauge of the request says.
+// The value of the only gauge of the request.
 double ValueIn(const std::string& request) {
   testing::otlp::ExportMetricsServiceRequest decoded;
   EXPECT_TRUE(decoded.ParseFromString(request));

@@ -16,7 +16,7 @@ TraceContext Trace(absl::string_view low, bool sampled) {
       absl::StrCat("00-4bf92f3577b34da6", low, "-00f067aa0ba902b7-", sampled ? "01" : "00"));
 }
 
-// What a sampler says of the trace that begins with it, and of those that others have begun.
+// Decisions on a trace that begins here, and on traces that others have begun.
 struct Verdicts {
   bool root;
   bool sampled_parent;

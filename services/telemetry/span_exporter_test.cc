@@ -107,7 +107,7 @@ TEST_F(SpanExporterTest, StopsAlthoughTheCollectorHangs) {
   collector_.Await(1);
   Record("b");
   exporter_->Stop(absl::Milliseconds(20));
-  // It returned, and the thread with it: what it had is counted.
+  // Stop() has returned, and the thread has ended: each span is counted.
   EXPECT_EQ(exporter_->Counts().exported + exporter_->Counts().failed + exporter_->Counts().dropped,
             2);
 }

@@ -29,7 +29,7 @@ absl::StatusOr<TelemetrySettings> Read(absl::string_view endpoint, const Variabl
   });
 }
 
-// Where an endpoint is named.
+// Settings with an endpoint.
 TelemetrySettings Settings(Variables variables) {
   variables.try_emplace("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318");
   const auto settings = Read("", variables);

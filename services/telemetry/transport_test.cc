@@ -30,7 +30,7 @@ class SilentPort {
     if (fd_ >= 0) close(fd_);
     fd_ = -1;
   }
-  // Blocks until somebody has connected; the bytes are left unread.
+  // Blocks until a client has connected; its bytes stay unread.
   int Accept() const { return accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC); }
   const std::string& origin() const { return origin_; }
 
@@ -72,7 +72,7 @@ TEST_P(TransportTest, AnAbortEndsWhatIsBeingSent) {
   EXPECT_FALSE(transport->Send("", absl::Minutes(10)).status.ok());
 }
 
-// What Send() has refused lives no longer than it.
+// A call that Send() has refused does not outlive it.
 TEST_P(TransportTest, ACallThatIsNotBegunIsNobodysToEnd) {
   const SilentPort port;
   const std::unique_ptr<OtlpTransport> transport = MakeFor(port);
