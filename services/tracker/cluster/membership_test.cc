@@ -1,4 +1,4 @@
-// What leaves a tracker that shares its cell, and what does not any more.
+// Outputs of a tracker that shares its cell, before and after the end of its lease.
 #include "tracker/cluster/membership.h"
 
 #include <atomic>
@@ -14,7 +14,7 @@
 namespace callslip::tracker {
 namespace {
 
-// A cell that is given to whoever asks, as long as it answers.
+// A cell that every tracker gets, unless the store is away.
 class FreeCell final : public CellStore {
  public:
   explicit FreeCell(const std::atomic<bool>* is_away) : is_away_(is_away) {}
@@ -33,7 +33,7 @@ class FreeCell final : public CellStore {
   const std::atomic<bool>* const is_away_;
 };
 
-// Lets out what waits when it is told to.
+// Keeps the output until the test lets it out.
 class SlowGate final : public OutputGate {
  public:
   bool IsOpen() const override { return is_open; }
@@ -56,13 +56,13 @@ class LeasedGateTest : public testing::Test {
     clock_.AwaitSleep();
   }
 
-  // The last beat is so long ago. What is done meanwhile fails.
+  // The last beat was `since_beat` ago. From now on the store is away.
   void LetPass(absl::Duration since_beat) {
     is_away_ = true;
     clock_.Advance(since_beat);
   }
 
-  // How an output is let out; nothing where it is not so far.
+  // Stores the status of the output once it is let out.
   static OutputGate::Output Into(std::optional<absl::Status>& how) {
     return [&how](const absl::Status& kept) { how = kept; };
   }

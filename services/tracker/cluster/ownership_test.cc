@@ -16,8 +16,8 @@ namespace {
 
 using State = Ownership::State;
 
-// One that loses requests and answers, takes its time, and makes changes after their caller has
-// given up, as a database behind a network does.
+// A store that loses requests and answers, is slow, and makes changes after their caller has given
+// up, like a database behind a network.
 class UnreliableStore final : public CellStore {
  public:
   explicit UnreliableStore(FakeClock* clock) : clock_(clock) {}
@@ -102,7 +102,7 @@ class OwnershipTest : public testing::Test {
   std::unique_ptr<Ownership> New(const std::string& name) {
     return std::make_unique<Ownership>(&clock_, &store_, name);
   }
-  // For so long, each of them as often as it wants.
+  // Each of the nodes takes a step at every beat, for `time`.
   void Run(absl::Duration time, const std::vector<Ownership*>& nodes) {
     const absl::Time end = clock_.Now() + time;
     while (clock_.Now() < end) {
@@ -144,7 +144,7 @@ TEST_F(OwnershipTest, DeadOwnerIsReplacedWithinThreeSeconds) {
   Run(absl::Seconds(3), {b.get(), c.get()});
   EXPECT_EQ((b->state() == State::kOwner) + (c->state() == State::kOwner), 1);
   EXPECT_EQ(store_.takeovers_, 2);
-  // The one of before is back.
+  // The earlier owner is back.
   EXPECT_FALSE(Answers(*a));
   a->Step();
   EXPECT_EQ(a->state(), State::kLost);
@@ -189,7 +189,8 @@ TEST_F(OwnershipTest, OwnerAnswersNobodyWhileTheStoreIsAwayAndGoesOnByItself) {
   EXPECT_EQ(store_.takeovers_, 1);
 }
 
-// It has missed what the others have done meanwhile, and does not hold it against the owner.
+// The frozen tracker has not seen the owner's beats meanwhile, and must not conclude that there
+// were none.
 TEST_F(OwnershipTest, OneThatWasFrozenJudgesNobodyByWhatItSawBefore) {
   const auto a = New("a");
   const auto b = New("b");
@@ -211,8 +212,8 @@ TEST_F(OwnershipTest, TakeoverWhoseAnswerIsLostCounts) {
   EXPECT_EQ(a->state(), State::kOwner);
 }
 
-// Three trackers, whose store is as bad as it gets, some of which freeze or die: there are never
-// two that answer, and there is one again and again.
+// Three trackers with an unreliable store, which freeze or die at random: two never answer at the
+// same time, and again and again one does.
 TEST_F(OwnershipTest, NeverTwoAnswer) {
   const char* const wanted = std::getenv("CALLSLIP_OWNERSHIP_SCHEDULES");
   const int schedules = wanted == nullptr ? 2000 : std::atoi(wanted);
@@ -253,7 +254,7 @@ TEST_F(OwnershipTest, NeverTwoAnswer) {
       clock.Advance(absl::Milliseconds(std::uniform_int_distribution<>(0, 120)(random)));
     }
   }
-  // They did not all wait for each other.
+  // The trackers did not all wait for each other.
   EXPECT_GT(owned, schedules * 20);
 }
 

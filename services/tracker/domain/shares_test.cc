@@ -1,4 +1,4 @@
-// No client takes what there is for the others: every table that clients share, from one list.
+// No client uses up the room of others, in any of the tables that clients share.
 #include <memory>
 #include <string>
 #include <utility>
@@ -37,7 +37,7 @@ class SharesTest : public SessionTableTest {
     return Create({.session_id = absl::StrCat(client, number), .owner = client}).status();
   }
 
-  // Has the first session of a client, made where there is none, take something more.
+  // Records one more event in the first session of a client, which it creates for `number` 0.
   absl::Status RecordMore(const std::string& client, int number) {
     if (number == 0) RETURN_IF_ERROR(NewSession(client, 0));
     const std::string id = absl::StrCat(client, 0);
@@ -113,7 +113,7 @@ class SharesTest : public SessionTableTest {
     offer.clients = ClientScope(client);
     return runners_.Connect(std::move(offer), {}, clock_.Now()).status();
   }
-  // One that is not kept is no error, but said so.
+  // The store does not refuse a drawing that it does not keep; its answer says so.
   absl::Status Draw(const std::string& client, int number, size_t bytes) {
     Drawing drawing{.session = absl::StrCat("s", number),
                     .content = std::make_shared<const std::string>(bytes, 'x')};
@@ -140,7 +140,7 @@ class SharesTest : public SessionTableTest {
                           .payload_bytes_of_client = 40'000,
                           .waits = 40,
                           .waits_of_client = 20}};
-  std::vector<std::shared_ptr<void>> questions_;  // Before the table goes.
+  std::vector<std::shared_ptr<void>> questions_;  // Destroyed before the table.
   PlayerTable players_;
   RunnerTable runners_;
   AnnotationStore drawings_{
@@ -151,7 +151,7 @@ class SharesTest : public SessionTableTest {
 struct SharedTable {
   const char* name;
   const char* reason;
-  // Takes a place in it.
+  // Takes room in it.
   absl::Status (SharesTest::*take)(const std::string& client, int number);
 };
 
@@ -183,7 +183,7 @@ TEST_P(EachSharedTableTest, LeavesRoomForOthersWhateverOneClientTakes) {
   }
   EXPECT_GT(taken, 1) << table.name;
   EXPECT_THAT(refused, FailsWith(absl::StatusCode::kResourceExhausted, table.reason));
-  // Half of what mallory has taken at least.
+  // Another client gets at least half of the room that mallory has taken.
   for (int i = 0; i < taken / 2; ++i) EXPECT_OK((this->*table.take)("alice", i)) << table.name;
 }
 
@@ -198,7 +198,7 @@ TEST_F(SharesTest, WhatIsGivenBackMayBeTakenAgain) {
   while (NewSession("mallory", sessions).ok()) ++sessions;
   ASSERT_OK(Delete("mallory0"));
   EXPECT_OK(NewSession("mallory", 0));
-  // As many as there were before a restart.
+  // The sessions from before a restart count.
   Reopen();
   EXPECT_THAT(NewSession("mallory", sessions),
               FailsWith(absl::StatusCode::kResourceExhausted, "too_many_sessions"));

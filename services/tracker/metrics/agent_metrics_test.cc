@@ -1,4 +1,4 @@
-// What GET /metrics tells of runners and of the agents of sessions.
+// Metrics of runners and of the agents of sessions at GET /metrics.
 #include <string>
 
 #include "absl/strings/ascii.h"
@@ -26,7 +26,7 @@ class AgentMetricsTest : public SessionServerTest {
 };
 
 TEST_F(AgentMetricsTest, AgentsAreToldByHowTheyAre) {
-  // The agent of the second is none of a runner's.
+  // The second session has no agent of a runner.
   ASSERT_OK(Call(&S::CreateSession, "session_id: '1' acp_server: 'claude' working_dir: '/web'"));
   ASSERT_OK(Call(&S::CreateSession, "session_id: '2'"));
   EXPECT_EQ(Scrape().Sum("callslip_agents"), 0);
@@ -63,7 +63,7 @@ TEST_F(AgentMetricsTest, AgentsAreToldByHowTheyAre) {
 
   serving = nullptr;
   while (Scrape().Sum("callslip_runners", {{"connected", "yes"}}) != 0) {
-    // Until its call is known to have gone.
+    // Until the tracker knows that the call has ended.
     ASSERT_OK(Call(&R::ListRunners, ""));
   }
   EXPECT_EQ(Scrape().Sum("callslip_runners", {{"connected", "no"}}), 1);

@@ -51,7 +51,7 @@ TEST(MemoryBudgetTest, TooLittleSaysWhatIsNeeded) {
   EXPECT_THAT(message, HasSubstr("--memory 512MiB is too little"));
   const size_t at = message.rfind("at least ");
   ASSERT_NE(at, std::string::npos);
-  // What it names is enough, and less is not.
+  // The size that it names is enough, and a smaller one is not.
   const int64_t least = std::stoll(message.substr(at + 9)) * kMiB;
   EXPECT_OK(MemoryBudget::Of(least));
   EXPECT_FALSE(MemoryBudget::Of(least - 2 * kMiB).ok());

@@ -86,7 +86,7 @@ TEST_F(TrackerMetricsTest, CallsAreToldByMethodAndCode) {
   EXPECT_EQ(read.Sum("callslip_rpc_total", {{"method", "RegisterCommand"}, {"code", "OK"}}), 1);
   EXPECT_EQ(read.Sum("callslip_rpc_total", {{"method", "GetCommand"}, {"code", "NOT_FOUND"}}), 1);
   EXPECT_EQ(read.Sum("callslip_rpc_seconds_count", {{"method", "RegisterCommand"}}), 1);
-  // Those that nobody called are there, so that rates begin at zero.
+  // Methods that nobody has called are included, so that rates begin at zero.
   EXPECT_TRUE(read.Has("callslip_rpc_total"));
   EXPECT_EQ(read.Sum("callslip_rpc_under_way", {{"method", "WatchCommands"}}), 0);
 }
@@ -121,7 +121,7 @@ TEST_F(TrackerMetricsTest, SeriesAreBoundedWhateverNamesCallersChoose) {
     request.set_type("type-" + std::to_string(i));
     ASSERT_TRUE(Call(&v1::CommandService::Stub::RegisterCommand, request).ok());
   }
-  // Those of the first call of a method are new.
+  // The first call of a method adds its series.
   EXPECT_LT(Scrape().series(), before + 30);
   EXPECT_LT(Scrape().series(), 2000u);
   EXPECT_EQ(Scrape().Sum("callslip_queue_targets"), 50);

@@ -16,7 +16,7 @@
 namespace callslip::tracker {
 namespace {
 
-// The socket of this process that is connected to a port of its own; -1: none.
+// The socket of this process that is connected to `port`; -1 if there is none.
 int SocketTo(in_port_t port) {
   for (int file = 0; file < 1024; ++file) {
     sockaddr_in peer{};
@@ -36,8 +36,8 @@ int Option(int socket, int option) {
   return value;
 }
 
-// Where a machine is gone without a word, its kernel says nothing: what waits for it asks, and
-// gives it up in a few seconds instead of hours.
+// A machine that fails does not close its connections. Keepalive notices that within seconds
+// instead of hours.
 TEST(PostgresConnectionTest, ServerThatIsGoneWithoutAWordIsNoticed) {
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
@@ -55,7 +55,7 @@ TEST(PostgresConnectionTest, ServerThatIsGoneWithoutAWordIsNoticed) {
             .status();
   });
   const int server = accept(listener, nullptr, nullptr);
-  // All is set before anything is said.
+  // All options are set before the first byte is sent.
   char byte = 0;
   EXPECT_EQ(read(server, &byte, 1), 1);
   const int socket = SocketTo(address.sin_port);

@@ -1,4 +1,4 @@
-// What every storage of the journal promises, whatever it is made of.
+// The contract of every journal storage.
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -19,7 +19,7 @@ namespace {
 
 using Opened = absl::StatusOr<std::unique_ptr<JournalStorage>>;
 
-// Where one kind of storage keeps what it is given; opened again it is what was kept.
+// The place of one kind of storage. When it is opened again, it has what was stored.
 class Place {
  public:
   virtual ~Place() = default;
@@ -46,7 +46,7 @@ class LoggedPlace final : public Place {
   TemporaryFolder folder_;
 };
 
-// A cell, which each who opens it takes over.
+// A cell. Each Open() takes it over.
 class PostgresPlace final : public Place {
  public:
   Opened Open() override {
@@ -153,7 +153,7 @@ TEST_P(JournalStorageContract, TombstonesComeByTheirTimeAndGoWithIt) {
   ASSERT_THAT(entries, SizeIs(3));
   EXPECT_EQ(entries[1].sequence, 2u);
   EXPECT_EQ(entries[2].sequence, 1u);
-  // The one of the first is over at 3000.
+  // The tombstone of the first command ends at 3000.
   Append(*storage_, {Removed(3, 3000)});
   Reopen();
   ASSERT_OK_AND_ASSIGN(entries, EntriesOf(*storage_));
@@ -194,7 +194,7 @@ TEST_P(JournalStorageContract, LargeAppendsAreThereWhole) {
   EXPECT_THAT(*Replay(*storage_), SizeIs(3000));
 }
 
-// In the columns that are for people, too.
+// Also in the columns for people.
 TEST_P(JournalStorageContract, AnyBytesAreKept) {
   const std::string odd("a\0\xFF\xC0\x80\xED\xA0\x80\xF4\x90\x80\x80 \xE2\x82\xAC", 17);
   CommandRequest request;
@@ -231,7 +231,7 @@ INSTANTIATE_TEST_SUITE_P(All, JournalStorageContract,
                                          Kind{"Postgres", std::make_unique<PostgresPlace>}),
                          [](const auto& kind) { return kind.param.name; });
 
-// What only a cell promises.
+// Promises that only a cell makes.
 class PostgresJournalStorageTest : public JournalStorageFixture {
  protected:
   void SetUp() override {
@@ -283,7 +283,7 @@ TEST_F(PostgresJournalStorageTest, ServerThatWasKilledIsFoundAgain) {
   EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2));
 }
 
-// As a commit does that waits for a standby which is away: nothing piles up behind it.
+// As with a commit that waits for a missing standby: no statements pile up behind it.
 TEST_F(PostgresJournalStorageTest, RowThatSomebodyHoldsIsNotWaitedForForever) {
   ASSERT_OK_AND_ASSIGN(const uint64_t epoch, Take());
   ASSERT_OK_AND_ASSIGN(const auto holder, PostgresConnection::Open(url_));
@@ -298,7 +298,7 @@ TEST_F(PostgresJournalStorageTest, RowThatSomebodyHoldsIsNotWaitedForForever) {
   EXPECT_OK(cell_.Beat(epoch));
 }
 
-// Its answer was lost: the count of appends is beyond what is known.
+// The answer was lost: the number of appends is higher than the storage knows.
 TEST_F(PostgresJournalStorageTest, AppendThatWasStoredUnnoticedIsNoneOfSomebodyElse) {
   ASSERT_OK_AND_ASSIGN(const uint64_t epoch, Take());
   ASSERT_OK_AND_ASSIGN(const auto storage, PostgresJournalStorage::Open(url_, epoch));
@@ -314,7 +314,7 @@ TEST_F(PostgresJournalStorageTest, AppendThatWasStoredUnnoticedIsNoneOfSomebodyE
   EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2));
 }
 
-// One of our own that was given up has come all the same.
+// An append that this tracker has given up was executed late.
 TEST_F(PostgresJournalStorageTest, LateAppendHoldsUpOneAppendAndNoMore) {
   ASSERT_OK_AND_ASSIGN(const uint64_t epoch, Take());
   ASSERT_OK_AND_ASSIGN(const auto storage, PostgresJournalStorage::Open(url_, epoch));
@@ -326,7 +326,7 @@ TEST_F(PostgresJournalStorageTest, LateAppendHoldsUpOneAppendAndNoMore) {
   EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2));
 }
 
-// So that no append takes as long as all that has piled up while nothing was removed.
+// An append must not take as long as all removals that have accumulated.
 TEST_F(PostgresJournalStorageTest, OneAppendDropsAThousandTombstonesAtMost) {
   ASSERT_OK_AND_ASSIGN(const uint64_t epoch, Take());
   ASSERT_OK_AND_ASSIGN(const auto storage, PostgresJournalStorage::Open(url_, epoch));
@@ -350,7 +350,8 @@ TEST_F(PostgresJournalStorageTest, TombstonesBeyondTheLimitGoOldestFirst) {
   EXPECT_EQ(entries[1].sequence, 2u);
 }
 
-// Between an append and what it drops, in a statement of its own, another one may take over.
+// The drops are a statement of their own: another tracker may take over between the append and
+// them.
 TEST_F(PostgresJournalStorageTest, OwnerOfBeforeDropsNothingEither) {
   ASSERT_OK_AND_ASSIGN(const uint64_t epoch, Take());
   ASSERT_OK_AND_ASSIGN(const auto storage,
@@ -369,7 +370,7 @@ TEST_F(PostgresJournalStorageTest, OwnerOfBeforeDropsNothingEither) {
   EXPECT_THAT(*EntriesOf(*next), SizeIs(3));
 }
 
-// A server lets go of what a tracker holds that is gone without a word.
+// The server ends the transaction of a tracker that has vanished.
 TEST_F(PostgresJournalStorageTest, TransactionThatNobodyGoesOnWithEnds) {
   ASSERT_OK_AND_ASSIGN(const auto connection, PostgresConnection::Open(url_));
   for (const auto& [name, value] : std::vector<std::pair<const char*, const char*>>{
@@ -383,7 +384,7 @@ TEST_F(PostgresJournalStorageTest, TransactionThatNobodyGoesOnWithEnds) {
   }
 }
 
-// An owner that can't log in may be one again; only another epoch says that it is none.
+// An owner that can't log in may still be the owner; only another epoch shows that it is not.
 TEST_F(PostgresJournalStorageTest, RefusedLoginIsNoTakeover) {
   PostgresCell stranger(url_ + "&user=stranger");
   EXPECT_EQ(stranger.Beat(1).code(), absl::StatusCode::kUnavailable);
@@ -407,8 +408,8 @@ TEST_F(PostgresJournalStorageTest, TablesOfAnotherSchemaInThePathAreAnotherCells
   EXPECT_EQ(other.Read()->epoch, 0u);
 }
 
-// As an administrator does who looks for statements that take long: the commit has happened here,
-// and nobody knows whether anywhere else.
+// An administrator may cancel slow statements. The commit is stored on this server then, and it is
+// not known whether on another one.
 TEST_F(PostgresJournalStorageTest, CommitThatWasStoppedWaitingForItsCopyIsNotKnown) {
   ASSERT_OK_AND_ASSIGN(const uint64_t epoch, Take());
   ASSERT_OK_AND_ASSIGN(const auto storage, PostgresJournalStorage::Open(url_, epoch));
@@ -417,7 +418,7 @@ TEST_F(PostgresJournalStorageTest, CommitThatWasStoppedWaitingForItsCopyIsNotKno
   ASSERT_OK(admin->Run("SELECT pg_reload_conf()"));
   std::atomic<bool> is_over = false;
   std::thread canceller([&] {
-    // Statements that change nothing wait for nobody's copy.
+    // Statements that change nothing do not wait for a copy.
     while (!is_over) {
       const auto cancelled = admin->Query(
           "SELECT count(*) FILTER (WHERE pg_cancel_backend(pid)) FROM pg_stat_activity WHERE "
@@ -427,7 +428,7 @@ TEST_F(PostgresJournalStorageTest, CommitThatWasStoppedWaitingForItsCopyIsNotKno
     }
   });
   const std::vector<JournalEntry> entries = {Queued(1)};
-  // The server takes to the setting a little later.
+  // The server applies the setting a little later.
   absl::Status appended;
   for (int tries = 0; appended.ok() && tries < 10'000; ++tries) {
     appended = storage->Append(storage->position(), entries);
@@ -453,7 +454,7 @@ TEST_F(PostgresJournalStorageTest, DamagedRowIsNamed) {
   EXPECT_THAT(std::string(replayed.status().message()), testing::HasSubstr("row 4"));
 }
 
-// Each demand, with what a database looks like that does not fulfil it.
+// Each requirement, with a database that does not meet it.
 TEST_F(PostgresJournalStorageTest, DatabasesThatPromiseTooLittleAreRefused) {
   const auto refusal = [&](const std::string& parameters, bool standby = false) {
     const auto connection = PostgresConnection::Open(url_ + parameters);

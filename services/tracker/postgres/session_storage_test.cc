@@ -1,4 +1,4 @@
-// What sessions in a database promise that is about the database.
+// Promises of sessions in a database that concern the database.
 #include <deque>
 #include <memory>
 #include <string>
@@ -17,7 +17,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Of statements that will never be answered.
+// For statements that are never answered.
 constexpr PostgresPatience kImpatient = {.statement = absl::Milliseconds(100),
                                          .lock = absl::Milliseconds(50)};
 
@@ -51,8 +51,8 @@ class PostgresSessionsTest : public testing::Test {
   std::unique_ptr<PostgresSessionStorage> storage_;
 };
 
-// As one does that a network or a server has held up: whoever sent it has long given it up, and
-// others have loaded the session since.
+// A network or a server can delay a change. Its sender has given it up long ago, and the session
+// was loaded again since.
 TEST_F(PostgresSessionsTest, ChangeThatComesLateChangesNothing) {
   ASSERT_OK_AND_ASSIGN(const LoadedSession made, storage_->Create({.session_id = "s"}));
   const absl::Time now = absl::UnixEpoch();
@@ -79,14 +79,14 @@ TEST_F(PostgresSessionsTest, ChangeThatComesLateChangesNothing) {
   EXPECT_EQ(after.metadata.name, "");
   EXPECT_EQ(after.record->image_bytes(), 0);
   EXPECT_EQ(after.record->event_count(), 2);
-  // Whoever has loaded it last goes on.
+  // The record that was loaded last goes on.
   EXPECT_OK(after.record->SaveQueue(Messages("newer"), {}, now));
   ASSERT_OK(after.record->AppendAll({ErrorEvent{.message = "newer"}}, now));
   EXPECT_EQ(*after.record->Prune({.max_events = 2}), 1);
   EXPECT_OK(after.record->SaveMetadata(after.metadata));
 }
 
-// Nor does it change another session of the same id.
+// It does not change another session of the same id either.
 TEST_F(PostgresSessionsTest, ChangeOfARemovedSessionChangesNoneOfItsName) {
   ASSERT_OK_AND_ASSIGN(const LoadedSession removed, storage_->Create({.session_id = "s"}));
   ASSERT_OK(storage_->Remove("s"));
@@ -113,7 +113,7 @@ TEST_F(PostgresSessionsTest, ImportWhoseEndIsNotAnsweredIsLookedAtBeforeItIsDone
   EXPECT_THAT(std::string(ended.message()), ::testing::HasSubstr("inspect --storage"));
 }
 
-// Where an insert waits for the standby, nobody sees it, and its session comes all the same.
+// An insert that waits for the standby is not visible, and its session may still be stored later.
 TEST_F(PostgresSessionsTest, SessionThatCameAfterAllIsNoneOfSomebodyElse) {
   PostgresSessionStorage storage(url_, epoch_, {.lock = absl::Milliseconds(50)});
   ASSERT_OK(admin_->Run("SET idle_in_transaction_session_timeout = 0"));
@@ -127,7 +127,7 @@ TEST_F(PostgresSessionsTest, SessionThatCameAfterAllIsNoneOfSomebodyElse) {
   EXPECT_EQ(storage.Create({.session_id = "s"}).status().code(), absl::StatusCode::kAlreadyExists);
 }
 
-// The same where it comes while somebody waits for it.
+// The same if the session is stored while a call waits for it.
 TEST_F(PostgresSessionsTest, SessionThatComesMeanwhileIsNoneOfSomebodyElse) {
   PostgresSessionStorage storage(url_, epoch_, {.lock = absl::Milliseconds(50)});
   ASSERT_OK(admin_->Run("SET idle_in_transaction_session_timeout = 0"));
@@ -147,7 +147,7 @@ TEST_F(PostgresSessionsTest, SessionThatComesMeanwhileIsNoneOfSomebodyElse) {
     }
     EXPECT_OK(admin_->Run("COMMIT"));
   });
-  // It gives up early, and tries again: one of these waits when the other one commits.
+  // It gives up early and tries again. One of its tries waits while the insert is committed.
   absl::Status created;
   for (int i = 0; i < 1000; ++i) {
     created = storage.Create({.session_id = "s"}).status();
@@ -157,7 +157,7 @@ TEST_F(PostgresSessionsTest, SessionThatComesMeanwhileIsNoneOfSomebodyElse) {
   EXPECT_OK(created);
 }
 
-// A server that is hung is hung on all connections: nobody else is to wait on one of before.
+// A server that hangs does so on all connections: no other caller may wait on an earlier one.
 TEST_F(PostgresSessionsTest, NoOtherConnectionIsUsedOnceOneWaits) {
   constexpr char kCount[] = "SELECT count(*) FROM callslip_sessions";
   constexpr char kLock[] = "BEGIN; LOCK TABLE callslip_sessions";
@@ -184,14 +184,14 @@ TEST_F(PostgresSessionsTest, NoOtherConnectionIsUsedOnceOneWaits) {
   EXPECT_OK(admin_->Run("COMMIT"));
 }
 
-// Each would go on at the server after it was given up, until that takes no more.
+// Each statement would go on at the server after it was given up, until the server accepts no more.
 TEST_F(PostgresSessionsTest, StatementsThatWaitForTheStandbyDoNotPileUp) {
   PostgresPool pool(url_, kImpatient);
   constexpr char kInsert[] = "INSERT INTO callslip_images VALUES ('s', $1, '', '')";
   ASSERT_OK(admin_->Run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'"));
   ASSERT_OK(admin_->Run("SELECT pg_reload_conf()"));
   int failed = 0;
-  // The server takes to the setting a little later.
+  // The server applies the setting a little later.
   for (int i = 0; failed < 40 && i < 10'000; ++i) {
     if (!pool.Query(kInsert, PostgresParameters().AddText(absl::StrCat(i))).ok()) ++failed;
   }
@@ -199,7 +199,7 @@ TEST_F(PostgresSessionsTest, StatementsThatWaitForTheStandbyDoNotPileUp) {
   EXPECT_LE(Number("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"), 16);
   ASSERT_OK(admin_->Run("ALTER SYSTEM RESET synchronous_standby_names"));
   ASSERT_OK(admin_->Run("SELECT pg_reload_conf()"));
-  // They are of use again once they were answered.
+  // Connections can be used again after their answers.
   bool works = false;
   for (int i = 0; !works && i < 1'000'000; ++i) {
     works = pool.Query(kInsert, PostgresParameters().AddText(absl::StrCat("again", i))).ok();

@@ -38,7 +38,7 @@ TEST(TrackerConfigTest, MetricsAreServedWhereTheyAreAskedForAndNowhereElse) {
   EXPECT_THAT(std::string(config.Validate().message()), HasSubstr("0.0.0.0:7901"));
   config.allow_insecure_bind = true;
   EXPECT_TRUE(config.Validate().ok());
-  // Of metrics alone, which say nothing of whether strangers may call.
+  // This option is for metrics alone: it does not allow strangers to call the tracker.
   config.allow_insecure_bind = false;
   config.metrics_allow_insecure_bind = true;
   EXPECT_TRUE(config.Validate().ok());

@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 using Where = JournalCommitter::Where;
 
-// What has left.
+// The outputs that have left.
 class Outputs {
  public:
   OutputGate::Output Of(std::string name) {
@@ -47,12 +47,12 @@ class Outputs {
 
 class JournalCommitterTest : public testing::TestWithParam<Where> {
  protected:
-  // What the thread finds when it starts would be an append of its own.
+  // Changes that the thread finds when it starts would be an append of their own.
   void SetUp() override { clock_.AwaitSleep(); }
 
   void Change(uint64_t sequence) { journal_.Append({sequence, CommandReceipt()}); }
 
-  // Returns when the storage fails for everybody.
+  // Blocks until the storage is reported to work, or to fail.
   void AwaitHealth(bool works) {
     MutexLock lock(&mutex_);
     while (works_ != works) changed_.Wait(&mutex_);
@@ -112,7 +112,7 @@ TEST_P(JournalCommitterTest, NothingLeavesWhileTheStorageIsBusy) {
   storage_.Block();
   Change(1);
   storage_.AwaitTries(1);
-  // Neither what was changed before nor after, from whichever thread.
+  // Outputs from before and after a change wait, from whichever thread.
   committer_.Pass(outputs_.Of("outside"));
   committer_.BeginBatch();
   committer_.Pass(outputs_.Of("read"));
@@ -126,7 +126,7 @@ TEST_P(JournalCommitterTest, NothingLeavesWhileTheStorageIsBusy) {
   EXPECT_THAT(storage_.sequences(), ElementsAre(1, 2));
 }
 
-// A slow disk slows those down who write; nobody is refused.
+// A slow disk slows down writers; no call is refused.
 TEST_P(JournalCommitterTest, StorageThatIsBehindIsWaitedFor) {
   storage_.GiveRoom(0);
   committer_.BeginBatch();
@@ -137,7 +137,7 @@ TEST_P(JournalCommitterTest, StorageThatIsBehindIsWaitedFor) {
     clock_.AwaitSleep();
     clock_.Advance(absl::Milliseconds(100));
   }
-  // Others come meanwhile, and the thread of a call is not held up.
+  // Other changes come meanwhile, and the thread of a call is not blocked.
   committer_.BeginBatch();
   Change(2);
   committer_.Pass(outputs_.Of("b"));
@@ -177,7 +177,7 @@ TEST_P(JournalCommitterTest, StorageThatStaysBehindFails) {
   committer_.Pass(outputs_.Of("b"));
   outputs_.Await(2);
   EXPECT_THAT(outputs_.left(), ElementsAre("a failed", "b"));
-  // The next time it is behind, it is waited for as long.
+  // The next time it is behind, the committer waits as long as before.
   storage_.GiveRoom(0);
   Change(2);
   clock_.AwaitSleep();
@@ -200,7 +200,7 @@ TEST_P(JournalCommitterTest, WhatCannotBeStoredFailsAndIsStoredLater) {
   EXPECT_THAT(outputs_.left(), ElementsAre("a failed"));
   AwaitHealth(false);
   EXPECT_FALSE(journal_.accepts_commands());
-  // Without another try for each of them.
+  // No output causes another try.
   committer_.Pass(outputs_.Of("b"));
   EXPECT_THAT(outputs_.left(), ElementsAre("a failed", "b failed"));
   Change(2);
@@ -356,7 +356,7 @@ TEST(JournalTest, NewestChangeOfACommandIsWhatWaits) {
   EXPECT_EQ(std::get<CommandRecord>(batch.entries[0].change).end_number, 3u);
   EXPECT_TRUE(std::holds_alternative<CommandRemoval>(batch.entries[1].change));
   EXPECT_EQ(batch.appended, 5u);
-  // What has changed meanwhile is newer than what is put back.
+  // A change that was made meanwhile is newer than the entry that is put back.
   journal.Append({1, RecordOf(4)});
   journal.PutBack(std::move(batch));
   batch = journal.Take();
@@ -397,7 +397,7 @@ TEST(JournalTest, LargeBatchesAreTakenInParts) {
   EXPECT_THAT(journal.Take().entries, IsEmpty());
 }
 
-// As many results that come at once.
+// Large results that come at once: the storage falls behind within their batch.
 TEST_P(JournalCommitterTest, StorageThatIsBehindInTheMiddleOfABatchIsWaitedFor) {
   const auto large = std::make_shared<const std::string>(40 << 20, 'r');
   storage_.GiveRoom(1);
@@ -447,7 +447,7 @@ class CommitterThreadTest : public JournalCommitterTest {
     committer_.Pass(outputs_.Of("late"));
   }
 
-  // Long enough for an append that should not be.
+  // Gives an append that must not happen the time to happen.
   static void Yield() {
     for (int i = 0; i < 1000; ++i) std::this_thread::yield();
   }
@@ -462,7 +462,7 @@ TEST_P(CommitterThreadTest, HalfAsManyAsLastTimeShareAnAppend) {
   PassOne();
   outputs_.Await(6);
   EXPECT_EQ(storage_.position(), 2u);
-  // Now one is half as many.
+  // Now half of the last number is one.
   PassOne();
   outputs_.Await(7);
 }

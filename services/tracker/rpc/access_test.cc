@@ -1,4 +1,4 @@
-// Who may call what, for each method of the protos, as docs/access.md says.
+// The roles that may call each method of the protos, compared with docs/access.md.
 #include <map>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// What the agent of one session may do to others, over the real listener.
+// Rights of a session's agent in other sessions, over the real listener.
 #include <map>
 #include <memory>
 #include <string>
@@ -12,8 +12,7 @@ namespace {
 
 using absl::StatusCode;
 
-// parent ─ own ─ child, sibling beside own with a child of its own, and stranger, which nobody has
-// made.
+// parent ─ own ─ child; parent ─ sibling ─ nephew; and stranger, which no agent has created.
 class AgentRightsTest : public SessionServerTest {
  protected:
   AgentRightsTest() {
@@ -47,7 +46,7 @@ class AgentRightsTest : public SessionServerTest {
     EXPECT_EQ(serving_->Next()->session().session_id(), id);
     ASSERT_OK(Call(&Q::ClearMessages, "session_id: '" + id + "'"));
   }
-  // What each of them is told that the agent of `own` does, by what it does.
+  // The result of each action of the agent of `own` in the session `id`.
   std::map<std::string, absl::Status> Try(const std::string& id) {
     const std::string by = absl::StrCat("session_id: '", id, "' by_session_id: 'own' ");
     std::map<std::string, absl::Status> told;
@@ -74,7 +73,7 @@ TEST_F(AgentRightsTest, ItWritesToThoseThatItKnowsAndControlsItsChildren) {
         EXPECT_THAT(told, FailsWith(StatusCode::kFailedPrecondition, "person_decides"));
       } else if (what.starts_with("write")) {
         if (may_write && what == "write now") {
-          // Nobody is there to take it.
+          // No runner can take it.
           EXPECT_THAT(told, FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
         } else if (may_write) {
           EXPECT_OK(told);
@@ -87,7 +86,7 @@ TEST_F(AgentRightsTest, ItWritesToThoseThatItKnowsAndControlsItsChildren) {
         EXPECT_THAT(told, FailsWith(StatusCode::kFailedPrecondition, "not_a_child"));
       }
     }
-    // What was refused has changed nothing.
+    // A refused call has changed nothing.
     if (!may_control) {
       EXPECT_EQ(Call(&S::GetSession, "session_id: '" + id + "'")->end_reason(), "");
       EXPECT_EQ(Call(&S::ListPermissions, "session_id: '" + id + "'")->permissions_size(), 1);
@@ -109,7 +108,7 @@ TEST_F(AgentRightsTest, AnAnswerOfItsIsThatOfAnAgentWhateverItSays) {
 }
 
 TEST_F(AgentRightsTest, ItMakesChildrenOfItsOwnSessionWhereARunnerAllows) {
-  // Whatever the call says of the parent.
+  // The parent that the call names does not count.
   const std::string by =
       "by_session_id: 'own' parent_session_id: 'stranger' working_dir: '/web/app' ";
   const auto child = Call(&S::CreateSession, by + "acp_server: 'claude'");
@@ -132,7 +131,7 @@ TEST_F(AgentRightsTest, ItMakesChildrenOfItsOwnSessionWhereARunnerAllows) {
       Call(&S::CreateSession, "parent_session_id: 'own' acp_server: 'codex' working_dir: '/lax'"));
 }
 
-// What it writes to its parent is done by that one's rules.
+// A parent executes the message of a child under its own rules.
 TEST_F(AgentRightsTest, ItGetsNothingDoneByAParentWhoseRulesAreLaxer) {
   Make("lax", "", "/lax");
   Make("strict", "lax");
@@ -162,7 +161,7 @@ TEST_F(AgentRightsTest, NobodyTakesTheIdOfAParent) {
   EXPECT_OK(Call(&S::CreateSession, again));
 }
 
-// What a person has made for it may be under other rules.
+// A child that a person has created may have other rules.
 TEST_F(AgentRightsTest, ItWritesToAChildOfAPersonWhereItMightHaveMadeIt) {
   Make("codex", "own", "/lax");
   Begin("own");
@@ -178,7 +177,7 @@ TEST_F(AgentRightsTest, ItWritesNothingWhileItsSessionIsNobodys) {
   }
 }
 
-// Another one can be laxer.
+// Another runner may have laxer rules.
 TEST_F(AgentRightsTest, WhatItWroteIsForItsRunnerAlone) {
   Begin("own");
   for (const std::string id : {"parent", "own"}) {
@@ -201,7 +200,7 @@ TEST_F(AgentRightsTest, WhatItWroteIsForItsRunnerAlone) {
   ASSERT_OK(Call(&Q::AddMessage, "session_id: 'parent' message: 'm'"));
   ASSERT_OK(Call(&Q::AddMessage, "session_id: 'stranger' message: 'm'"));
   ASSERT_EQ(other->Next()->session().session_id(), "stranger");
-  // A person who deletes it lets the others have the session.
+  // Once a person has deleted the message, other runners may have the session.
   const auto written = Call(&Q::ListMessages, "session_id: 'parent'");
   ASSERT_OK(Call(&Q::DeleteMessage, absl::StrCat("session_id: 'parent' message_id: '",
                                                  written->messages(0).message_id(), "'")));
@@ -218,7 +217,7 @@ TEST_F(AgentRightsTest, TheRulesOfItsMakerHoldForAChildOverARestart) {
   serving_ = nullptr;
   Stop(absl::ZeroDuration());
   Start();
-  // The first one does not allow it, whatever else it serves.
+  // The first runner does not allow the child, whatever else it serves.
   const auto serve = [this](const std::string& runner, const std::string& children) {
     auto serving =
         Serve("runner_id: '" + runner + "' max_agents: 9 agents { name: 'claude' " + children +
@@ -228,7 +227,7 @@ TEST_F(AgentRightsTest, TheRulesOfItsMakerHoldForAChildOverARestart) {
   };
   const auto first = serve("first", "");
   EXPECT_EQ(first->Next()->session().session_id(), "stranger");
-  // Nor does another one have it that might allow it, before that has its maker.
+  // Another runner, which might allow it, gets it only after the session of its maker.
   const auto second = serve("second", "children: 'boxed' ");
   ASSERT_OK(Call(&Q::AddMessage, "session_id: 'own' message: 'm'"));
   // Of two sessions, each on a thread of its own, either may be first.

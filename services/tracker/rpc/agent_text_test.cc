@@ -16,7 +16,7 @@ using absl::StatusCode;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// Commands in agents' answers, and a worker that is told of them.
+// Commands in agents' answers, and a worker that leases them.
 class AgentTextTest : public SessionServerTest {
  protected:
   AgentTextTest() {
@@ -26,7 +26,7 @@ class AgentTextTest : public SessionServerTest {
     EXPECT_TRUE(watch_->Next()->has_caught_up());
   }
 
-  // What is streamed beside the events is passed over.
+  // The next event; skips streamed text.
   v1::SessionEvent NextEvent() {
     while (true) {
       const auto update = watch_->Next();
@@ -99,7 +99,7 @@ TEST_F(AgentTextTest, EqualCommandsAreTwoCommandsAndAWorkerMayFailThem) {
   EXPECT_EQ(MemberOf(NextEvent(), "tool_call_id"), "cmd-0-0");
   EXPECT_EQ(MemberOf(NextEvent(), "tool_call_id"), "cmd-0-1");
   const v1::CommandLease first = Lease();
-  // What is no JSON is output as it is, valid UTF-8 or not.
+  // A result that is not JSON is the output itself, with U+FFFD for invalid bytes.
   ASSERT_OK(Call(&C::CompleteCommand, Proof(first) + "result: 'plain\\377'"));
   const v1::SessionEvent plain = NextEvent();
   EXPECT_EQ(MemberOf(plain, "tool_call_id"), "cmd-0-0");
@@ -132,7 +132,7 @@ TEST_F(AgentTextTest, IterationsComeOneAfterTheOther) {
   EXPECT_THAT(add("iteration: 1 text: 'x'"), invalid);
   EXPECT_THAT(add("iteration: 0 text: 'x'"), invalid);
   ASSERT_OK(add("iteration: 2 text: 'cut <shell>off'"));
-  // The next answer ends the one before, which its agent did not.
+  // The next answer ends the previous one, which the agent has not ended.
   ASSERT_OK_AND_ASSIGN(const auto found, add("iteration: 3 text: '</shell><shell>ls</shell>'"));
   EXPECT_EQ(found.commands(0).id(), "cmd-3-0");
   EXPECT_EQ(MemberOf(NextEvent(), "text"), "one");
@@ -176,7 +176,7 @@ TEST_F(AgentTextTest, IdsGoOnOverARestart) {
   watch_ = nullptr;
   Stop(absl::ZeroDuration());
   Start();
-  // The same once more is none of a new answer.
+  // Another text for the ended answer does not begin a new one.
   EXPECT_THAT(
       Call(&S::AddAgentText, "session_id: 's' text: '<shell>rm -rf build</shell>' end: true"),
       FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
@@ -185,7 +185,7 @@ TEST_F(AgentTextTest, IdsGoOnOverARestart) {
       Call(&S::AddAgentText, "session_id: 's' iteration: 1 text: '<shell>id</shell>'"));
   ASSERT_THAT(found.commands(), SizeIs(1));
   EXPECT_EQ(found.commands(0).id(), "cmd-1-0");
-  // It runs, and is no other's.
+  // The worker gets this command and no other.
   const v1::CommandLease lease = Lease();
   EXPECT_EQ(lease.command().params(), R"({"command":"id"})");
 }
@@ -209,7 +209,7 @@ TEST_F(AgentTextTest, APieceThatIsSentAgainIsOnePiece) {
   ASSERT_THAT(found.commands(), SizeIs(1));
   EXPECT_EQ(found.length(), 28);
   EXPECT_EQ(again.SerializeAsString(), found.SerializeAsString());
-  // What overlaps is known as far as it does.
+  // The part that overlaps is known already.
   ASSERT_OK_AND_ASSIGN(
       const auto more,
       Call(&S::AddAgentText, "session_id: 's' offset: 19 text: '</shell>.<shell>id</shell>'"));
@@ -270,7 +270,7 @@ TEST_F(AgentTextTest, AnAnswerThatARestartHasCutOffIsSentAgain) {
       "session_id: 's' offset: 0 text: '<shell>ls</shell><shell>id</shell>' end: true";
   ASSERT_OK_AND_ASSIGN(const auto found, Call(&S::AddAgentText, whole));
   ASSERT_THAT(found.commands(), SizeIs(2));
-  // The first one ended with the tracker.
+  // The first command ended with the tracker.
   EXPECT_EQ(found.commands(0).command_id(), "");
   EXPECT_EQ(found.commands(1).id(), "cmd-0-1");
   EXPECT_EQ(Lease().command().params(), R"({"command":"id"})");

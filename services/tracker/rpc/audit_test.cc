@@ -1,4 +1,4 @@
-// What the tracker says in its log of who did what, and which call a trace is continued by.
+// Audit lines in the tracker's log, and the traces that commands continue.
 #include <string>
 #include <vector>
 
@@ -105,7 +105,7 @@ class CallTraceTest : public GuardedAccessTest {
     return response.command().traceparent();
   }
 
-  // What the worker of a command gets beside its trace: its state and its baggage.
+  // The state and the baggage of a trace that the worker of a command gets.
   std::pair<std::string, std::string> DeliveredOf(grpc::ClientContext& context,
                                                   const v1::RegisterCommandRequest& request) {
     const auto stub = v1::CommandService::NewStub(tcp_);

@@ -28,7 +28,7 @@ class CommandSpansTest : public CommandTableTest {
     return request;
   }
 
-  // What was recorded since the last time: "name < name of its parent".
+  // The spans since the last call, as "name < name of its parent".
   std::vector<std::string> TakeTree() {
     spans_ = sink_->Take();
     std::map<std::string, std::string> names = {{std::string(kCall.span_id()), "call"}};
@@ -105,7 +105,7 @@ TEST_F(CommandSpansTest, ItsWorkersOwnTimeIsASpanBelowItsDelivery) {
   EXPECT_EQ(Text(work, "messaging.client.id"), "w1");
   EXPECT_FALSE(work.failed);
 
-  // Within its delivery, whatever it says.
+  // The span stays within its delivery, whatever the worker reports.
   complete({.micros = 4'000'000'000, .age_micros = 1'000'000},
            CommandFailure{{.code = "no_such_tab", .message = "secret"}});
   EXPECT_EQ(Recorded("work execute_js").start_nanos, Recorded("process browser").start_nanos);

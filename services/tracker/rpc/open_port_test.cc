@@ -1,5 +1,5 @@
-// Whoever comes to a port that asks for nothing is `local`: worker and runner of its own things,
-// and of nobody else's, whatever comes over the unix socket beside it.
+// A caller at a port without authentication is `local`: worker and runner of its own commands and
+// sessions only, whatever comes over the unix socket beside it.
 #include <memory>
 #include <optional>
 #include <string>
@@ -101,7 +101,7 @@ TEST_F(OpenPortTest, AForeignIdIsUnknownToEveryMethod) {
     const absl::Status outcome = Outcome(*method, local, [&](Message& request) {
       SetText(request, "command_id", command);
       SetText(request, "session_id", "hers");
-      // What is looked at before the session.
+      // Members that are checked before the session.
       if (auto* append = dynamic_cast<v1::AppendEventsRequest*>(&request)) {
         append->add_events()->set_type("usage");
       }
@@ -190,7 +190,7 @@ TEST_F(OpenPortTest, AWorkerOfAllThatReportsKeepsItsName) {
             "worker_taken");
 }
 
-// Whoever ends it: nobody has a name for a stream that is gone.
+// A stream that has ended keeps no name, whoever has ended it.
 TEST_F(OpenPortTest, AStreamThatTheTrackerEndsKeepsNoName) {
   v1::StreamCommandsRequest stream;
   stream.set_worker_id("laptop");
@@ -202,7 +202,7 @@ TEST_F(OpenPortTest, AStreamThatTheTrackerEndsKeepsNoName) {
   EXPECT_EQ(reader->Finish().error_code(), grpc::INVALID_ARGUMENT);
   v1::LeaseCommandsRequest lease;
   lease.set_worker_id("laptop");
-  // The tracker may note that it is gone after its caller has heard so.
+  // The tracker may notice the end of the stream later than the caller.
   absl::Status taken;
   for (int i = 0; i < 100 && (i == 0 || !taken.ok()); ++i) {
     clock_.Advance(kNameKeptFor + absl::Seconds(1));
@@ -218,7 +218,7 @@ TEST_F(OpenPortTest, ClaimsNoPlaceOfAWorkerOfOthers) {
   ASSERT_OK_AND_ASSIGN(const auto leased,
                        OpenCall(&v1::CommandService::Stub::LeaseCommands, lease));
   ASSERT_THAT(leased.leases(), SizeIs(1));
-  // One of all comes back, and sees something.
+  // A worker of all clients comes back and reports an entry.
   ASSERT_OK(UnixCall(&v1::CommandService::Stub::LeaseCommands, lease));
   v1::AppendWorkerLogRequest log;
   log.set_worker_id("laptop");

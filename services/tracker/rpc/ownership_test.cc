@@ -1,4 +1,4 @@
-// What belongs to whom, and who speaks for whom.
+// Owners of commands and sessions, and callers that act for other clients.
 #include <optional>
 #include <string>
 #include <thread>
@@ -31,7 +31,7 @@ TEST_F(OwnershipTest, AForeignIdIsUnknownToEveryMethodOfClients) {
     const absl::Status outcome = Outcome(*method, other, [&](Message& request) {
       SetText(request, "command_id", command);
       SetText(request, "session_id", "mine");
-      // What is looked at before the session.
+      // Members that are checked before the session.
       if (auto* append = dynamic_cast<v1::AppendEventsRequest*>(&request)) {
         append->add_events()->set_type("usage");
       }
@@ -46,7 +46,7 @@ TEST_F(OwnershipTest, AForeignIdIsUnknownToEveryMethodOfClients) {
   EXPECT_GT(looked_up, 30);
 }
 
-// A runner is given sessions of all clients, and names whose they are.
+// A runner gets sessions of all clients, and names their owners.
 TEST_F(OwnershipTest, NobodyElseSpeaksForOthers) {
   for (const MethodDescriptor* method : AllMethods()) {
     if (!Names(*method, "client_id")) continue;

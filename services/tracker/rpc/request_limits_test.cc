@@ -1,4 +1,4 @@
-// What comes in is looked at before anything is made of it.
+// Requests are checked before they are parsed.
 #include "tracker/server/request_limits.h"
 
 #include <set>
@@ -37,7 +37,7 @@ bool HasLimit(const FieldDescriptor& field) {
   return field.cpp_type() == FieldDescriptor::CPPTYPE_STRING || field.is_repeated();
 }
 
-// The types of all requests, and of what they hold.
+// The types of all requests and of their members.
 std::vector<const Descriptor*> AllTypes() {
   std::vector<const Descriptor*> types;
   const std::function<void(const Descriptor&)> add = [&](const Descriptor& type) {
@@ -52,7 +52,7 @@ std::vector<const Descriptor*> AllTypes() {
   return types;
 }
 
-// Puts a value of so many bytes into the field; where it is repeated, after the others.
+// Puts a value of `bytes` bytes into the field. A repeated field gets it after the others.
 void Put(Message& message, const FieldDescriptor& field, size_t bytes) {
   const auto& reflection = *message.GetReflection();
   switch (field.cpp_type()) {
@@ -62,7 +62,7 @@ void Put(Message& message, const FieldDescriptor& field, size_t bytes) {
       return reflection.SetString(&message, &field, std::string(bytes, 'a'));
     case FieldDescriptor::CPPTYPE_MESSAGE: reflection.AddMessage(&message, &field); return;
     case FieldDescriptor::CPPTYPE_ENUM:
-      // As long as a number can be: those that stand together are held to their bytes.
+      // The longest encoding of a number: packed numbers are limited by their bytes.
       return reflection.AddEnumValue(&message, &field, -1);
     default: return reflection.AddInt64(&message, &field, -1);
   }
@@ -116,7 +116,7 @@ TEST(RequestLimitsTest, EveryFieldIsTakenAtItsLimitAndRefusedBeyond) {
 }
 
 TEST(RequestLimitsTest, WhatTakesMuchMoreThanItsBytesIsRefused) {
-  // Sessions' events of nothing, and fields that there are not.
+  // Empty events, JSON with too many or too deep values, and unknown fields.
   std::string bytes;
   for (int i = 0; i < 4 << 20; ++i) bytes += std::string("\x1a\x00", 2);
   EXPECT_THAT(Check(*v1::AppendEventsRequest::descriptor(), bytes),
@@ -141,7 +141,7 @@ TEST(RequestLimitsTest, WhatTakesMuchMoreThanItsBytesIsRefused) {
   fields->AddGroup(100);
   EXPECT_FALSE(Check(unknown).ok());
   fields->Clear();
-  // A text's number, with numbers in it.
+  // The number of a string field, with numbers as values.
   for (int i = 0; i < 200'001; ++i) fields->AddVarint(1, 1);
   EXPECT_FALSE(Check(unknown).ok());
   v1::RegisterCommandRequest time;
@@ -159,7 +159,7 @@ TEST(RequestLimitsTest, WhatIsNoMessageIsLeftToTheParser) {
   }
 }
 
-// What an error quotes of a request goes into a header, which has a limit of its own.
+// An error may quote the request. Its text goes into a header, which has its own limit.
 TEST(RequestLimitsTest, ErrorsAreShort) {
   grpc::ServerContext context;
   std::string text(1022, 'x');

@@ -1,4 +1,4 @@
-// What a runner does under a lease that is over, over the real listener.
+// Calls of a runner whose lease is over, over the real listener.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -34,7 +34,7 @@ class RunnerLeaseTest : public SessionServerTest {
     return absl::StrCat("session_id: 's' lease: ", lease, " ");
   }
 
-  // Each request that says a lease, by its name.
+  // Each request with a lease, by its name.
   const std::map<std::string, Way> ways_ = {
       {"SetAgentStateRequest",
        [this](const std::string& by) {
@@ -73,7 +73,7 @@ class RunnerLeaseTest : public SessionServerTest {
        [this](const std::string& by) { return Call(&S::EndSession, by).status(); }},
       {"ReceiveMessagesRequest", [this](const std::string& by) { return Receive(by)->Finish(); }},
   };
-  // Those that only the runner of a session makes.
+  // Requests that only the runner of a session makes.
   const std::set<std::string> runners_only_ = {"SetAgentStateRequest",  "IssueSessionTokenRequest",
                                                "AnswerControlRequest",  "AddAgentTextRequest",
                                                "StartTurnRequest",      "FinishTurnRequest",
@@ -94,15 +94,15 @@ TEST_F(RunnerLeaseTest, EachRequestThatSaysALeaseIsTriedHere) {
       }
     }
   }
-  // That a session is given up by one that does not have it is harmless.
+  // A runner may give up a session that it does not have: that changes nothing.
   EXPECT_EQ(all.erase("ReleaseSessionRequest"), 1u);
   std::set<std::string> tried;
   for (const auto& [name, way] : ways_) tried.insert(name);
   EXPECT_EQ(tried, all);
 }
 
-// A runner is cut off while it is in a turn; another one gets the session, and is in a turn of its
-// own when it comes back.
+// A runner with a session is cut off. Another one gets the session, and is in a turn when the calls
+// of the first one arrive.
 TEST_F(RunnerLeaseTest, OneThatIsOverChangesNothing) {
   auto first = Begin("a");
   ASSERT_OK(Call(&Q::AddMessage, "session_id: 's' message: 'one'"));
@@ -125,7 +125,7 @@ TEST_F(RunnerLeaseTest, OneThatIsOverChangesNothing) {
     EXPECT_THAT(way(By(stale)), FailsWith(StatusCode::kFailedPrecondition, "not_assigned")) << name;
     EXPECT_THAT(way(By(7)), FailsWith(StatusCode::kFailedPrecondition, "not_assigned")) << name;
     if (!runners_only_.contains(name)) continue;
-    // Nor does anybody else take its place.
+    // A call without a lease cannot take its place either.
     EXPECT_THAT(way(By(0)), FailsWith(StatusCode::kFailedPrecondition, "not_assigned")) << name;
   }
   EXPECT_OK(Call(&R::ReleaseSession, By(stale)));

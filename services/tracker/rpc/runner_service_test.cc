@@ -30,7 +30,7 @@ class RunnerServiceTest : public SessionServerTest {
                         "agents { name: 'claude' title: 'Claude' } ",
                         "workspaces { name: 'web' dir: '/web' } ", more);
   }
-  // Serves, and has read `started`.
+  // Begins to serve, and reads `started`.
   Serving Begin(const std::string& id, const std::string& more = "") {
     Serving serving = Serve(Offer(id, more));
     runner_of_[serving.get()] = id;
@@ -39,7 +39,8 @@ class RunnerServiceTest : public SessionServerTest {
     EXPECT_FALSE(first->has_session());
     return serving;
   }
-  // What comes next is that this session needs its agent. That of another one may come twice.
+  // Expects that this session needs its agent next. Skips other sessions, which may be reported
+  // twice.
   void ExpectNeeded(const Serving& serving, const std::string& session) {
     auto next = serving->Next();
     while (next.has_value() && next->has_needed() && next->session().session_id() != session) {
@@ -51,7 +52,8 @@ class RunnerServiceTest : public SessionServerTest {
     EXPECT_NE(next->lease(), 0);
     lease_[runner_of_[serving.get()]] = next->lease();
   }
-  // By the last lease that this runner was given; one that there is not for another.
+  // Names the session and the last lease of this runner; a lease that does not exist if it has
+  // none.
   std::string By(const std::string& runner) {
     const auto found = lease_.find(runner);
     return absl::StrCat("session_id: 's' lease: ", found == lease_.end() ? 7 : found->second, " ");
@@ -76,7 +78,7 @@ class RunnerServiceTest : public SessionServerTest {
     EXPECT_EQ(session, "s");
     return Call(&R::SetAgentState, By(runner) + more).status();
   }
-  // Returns once the runner's call is known to have gone.
+  // Blocks until the tracker knows that the runner's call has ended.
   void AwaitGone(const std::string& id) {
     for (bool is_there = true; is_there;) {
       const auto list = Call(&R::ListRunners, "");
@@ -183,7 +185,7 @@ TEST_F(RunnerServiceTest, IsToldWhatIsNotItsAnyMore) {
   const Serving serving = Begin("r", held("ended", 1) + held("deleted", 2) + held("later", 3));
   ExpectReleased(serving, "ended", "session_ended");
   ExpectReleased(serving, "deleted", "session_deleted");
-  // Nobody has given it that.
+  // It was never assigned that session.
   ExpectReleased(serving, "later", "runner_replaced");
   Enqueue("later");
   ExpectNeeded(serving, "later");
@@ -270,7 +272,7 @@ TEST_F(RunnerServiceTest, TheTurnOfALostOneEndsWhereNobodyTakesTheSession) {
   lost = nullptr;
   AwaitGone("a");
   clock_.Advance(kRunnerLease);
-  // Its messages are nobody's either.
+  // Its receiver of messages ends, too.
   EXPECT_THAT(receiver->Finish(), FailsWith(StatusCode::kAborted, "receiver_replaced"));
   const auto session = Call(&S::GetSession, "session_id: 's'");
   EXPECT_EQ(session->agent().status(), v1::AGENT_STATUS_UNSPECIFIED);
@@ -291,7 +293,7 @@ TEST_F(RunnerServiceTest, KeepsItsSessionsOverARestartOfTheTracker) {
   serving = nullptr;
   Start();
   const Serving other = Begin("b");
-  // Whose lease is good nobody knows before the runner has said so.
+  // Before the runner reports its lease, the tracker knows none that is valid.
   EXPECT_THAT(SetState("s", "a"), FailsWith(StatusCode::kUnavailable, "runner_away"));
   const int64_t lease = lease_["a"];
   serving = Begin("a", absl::StrCat("held { session_id: 's' lease: ", lease, " }"));
@@ -424,7 +426,7 @@ TEST_F(RunnerServiceTest, NoMoreRunnersServeThanMay) {
               FailsWith(StatusCode::kResourceExhausted, "too_many_runners"));
   servings.pop_back();
   AwaitGone(absl::StrCat("r", kMaxRunnersOfClient - 1));
-  // One that is gone and has no session makes room.
+  // A runner that is gone and has no session makes room.
   const Serving more = Begin("more");
 }
 

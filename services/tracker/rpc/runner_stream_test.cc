@@ -19,7 +19,7 @@ namespace {
 using testing::Le;
 using testing::SizeIs;
 
-// A call whose caller reads when it is told to.
+// A call whose caller reads only on Read().
 class SlowStream final : public ServerStream<v1::Assignment> {
  public:
   void SetSource(Source source) override { source_ = std::move(source); }

@@ -1,4 +1,4 @@
-// What is said of agents, children and images over the real listener, with gRPC's own client.
+// Agents, children and images of sessions over the real listener, with gRPC's own client.
 #include <memory>
 #include <string>
 #include <variant>
@@ -79,14 +79,14 @@ TEST_F(SessionAgentRpcTest, TheQueueOfAnAgentThatFailsIsPausedInTheSameStep) {
   const auto queue = Call(&Q::GetQueueStatus, "session_id: 's'");
   EXPECT_EQ(queue->pause_reason(), "auth_required");
   EXPECT_EQ(queue->pause_message(), "log in");
-  // Once: what a person has resumed stays so.
+  // A failure pauses the queue once: a queue that a person has resumed stays so.
   ASSERT_OK(Call(&Q::ResumeQueue, "session_id: 's'"));
   SetAgent({.status = AgentStatus::kFailed, .reason = "auth_required", .message = "log in"});
   EXPECT_EQ(Call(&S::GetSession, "session_id: 's'")->pause_reason(), "");
   SetAgent({.status = AgentStatus::kStarting});
   SetAgent({.status = AgentStatus::kFailed});
   EXPECT_EQ(Call(&S::GetSession, "session_id: 's'")->pause_reason(), "auth_required");
-  // By its number another one is known, though nobody has heard of what was in between.
+  // A failure with another number is another one, even if no status came in between.
   for (const int64_t failure : {7, 7, 8}) {
     ASSERT_OK(Call(&Q::ResumeQueue, "session_id: 's'"));
     SetAgent({.status = AgentStatus::kFailed, .failure = failure});

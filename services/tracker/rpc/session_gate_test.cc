@@ -1,4 +1,4 @@
-// What of sessions waits for the commands' storage, and what does not.
+// Calls of sessions that wait for the commands' storage, and calls that do not.
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -17,7 +17,7 @@ namespace {
 
 using ::testing::SizeIs;
 
-// Commands' storage that hangs until it is told otherwise.
+// Commands' storage that hangs between Shut() and Open().
 class TestGate final : public OutputGate {
  public:
   bool IsOpen() const override {
@@ -51,7 +51,7 @@ class TestGate final : public OutputGate {
     }
     for (const Output& output : outputs) output(absl::OkStatus());
   }
-  // Until something waits.
+  // Blocks until an output waits.
   void AwaitOutput() {
     MutexLock lock(&mutex_);
     while (waiting_.empty()) changed_.Wait(&mutex_);
@@ -76,7 +76,7 @@ class SessionGateTest : public WithGate, public SessionServerTest {
 
   TestGate& gate() { return test_gate_; }
 
-  // How an empty call of any kind ends. A stream that goes on counts as OK.
+  // The status of an empty call of any kind. A stream that goes on counts as OK.
   grpc::Status CallEmpty(const std::string& method) {
     grpc::GenericStub stub(channel_);
     grpc::ClientContext context;
@@ -105,7 +105,7 @@ class SessionGateTest : public WithGate, public SessionServerTest {
   }
 };
 
-// Of a tracker whose lease is over.
+// The gate of a tracker whose lease is over.
 class ShutGate final : public OutputGate {
  public:
   bool IsOpen() const override { return !shut; }
@@ -128,7 +128,7 @@ class SharedCellTest : public WithShutGates, public SessionServerTest {
   SharedCellTest() : SessionServerTest({}, &shut_gate_, &shut_gate_) { CreateSession(); }
 };
 
-// Also what waits for no storage, since another tracker may have changed it.
+// Also calls that wait for no storage, because another tracker may have changed the session.
 TEST_F(SharedCellTest, NothingIsAnsweredOfSessionsEither) {
   EXPECT_OK(Call(&S::GetSession, "session_id: 's'"));
   auto watch = Watch("session_id: 's'");
@@ -157,7 +157,7 @@ TEST_F(SessionGateTest, NothingButCommandsWaitsForTheCommandsStorage) {
     for (int i = 0; i < service->method_count(); ++i) {
       const std::string name = service->method(i)->name();
       SCOPED_TRACE(name);
-      // A call that waited would hang, or be told that its storage takes too long.
+      // A call that waited would hang, or end because its storage takes too long.
       EXPECT_NE(CallEmpty(absl::StrCat("/", service->full_name(), "/", name)).error_code(),
                 grpc::StatusCode::DEADLINE_EXCEEDED);
       ++methods;
@@ -180,7 +180,7 @@ TEST_F(SessionGateTest, CommandsOfAnAnswerWaitForIt) {
   EXPECT_THAT(found->commands(), SizeIs(1));
 }
 
-// That a command runs and how it ends is told by its session, too.
+// A session also reports that a command runs and how it ends.
 TEST_F(SessionGateTest, ASessionTellsOfACommandOnceThatIsStored) {
   ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' text: '<shell>ls</shell>'"));
   ASSERT_OK_AND_ASSIGN(const auto leased,
@@ -191,7 +191,7 @@ TEST_F(SessionGateTest, ASessionTellsOfACommandOnceThatIsStored) {
                    leased.leases(0).lease_token(), "' result: 'done'");
   std::thread worker([&] { EXPECT_OK(Call(&C::CompleteCommand, proof)); });
   gate().AwaitOutput();
-  // Whatever the session has been told by now would be recorded before this.
+  // Events that the session has received by now would be recorded before this.
   EXPECT_THAT(Events(), SizeIs(2));
   gate().Open();
   worker.join();

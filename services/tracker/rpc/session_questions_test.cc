@@ -55,7 +55,7 @@ TEST_F(SessionQuestionsTest, FirstAnswerToAQuestionCounts) {
   const auto told = watch->Next();
   EXPECT_EQ(told->permission().selected_option(), "yes");
   EXPECT_EQ(MemberOf(watch->Next()->event(), "outcome"), "selected");
-  // Whoever asks for it again is told the same.
+  // The same question gets the same answer again.
   EXPECT_EQ(Call(&S::AskPermission, question)->selected_option(), "yes");
   EXPECT_THAT(Call(&S::AskPermission, "session_id: 's' permission_id: 'p'"),
               FailsWith(StatusCode::kNotFound, "unknown_permission"));

@@ -171,7 +171,7 @@ TEST_F(SessionStreamsTest, PlayKeepsThePaceAndMovesThePlayer) {
   EXPECT_EQ(play->Next()->seq(), 2);
   clock_.Advance(absl::Seconds(5));
   EXPECT_EQ(play->Next()->seq(), 3);
-  // What was recorded after the player was opened is not played.
+  // Events that were recorded after the player was opened are not played.
   EXPECT_EQ(play->Next(), std::nullopt);
   EXPECT_OK(play->Finish());
   EXPECT_EQ(Call(&S::MovePlayer, id + "peek: 1")->player().position(), 3);

@@ -1,5 +1,4 @@
-// Peers that come to the tracker's TLS port badly: each is refused, and is no other peer's
-// business.
+// Peers that use the tracker's TLS port incorrectly: each is refused, and does not affect others.
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,7 +18,7 @@ class TlsListenerPeersTest : public TlsListenerTest {
   using Options = Peer::Options;
   using RawPeer = std::shared_ptr<gateway::RawConnection>;
 
-  // Comes by TLS, and is told nothing.
+  // Connects over TLS and gets no answer.
   RawPeer Unwanted(const Options& options) const {
     const auto peer = PeerWith(options);
     EXPECT_EQ(Greet(*peer), "");
@@ -28,13 +27,13 @@ class TlsListenerPeersTest : public TlsListenerTest {
   RawPeer Showing(const TestAuthority::Pair& certificate) const {
     return Unwanted({.certificate = certificate});
   }
-  // Says this without TLS, and is told nothing but an alert.
+  // Sends these bytes without TLS and gets an alert at most.
   RawPeer Saying(const std::string& bytes) const {
     const RawPeer peer = Silent(bytes);
     EXPECT_EQ(peer->ReadAll().find("HTTP"), std::string::npos);
     return peer;
   }
-  // Says this, or nothing, and stays.
+  // Sends these bytes, if any, and stays connected.
   RawPeer Silent(const std::string& bytes) const {
     auto peer = std::make_shared<gateway::RawConnection>(port());
     peer->Send(bytes);
@@ -111,7 +110,7 @@ TEST_F(TlsListenerPeersTest, WhoeverIsNamedNowhereIsRefusedByEveryMethod) {
   ServeTls(/*asks_for_certificates=*/true);
   const auto stranger = Connect("stranger.test");
   EXPECT_EQ(DetailsOf(Ask(stranger)).reason, "certificate_unknown");
-  // With a token the stranger is somebody; with a bad one, nobody again.
+  // A token identifies the stranger; an unknown token does not.
   EXPECT_OK(Ask(stranger, "client"));
   EXPECT_EQ(DetailsOf(Ask(stranger, "unknown")).reason, "token_unknown");
   tcp_ = stranger;
@@ -137,7 +136,7 @@ TEST_F(TlsListenerPeersTest, HundredsOfHandshakesThatLeadNowhereKeepNobodyOut) {
   EXPECT_OK(Ask(Connect("client.test")));
 }
 
-// The other direction: a client, as the gateway is one, checks whom it has reached.
+// The other direction: a client, such as the gateway, checks the tracker that it has reached.
 
 TEST_F(TlsListenerPeersTest, AClientRefusesATrackerThatIsNotTheOne) {
   ServeTls(/*asks_for_certificates=*/false);

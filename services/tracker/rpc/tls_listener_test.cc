@@ -1,4 +1,4 @@
-// The tracker's TLS port: certificates that change, and certificates that say who calls.
+// The tracker's TLS port: certificates that change, and certificates that identify callers.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -34,7 +34,7 @@ class HeldStream {
     EXPECT_EQ(Next(), v1::COMMAND_STATE_QUEUED);
   }
 
-  // The state that the stream tells next.
+  // The next state on the stream.
   v1::CommandState Next() {
     v1::WaitForCommandResponse told;
     v1::WatchCommandsResponse updates;
@@ -43,7 +43,7 @@ class HeldStream {
     return v1::COMMAND_STATE_UNSPECIFIED;
   }
 
-  // How it ended.
+  // The final status of the stream.
   grpc::Status End() {
     if (wait_ != nullptr) return wait_->Finish();
     watch_->WritesDone();
@@ -80,7 +80,8 @@ TEST_F(TlsListenerTest, ARotatedCertificateBreaksNothingThatIsHeld) {
   for (int turn = 0; turn < 3; ++turn) {
     const TestAuthority::Pair next = authority_.Issue();
     Write(next);
-    // New connections get the new one as soon as it was seen, and none is refused meanwhile.
+    // New connections get the new certificate once the tracker has read it, and none is refused
+    // meanwhile.
     std::string shown;
     while (shown != next.certificate) {
       const auto newcomer = PeerWith({});
@@ -118,11 +119,11 @@ TEST_F(TlsListenerTest, ACertificateIsItsLinesPrincipal) {
       CallOver(client, &v1::CommandService::Stub::RegisterCommand, "", registration);
   ASSERT_OK(registered);
   const std::string id = registered->command().command_id();
-  // As a token of the same principal finds it, and another's does not.
+  // A token of the same principal also finds the command; a token of another one does not.
   tcp_ = client;
   EXPECT_OK(Get("client", id));
   EXPECT_EQ(DetailsOf(Get("other", id).status()).reason, "unknown_command");
-  // Its role.
+  // It has the role of its principal.
   v1::LeaseCommandsRequest lease;
   const auto leased = CallOver(client, &v1::CommandService::Stub::LeaseCommands, "", lease);
   EXPECT_EQ(DetailsOf(leased.status()).reason, "role_not_allowed");

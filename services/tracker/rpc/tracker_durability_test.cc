@@ -1,4 +1,4 @@
-// That nothing leaves the tracker before it is stored, over gRPC.
+// Nothing leaves the tracker before it is stored, over gRPC.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -115,8 +115,9 @@ class TrackerDurabilityTest : public testing::TestWithParam<Where> {
     EXPECT_TRUE(health->Check(&context, {}, &response).ok());
     return response.status();
   }
-  // Until the storage works again and has everything. The pauses between tries pass, and little
-  // more time than that: commands have deadlines. A try that was under way may set its pause late.
+  // Blocks until the storage works again and has everything. Advances the time by the pauses
+  // between tries and little more, because commands have deadlines. A try that was under way may
+  // set its pause late.
   void AwaitStored() {
     constexpr int kSoon = 20;
     constexpr int kSeldom = 10'000;
@@ -128,7 +129,7 @@ class TrackerDurabilityTest : public testing::TestWithParam<Where> {
 
   const TemporaryFolder folder_;
   FakeClock clock_;
-  ScriptedStorage& storage_ = *new ScriptedStorage;  // Owned by what follows.
+  ScriptedStorage& storage_ = *new ScriptedStorage;  // Owned by measured_.
   MeasuredJournalStorage measured_{&clock_, absl::WrapUnique(&storage_)};
   Journal journal_;
   JournalCommitter committer_{&clock_, &journal_, &measured_, GetParam()};
@@ -152,7 +153,7 @@ TEST_P(TrackerDurabilityTest, AnswerWaitsAndWithAThreadOfItsOwnHealthDoesNot) {
   storage_.Block();
   PendingCall<v1::RegisterCommandResponse> call([this] { return Register(); });
   storage_.AwaitTries(1);
-  // Else the polling thread appends, which is not to take long.
+  // Otherwise the polling thread appends, and this call would wait for it.
   if (GetParam() == Where::kOnThread) {
     EXPECT_EQ(Health(), HealthCheckResponse::SERVING);
   }
@@ -162,7 +163,7 @@ TEST_P(TrackerDurabilityTest, AnswerWaitsAndWithAThreadOfItsOwnHealthDoesNot) {
   EXPECT_OK(call.Await());
 }
 
-// It would be a lie: the worker must not begin what a crash would undo.
+// The worker must not begin a command whose lease a crash would undo.
 TEST_P(TrackerDurabilityTest, LeaseThatCannotBeStoredIsGivenBack) {
   ASSERT_OK(Register());
   storage_.FailWith(absl::UnavailableError("disk full"));
@@ -174,7 +175,8 @@ TEST_P(TrackerDurabilityTest, LeaseThatCannotBeStoredIsGivenBack) {
   EXPECT_EQ(leased.leases(0).command().attempt(), 1);
 }
 
-// What nobody has got is not collected: it can be read again, and its loss is told.
+// A result that did not reach its reader is not collected: it can be read again, and its loss is
+// reported.
 TEST_P(TrackerDurabilityTest, ResultThatCouldNotLeaveIsNotCollected) {
   const std::string id = Completed();
   ASSERT_OK_AND_ASSIGN(const auto other, Register());
@@ -201,7 +203,7 @@ TEST_P(TrackerDurabilityTest, ResultIsCollectedOnceItHasLeft) {
   const std::string id = Completed();
   ASSERT_OK_AND_ASSIGN(const auto read, Get(id));
   EXPECT_EQ(read.command().result(), "42");
-  // Its answer may be here before its call is over.
+  // The answer may arrive before its call is over.
   const CommandPtr command = *table_.Get("local", id, /*peek=*/true);
   while (!command->spec->is_read()) std::this_thread::yield();
   clock_.Advance(CommandDeadlines().result_retention);
@@ -255,7 +257,7 @@ TEST_P(TrackerDurabilityTest, FailureIsToldAndPasses) {
 }
 
 TEST_P(TrackerDurabilityTest, StorageThatHangsIsToldToo) {
-  // Else the polling thread appends, which is not to take long.
+  // Otherwise the polling thread appends, and other calls would wait for it.
   if (GetParam() == Where::kOnCaller) return;
   storage_.Block();
   PendingCall<v1::RegisterCommandResponse> call([this] { return Register("hanging"); });
@@ -267,7 +269,7 @@ TEST_P(TrackerDurabilityTest, StorageThatHangsIsToldToo) {
   EXPECT_THAT(server_.Statistics().reasons, testing::ElementsAre("storage_failed"));
   storage_.Unblock();
   EXPECT_THAT(call.Await(), FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
-  // One that was taken just before the storage was given up is stored now.
+  // A call that was accepted just before the storage was given up is stored now.
   if (const auto answer = late.Await(); !answer.ok()) {
     EXPECT_THAT(answer, FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
   }

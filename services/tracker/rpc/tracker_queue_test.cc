@@ -41,7 +41,7 @@ class TrackerQueueTest : public SessionServerTest {
   }
   v1::QueueStatus Status() { return *OfSession(&Q::GetQueueStatus); }
 
-  // The next message of `runner`, whose turn begins.
+  // Begins the turn of the next message of `runner`. Returns its id.
   std::string StartNext(StreamReader<v1::ReceivedMessage>& runner) {
     const std::string turn_id = runner.Next()->turn_id();
     EXPECT_OK(OfSession(&Q::StartTurn, Turn(turn_id)));
@@ -156,7 +156,7 @@ TEST_F(TrackerQueueTest, RunnerBeginsATurnOfItsOwn) {
               FailsWith(kPrecondition, "turn_in_progress"));
   ASSERT_OK(OfSession(&Q::FinishTurn, Turn(started.turn_id()) + "outcome: OUTCOME_COMPLETED"));
   ASSERT_OK(OfSession(&Q::ConfigureQueue));
-  // The runner was not sent what it had begun by itself.
+  // The runner did not receive the turn that it had begun by itself.
   EXPECT_EQ(runner->Next()->message().message(), "waits");
 }
 
@@ -217,7 +217,7 @@ TEST_F(TrackerQueueTest, RunnerThatComesBackKeepsItsTurn) {
   ASSERT_OK(OfSession(&Q::StopTurn));
   EXPECT_TRUE(runner->Next()->stop());
   EXPECT_EQ(Status().turn_id(), turn_id);
-  // One that knows nothing of it has lost it.
+  // A runner that does not know its turn has lost it.
   runner = Receive("session_id: 's'");
   while (Status().pause_reason() != "runner_lost") {
   }

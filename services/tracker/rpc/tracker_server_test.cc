@@ -1,5 +1,5 @@
-// The tracker over its real listener with gRPC's own client: codes, trailers, streams, and what
-// happens when a caller leaves.
+// The tracker over its real listener with gRPC's own client: codes, trailers, streams, and callers
+// that disconnect.
 #include "tracker/rpc/tracker_server.h"
 
 #include <memory>
@@ -248,7 +248,7 @@ TEST_F(TrackerServerTest, ReflectionNamesTheService) {
   EXPECT_TRUE(status.ok());
 }
 
-// Each of them holds a thread.
+// Each of these streams holds a thread.
 TEST_F(TrackerServerTest, ReflectionStreamsAreFew) {
   constexpr int kStreams = 64;
   grpc::GenericStub stub(

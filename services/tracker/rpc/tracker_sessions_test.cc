@@ -241,7 +241,7 @@ TEST_F(TrackerSessionsTest, SessionsSurviveTheTracker) {
 TEST_F(TrackerSessionsTest, EventsOfOneCallAreRecordedAllOrNotAtAll) {
   CreateSession();
   clock_.Advance(absl::Nanoseconds(123'456'789));  // Times are as long as they get.
-  // Whatever a line has beside its text, one of these is the first that fits.
+  // One of these sizes is the first that fits, whatever a line contains beside its text.
   for (int spare = 0; spare < 200; ++spare) {
     v1::AppendEventsRequest request;
     request.set_session_id("s");

@@ -208,7 +208,7 @@ TEST_F(WatchCommandsTest, StreamThatHasTooManyWatchesEnds) {
   int64_t watch_id = 0;
   for (int i = 0; i < kMessages; ++i) {
     v1::WatchCommandsRequest request;
-    // Of several clients, none of which has as many.
+    // Of several clients, none of which has that many.
     const std::string client = absl::StrCat("client-", i);
     const std::string id = Register(client);
     for (int j = 0; j < kMaxWatchesInMessage; ++j) {
@@ -226,7 +226,8 @@ TEST_F(WatchCommandsTest, StreamThatHasTooManyWatchesEnds) {
 }
 
 TEST_F(WatchCommandsTest, StreamThatAddsAndDoesNotReadEnds) {
-  // More than a caller takes that does not read, in parts that it would take: the second waits.
+  // More than is sent to a caller that does not read, in parts that would each be sent: the second
+  // waits.
   constexpr int kLarge = 3;
   v1::WatchCommandsRequest large;
   for (int i = 0; i < kLarge; ++i) {
@@ -234,11 +235,11 @@ TEST_F(WatchCommandsTest, StreamThatAddsAndDoesNotReadEnds) {
     ASSERT_OK_AND_ASSIGN(const auto leased, Lease());
     ASSERT_OK(Complete(leased.leases(0), absl::StrCat("\"", std::string(3 << 20, 'x'), "\"")));
   }
-  // Goes on until the stream is given up.
+  // This watch goes on until the stream is given up.
   Add(large, -1 - kLarge, Register())->set_only_end(true);
   ASSERT_TRUE(stream_->Write(large));
   AwaitWaits(1);
-  // Each leaves an error behind that nobody takes.
+  // Each leaves an error that is never read.
   v1::WatchCommandsRequest request;
   for (int i = 0; i < kMaxWatchesInMessage; ++i) {
     Add(request, i, "corr-1-00000000000000000000000000000000");
@@ -249,7 +250,7 @@ TEST_F(WatchCommandsTest, StreamThatAddsAndDoesNotReadEnds) {
     if (!stream_->Write(request)) break;
   }
   AwaitWaits(0);
-  // What is held back comes first.
+  // The messages that are held back come first.
   EXPECT_THAT(FromGrpc(Finish(), context_), FailsWith(StatusCode::kResourceExhausted, "too_slow"));
 }
 

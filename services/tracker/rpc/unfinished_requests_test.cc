@@ -1,4 +1,5 @@
-// Calls whose requests never come whole, by a peer that is not gRPC: what it says to their heads.
+// Calls whose requests never arrive whole, from a peer without gRPC, and the answers to their
+// heads.
 #include <map>
 #include <string>
 
@@ -16,7 +17,7 @@ namespace {
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
-// Speaks as much of HTTP/2 as that takes.
+// A peer with as much of HTTP/2 as these calls need.
 class UnfinishedCalls {
  public:
   explicit UnfinishedCalls(uint16_t port) : connection_(port) {
@@ -24,8 +25,8 @@ class UnfinishedCalls {
                      Frame(kSettings, 0, 0, std::string()));
   }
 
-  // Begins a call, and a message of which only its beginning comes, if any. Returns its stream. All
-  // messages together have to fit into a connection's first window (64 KiB).
+  // Begins a call and sends only the beginning of its message, or none of it. Returns its stream.
+  // All messages together have to fit into a connection's first window (64 KiB).
   int Begin(const std::string& method, const std::string& token = "", size_t message_bytes = 9) {
     const int stream = std::exchange(next_, next_ + 2);
     std::string head = Field(":method", "POST") + Field(":scheme", "http") +
@@ -43,7 +44,7 @@ class UnfinishedCalls {
     connection_.Send(Frame(kData, 0, stream, data));
   }
 
-  // What the tracker has said to the end of that call. Waits for it.
+  // Waits for the end of the call. Returns the headers that the tracker has sent for it.
   std::string EndOf(int stream) {
     while (!ended_.contains(stream)) {
       const std::string head = connection_.Read(9);
@@ -144,11 +145,11 @@ TEST_F(UnfinishedRequestsTest, WhatStrangersMayCallWaitsForFewOfThem) {
   const int most = static_cast<int>(internal::AwaitedRequests::kStrangersInBurst);
   const int count = 2 * most;
   for (int i = 0; i < count; ++i) stranger.Begin(check);
-  // Of those before the last ones, the last: then all have come.
+  // The newest of the calls that are refused: once it has ended, all have arrived.
   stranger.EndOf(2 * (count - most) - 1);
-  // Nobody else notices.
+  // Other callers do not notice.
   for (int i = 0; i < 20; ++i) EXPECT_OK(Outcome(HealthCheck(), kNobody));
-  // What has waited for some time makes room for what comes, down to fewer.
+  // Calls that have waited for some time make room for new ones, until fewer remain.
   clock_.Advance(2 * internal::AwaitedRequests::kBurst);
   EXPECT_OK(Outcome(HealthCheck(), kNobody));
   stranger.EndOf(2 * count - 2 * static_cast<int>(internal::AwaitedRequests::kStrangers) - 1);
@@ -161,7 +162,7 @@ TEST_F(UnfinishedRequestsTest, ABurstOfStrangersIsNone) {
   EXPECT_THAT(stranger.EndOf(stranger.Begin("/callslip.tracker.v1.CommandService/GetCommand")),
               HasSubstr("carries no token"));
   for (int i = 0; i < count; ++i) EXPECT_FALSE(stranger.HasEnded(2 * i + 1));
-  // Whoever shows a token is no stranger.
+  // A caller with a token is not a stranger.
   UnfinishedCalls client(bound_[0].port);
   for (int i = 0; i < 4 * count; ++i) {
     client.Begin("/grpc.health.v1.Health/Check", TokenOf("client"));
@@ -176,11 +177,11 @@ TEST_F(UnfinishedRequestsTest, WhatIsRevokedMeanwhileDoesNotCount) {
   for (const char* method : {"RegisterCommand", "WaitForCommand"}) {
     const int begun = client.Begin(absl::StrCat("/callslip.tracker.v1.CommandService/", method),
                                    TokenOf("client"), /*message_bytes=*/0);
-    // It has come before this one is answered.
+    // The call has arrived before this one is answered.
     client.EndOf(client.Begin("/callslip.tracker.v1.CommandService/GetCommand"));
     credentials_->Replace({});
     client.Send(begun, std::string(5, '\0'));
-    // What lasts may be cancelled before it is looked at.
+    // A call that lasts may be cancelled before its token is checked.
     EXPECT_THAT(client.EndOf(begun),
                 AnyOf(HasSubstr("does not know this token"), HasSubstr("Cancelled")))
         << method;
@@ -188,7 +189,7 @@ TEST_F(UnfinishedRequestsTest, WhatIsRevokedMeanwhileDoesNotCount) {
   }
 }
 
-// Also where nothing else is called.
+// Even if there are no other calls.
 TEST_F(UnfinishedRequestsTest, ARequestHasItsTime) {
   UnfinishedCalls client(bound_[0].port);
   const std::string path = "/callslip.tracker.v1.CommandService/RegisterCommand";
@@ -203,7 +204,7 @@ TEST_F(UnfinishedRequestsTest, ARequestHasItsTime) {
 TEST_F(UnfinishedRequestsTest, ThoseOfStrangersHaveLess) {
   UnfinishedCalls stranger(bound_[0].port);
   const std::string check = "/grpc.health.v1.Health/Check";
-  // Those before it have begun once one is answered.
+  // Once this call is answered, the calls before it have begun.
   const auto await_begun = [&] {
     const int whole = stranger.Begin(check, "", /*message_bytes=*/0);
     stranger.Send(whole, std::string(5, '\0'));

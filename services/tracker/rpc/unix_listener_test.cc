@@ -1,4 +1,4 @@
-// The admission of the unix socket is its folder and mode.
+// The folder and the mode of the unix socket decide who may connect.
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -46,7 +46,7 @@ TEST_F(UnixListenerTest, EachOfSeveralSocketsIsForWhomItsFolderIs) {
 TEST_F(UnixListenerTest, AnotherUserDoesNotGetInOverTheUnixSocket) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   Serve();
-  // The socket alone keeps them out.
+  // Only the socket's own mode keeps others out.
   ASSERT_EQ(chmod(folder_.path().c_str(), 0755), 0);
   const pid_t other = fork();
   if (other == 0) {

@@ -23,7 +23,7 @@ class WatchSessionsTest : public SessionServerTest {
     return watch;
   }
 
-  // The next notice: its action, its session and, of a queue, what has changed.
+  // The next notice: its action, its session, and the change of a queue.
   static std::string Told(StreamReader<v1::SessionNotice>& watch) {
     const std::optional<v1::SessionNotice> notice = watch.Next();
     if (!notice.has_value()) return "the end";
@@ -131,7 +131,7 @@ TEST_F(WatchSessionsTest, WhoLeavesMakesRoomForAnother) {
               FailsWith(StatusCode::kResourceExhausted, "too_many_observers"));
   WatchAll("client_id: 'other'");
   watches.pop_back();
-  // The tracker hears of it in its own time; each try is a call to it.
+  // The tracker notices the end a little later; each try is a call to it.
   while (Told(*WatchSessions("")) != "started") {
   }
 }

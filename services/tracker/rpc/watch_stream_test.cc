@@ -13,7 +13,7 @@
 namespace callslip::tracker {
 namespace {
 
-// A call whose caller reads when the test says so.
+// A call whose messages the test reads itself.
 class UnreadCall final : public WatchStream::Call {
  public:
   void SetSource(Source asked) override { source = std::move(asked); }
@@ -24,7 +24,7 @@ class UnreadCall final : public WatchStream::Call {
                    std::function<void()>) override {
     receive = std::move(on_request);
   }
-  // Its caller is gone, and so is what it was told.
+  // Its caller has disconnected: its source and its receiver are destroyed.
   void End() {
     left();
     left = nullptr;
@@ -44,7 +44,7 @@ class WatchStreamTest : public CommandTableTest {
   }
   ~WatchStreamTest() override { call_->End(); }
 
-  // The id of a command of a megabyte's result that is watched.
+  // Registers a command, watches it, and completes it with a result of 1 MiB. Returns its id.
   std::string Completed(int64_t watch_id) {
     const std::string id = Register(Request(kDefaultClient));
     v1::WatchCommandsRequest request;
@@ -84,7 +84,7 @@ TEST_F(WatchStreamTest, ResultIsCollectedOnceItsMessageWasSent) {
   EXPECT_FALSE(IsRead(id));
 }
 
-// The message that it does not take, and no other.
+// Only the message that the caller does not read stays in memory.
 TEST_F(WatchStreamTest, CallerThatReadsNothingKeepsOneMessageInMemory) {
   constexpr int kCommands = 20;
   std::vector<std::string> ids;

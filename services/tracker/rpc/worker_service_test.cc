@@ -122,7 +122,7 @@ TEST_F(WorkerServiceTest, TargetsTellWhatWaitsAndWhoIsThere) {
   };
   EXPECT_EQ(targets("a", false).targets_size(), 0);
   ASSERT_OK(Lease());
-  // Of two clients, six where a worker takes five, and one where there is none.
+  // Of two clients: six at a target whose worker leases five, and one at a target without a worker.
   for (int i = 0; i < 5; ++i) Register("a");
   ASSERT_OK(Lease());
   Register("b");

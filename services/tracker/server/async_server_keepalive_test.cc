@@ -53,7 +53,7 @@ class IdlePeer {
     return head[4] == kAcknowledged ? Frame::kPong : Frame::kPing;
   }
 
-  // Skips those that say nothing about pings.
+  // Skips frames that do not concern pings.
   Frame NextOfInterest() {
     Frame next = Next();
     while (next == Frame::kOther) next = Next();
@@ -133,12 +133,12 @@ TEST(AsyncServerKeepaliveTest, PeersMayNotPingTooOften) {
   EXPECT_EQ(next, Frame::kGoAway);
 }
 
-// The kernel has been told as well, which shows that the defaults have reached the connection.
+// The kernel has the setting as well, which shows that the defaults have reached the connection.
 TEST(AsyncServerKeepaliveTest, DefaultsAreInForce) {
   AsyncServer server;
   const Address address = Start(server, {});
   IdlePeer peer(address);
-  // Its settings: by then the server has set its own end up.
+  // The server's settings: it sends them after the setup of its own end.
   ASSERT_EQ(peer.Next(), Frame::kOther);
   int found = 0;
   for (int fd = 0; fd < kMaxFiles; ++fd) {

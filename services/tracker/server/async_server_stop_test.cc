@@ -13,7 +13,7 @@
 namespace callslip::tracker {
 namespace {
 
-// More are more likely to meet a mistake; CI's are the regression test.
+// More rounds find a mistake more likely; CI uses this number as a regression test.
 constexpr int kRounds = 20;
 constexpr int kConnections = 4;
 // Of all callers, before the server stops.

@@ -1,5 +1,5 @@
-// Streams over a real connection with gRPC's own client: order, completeness, and what happens when
-// a caller reads slowly or leaves.
+// Streams over a real connection with gRPC's own client: order, completeness, and callers that read
+// slowly or disconnect.
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -20,7 +20,7 @@ TEST_F(AsyncServerStreamsTest, MessagesOfManyWakersArriveCompleteAndInOrder) {
   const auto reader = Listen();
   const auto stream = listener_.Take();
   std::atomic<int> left{kWakers * kMessages};
-  // Counts what there is to send instead of keeping it: the source makes the order.
+  // Counts the messages to send instead of storing them: the source makes the order.
   std::atomic<int> pending{0};
   int sent = 0;
   std::atomic<int> asking{0};
@@ -158,7 +158,7 @@ TEST_F(AsyncServerStreamsTest, CallerThatLeavesLosesTheMessageUnderWayAndTheSour
   lost.Wait();
   dropped.Wait();
   left.Wait();
-  // None of this does anything any more.
+  // These calls have no effect any more.
   stream->Wake();
   stream->Finish(absl::OkStatus());
   EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
@@ -194,8 +194,8 @@ TEST_F(AsyncServerStreamsTest, CallerThatHasLeftIsNoticedAtOnce) {
   dropped.Wait();
   bool left = false;
   stream->OnCallerLeft([&left] { left = true; });
-  // The source is dropped first: the action may still come on another thread. No call is left on
-  // any after this.
+  // The source is destroyed before the action, which may still run on another thread. After Stop()
+  // no call runs on any thread.
   server_.Stop(absl::ZeroDuration());
   EXPECT_TRUE(left);
 }

@@ -1,4 +1,4 @@
-// AsyncServer with gRPC's own client, and with a peer that is none.
+// AsyncServer with gRPC's own client, and with a peer that is not gRPC.
 #include "tracker/server/async_server.h"
 
 #include <netinet/in.h>
@@ -190,7 +190,7 @@ class SocketPath {
   Address address_;
 };
 
-// True if a server answers at `address`, be it that it serves nothing.
+// True if a server without services answers at `address`.
 bool Answers(const Address& address) {
   const auto stub =
       Echo::NewStub(grpc::CreateChannel(address.ToString(), grpc::InsecureChannelCredentials()));

@@ -99,7 +99,7 @@ TEST_F(HealthServiceTest, WatchEndsAfterTheLastStatus) {
   EXPECT_EQ(response.status(), HealthCheckResponse::NOT_SERVING);
   EXPECT_FALSE(watch->Read(&response));
   EXPECT_EQ(watch->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
-  // For ever, were the watch still open.
+  // This would wait for ever if the watch were still open.
   server_.Stop(absl::InfiniteDuration());
 }
 

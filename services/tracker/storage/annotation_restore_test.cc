@@ -1,4 +1,4 @@
-// What of an annotation store comes back from its journal, and how it goes on.
+// An annotation store that is restored from its journal.
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace callslip::tracker {
 namespace {
 
-// A store and a table whose process ends now and then. What was in the journal by then is stored.
+// A store and a table whose process ends and starts again. Restart() stores the journal first.
 class AnnotationRestoreTest : public AnnotationStoreTest {
  protected:
   explicit AnnotationRestoreTest(const AnnotationLimits& limits = {})
@@ -47,7 +47,7 @@ class AnnotationRestoreTest : public AnnotationStoreTest {
     clock_.Advance(down);
     Begin(clock_.Now());
   }
-  // As above, without what was not stored.
+  // As above, without the changes that were not stored.
   void Crash() {
     journal_.Take();
     Begin(clock_.Now());
@@ -58,7 +58,7 @@ class AnnotationRestoreTest : public AnnotationStoreTest {
     EXPECT_OK(page);
     return page->drawings;
   }
-  // What a restart would bring back of drawings.
+  // The number of stored entries that concern drawings.
   size_t Stored() {
     Commit();
     EXPECT_OK(storage_->WriteRows());
@@ -152,7 +152,7 @@ TEST_F(AnnotationRestoreTest, RequestExpiresWhenItWouldHave) {
   EXPECT_EQ(store_.waiters(), 0);
 }
 
-// Nobody could draw meanwhile, so that it does not end sooner than other commands.
+// Nobody could draw meanwhile, so the request gets the same grace as other commands.
 TEST_F(AnnotationRestoreTest, DrawingWithinTheGraceIsInTime) {
   const std::string id = Wait();
   Restart(absl::Hours(1));
@@ -249,7 +249,7 @@ TEST_F(AnnotationRestoreTest, NoDrawingLivesLongerWhereTheClockWasSetBack) {
   EXPECT_EQ(page.drawings[0]->append_time, now);
   ASSERT_OK_AND_ASSIGN(page, store_.List(kClient, {}, 0, "", now + absl::Minutes(10)));
   EXPECT_THAT(page.drawings, IsEmpty());
-  // Nor is it remembered for longer.
+  // Its id is not remembered for longer either.
   const absl::Time later = now + absl::Hours(24);
   ASSERT_OK(store_.Append(In(7, "1"), {}, "d1", later - kTick));
   EXPECT_EQ(store_.drawings(), 0);
@@ -257,7 +257,7 @@ TEST_F(AnnotationRestoreTest, NoDrawingLivesLongerWhereTheClockWasSetBack) {
   EXPECT_EQ(store_.drawings(), 1);
 }
 
-// Who has collected them.
+// Clients that have collected drawings.
 
 TEST_F(AnnotationRestoreTest, EachClientHasCollectedWhatItHad) {
   Draw(In(7, "1"));
@@ -327,7 +327,7 @@ TEST_F(AnnotationRestoreTest, DrawingForWhichItsRequestCameTooLateIsFoundLater) 
   EXPECT_EQ(Found(), "1");
 }
 
-// Drawings that are handed in again.
+// Drawings that are submitted again.
 
 TEST_F(AnnotationRestoreTest, RepeatedDrawingIsKeptOnceAndAnsweredTheSame) {
   const std::string waiting = Wait();
@@ -366,7 +366,7 @@ TEST_F(AnnotationRestoreTest, DrawingIsRememberedForADay) {
   Restart(kTick);
   Draw(In(7, "1"), {}, "d1");
   EXPECT_THAT(Listed(), ElementsAre("1"));
-  // The drawing and its answer, and nothing of the one before.
+  // The drawing and its answer, and nothing of the previous drawing.
   EXPECT_EQ(Stored(), 2u);
 }
 
@@ -410,7 +410,7 @@ TEST_F(SmallAnnotationRestoreTest, LimitsCountWhatCameBack) {
   Restart();
   EXPECT_THAT(TryAsk(For(8)), FailsWith(StatusCode::kResourceExhausted, "too_many_waits"));
   EXPECT_FALSE(Draw(In(9, "2")).stored);
-  // Of its receipts the first has gone.
+  // The first receipt was dropped.
   EXPECT_EQ(Found(For(7, "", "a")), "1");
   EXPECT_THAT(TryAsk(For(7, "", "c")), FailsWith(StatusCode::kResourceExhausted, "too_many_waits"));
 }
@@ -449,18 +449,18 @@ TEST_F(AnnotationRestoreTest, DrawingThatWasKeptOnlyCompletesItsCommands) {
   EXPECT_EQ(ResultOf(other_tab), "1");
   EXPECT_EQ(ResultOf(named), "1");
   EXPECT_EQ(store_.waiters(), 0);
-  // It was never answered, so that it comes again.
+  // The drawing was never answered, so it is submitted again.
   const AppendedDrawing again = Draw(In(7, "1", "review"), names, "d1");
   EXPECT_TRUE(again.stored);
   EXPECT_THAT(again.completed, testing::UnorderedElementsAreArray(all));
   EXPECT_THAT(Listed(), ElementsAre("1"));
-  // All have it, and who waits now waits for the next one.
+  // All requests have the drawing, and a new request waits for the next one.
   const std::string next = Wait();
   Restart();
   EXPECT_EQ(StateOf(next), State::kQueued);
 }
 
-// Its id is its own after that, too.
+// Its id belongs to its client after that, too.
 TEST_F(AnnotationRestoreTest, DrawingForOneClientThatWasKeptOnlyIsKnownByItsId) {
   Drawing drawing = In(7, "1");
   drawing.clients = ClientScope(kClient);
@@ -484,11 +484,11 @@ TEST_F(AnnotationRestoreTest, DrawingWithoutAnIdThatWasKeptOnlyCompletesItsComma
   EXPECT_EQ(ResultOf(first), "1");
   EXPECT_EQ(ResultOf(other_tab), "1");
   EXPECT_THAT(Draw(In(8, "2")).completed, IsEmpty());
-  // Nothing is left to be done by the next restart.
+  // The next restart has nothing left to do.
   Commit();
   const uint64_t before = journal_.appended();
   Restart();
-  // That it was.
+  // The entry of the restart itself.
   EXPECT_EQ(journal_.appended(), before + 1);
   EXPECT_EQ(*Peek(other_tab).result, "1");
 }
@@ -503,7 +503,7 @@ TEST_F(AnnotationRestoreTest, CancelThatCameWithTheCompletionLeavesTheDrawing) {
   });
   EXPECT_THAT(Draw(In(7, "1", "review")).completed, ElementsAre(first));
   Crash();
-  // The cancelled one goes, and still has brought nothing.
+  // The cancelled request is removed, and its client has still received nothing.
   Restart(absl::Hours(1));
   Advance(clocks_.restart_grace);
   EXPECT_THAT(Get(second, "other"), FailsWith(StatusCode::kNotFound, "command_removed"));
@@ -540,7 +540,7 @@ TEST_F(AnnotationRestoreTest, AppendThatIsDoneLeavesARestartNothingToDo) {
   EXPECT_EQ(records, 1);
 }
 
-// What the journal gets.
+// Entries of the journal.
 
 TEST_F(AnnotationRestoreTest, StorageThatFailsRefusesDrawings) {
   const std::string id = Wait();
@@ -568,7 +568,7 @@ TEST_F(AnnotationRestoreTest, WhatChangesNothingIsNotAppended) {
   Draw(In(7, "1", "review"), {}, "d1");
   EXPECT_EQ(journal_.appended(), before);
   Restart();
-  // That it was.
+  // The entry of the restart itself.
   EXPECT_EQ(journal_.appended(), before + 1);
 }
 

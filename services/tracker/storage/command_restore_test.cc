@@ -1,4 +1,4 @@
-// What of a command table comes back from its journal, and how it goes on.
+// A command table that is restored from its journal.
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace callslip::tracker {
 namespace {
 
-// A table whose process ends now and then. What was in the journal by then is stored.
+// A table whose process ends and starts again. Restart() stores the journal first.
 class RestoreTest : public HeldCallTest {
  protected:
   explicit RestoreTest(const CommandLimits& limits = {}) : HeldCallTest(limits), limits_(limits) {
@@ -179,7 +179,7 @@ TEST_F(RestoreTest, RedeliveredCommandKnowsBothOfItsWorkers) {
   ASSERT_THAT(Peek(id).workers, SizeIs(2));
   EXPECT_EQ(*Peek(id).workers[0], "w1");
   EXPECT_EQ(*Peek(id).workers[1], "w2");
-  // The second one never got it: it is the first one's again.
+  // The second worker never got the command: it belongs to the first one again.
   table_.GiveBack(second, clock_.Now());
   Restart();
   ASSERT_OK(Complete(first));
@@ -357,7 +357,7 @@ TEST_F(RestoreTest, QueuedCommandExpiresWhenItWouldHave) {
                  "never_delivered", false);
 }
 
-// Neither its client nor a worker could do anything meanwhile.
+// Neither the client nor a worker could do anything meanwhile.
 TEST_F(RestoreTest, NothingEndsSoonerThanTheGrace) {
   const std::string held = Register();
   const CommandLease lease = LeaseOne();
@@ -471,7 +471,7 @@ class SmallRingRestoreTest : public RestoreTest {
 
 TEST_F(SmallRingRestoreTest, RingPushesOutItsOldestEnd) {
   const std::vector<std::string> ids = {Register(), Register(), Register()};
-  // They end in another order, at the same time.
+  // The commands end in another order, at the same time.
   ASSERT_OK(Complete(LeaseOne("w1"), CommandFailure{{"a", "", "", false}}));
   const CommandLease second = LeaseOne("w2");
   const CommandLease third = LeaseOne("w3");
@@ -513,7 +513,7 @@ TEST_F(SmallRingRestoreTest, TombstonesOfOneTimeGoInTheOrderOfTheRemovals) {
   };
   fail(LeaseOne("w2"));
   fail(lease_of_first);
-  // Each of these pushes one out, the one that has ended first.
+  // Each of these pushes out the command that has ended first.
   for (const char* worker : {"w3", "w4"}) {
     Register();
     fail(LeaseOne(worker));

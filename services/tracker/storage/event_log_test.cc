@@ -106,7 +106,7 @@ TEST_F(EventLogTest, EachEventComesBackAsItWasGiven) {
   for (size_t i = 0; i < events.size(); ++i) EXPECT_EQ(*page.events[i], *written[i]) << i;
 }
 
-// What a client sends keeps its text, but for what would break the line or a reader of it.
+// Data of clients keep their text, except for characters that would break the line or its reader.
 TEST_F(EventLogTest, DataOfClientsKeepTheirText) {
   const auto kept = [&](const std::string& data) {
     return Append(ClientEvent{"usage", data})->data;
@@ -174,7 +174,7 @@ TEST_F(EventLogTest, WhatIsLiveIsWhatIsStored) {
   EXPECT_EQ(*page.events[1], *client);
 }
 
-// A line that begins as ours do; what comes of it must not break the page that it is put into.
+// The line begins like one of the tracker. Its data must not break the page that they are put into.
 TEST_F(EventLogTest, DamagedDataBecomeAnEmptyObject) {
   AppendTexts(1);
   const auto add = [&](const char* type, const char* data) {
@@ -191,7 +191,7 @@ TEST_F(EventLogTest, DamagedDataBecomeAnEmptyObject) {
   EXPECT_EQ(page.events[4]->type, "us\uFFFD");
 }
 
-// Lines of other programs, which a stream of events must not break at.
+// Lines of other programs must not break a stream of events.
 TEST_F(EventLogTest, DataAreOneLineHoweverTheyWereWritten) {
   std::ofstream(path()) << R"({"seq":1,"type":"usage","timestamp":"2026-02-01T12:00:00Z","data":)"
                         << "{\"a\":\r1,\"b\":\"\u2028\"}}\n";

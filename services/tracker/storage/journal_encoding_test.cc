@@ -24,7 +24,8 @@ class JournalEncodingTest : public JournalStorageFixture {
   JournalEncoder encoder_;
 };
 
-// What commands and drawings are made of passes through restarts in the tests of those.
+// The members of commands and drawings are tested by the restarts in command_restore_test.cc and
+// annotation_restore_test.cc.
 TEST_F(JournalEncodingTest, EntriesKeepTheirOrderAndKind) {
   const auto decoded = Again({Queued(5), {5, CommandReceipt()}, Removed(4), {6, DrawingRemoval()}});
   ASSERT_THAT(decoded, SizeIs(4));

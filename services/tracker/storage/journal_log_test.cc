@@ -39,7 +39,7 @@ class JournalLogTest : public testing::Test {
     ASSERT_OK(log.Append(position, record));
   }
 
-  // What the log holds from `position` on.
+  // The records of the log from `position` on.
   std::vector<std::string> From(uint64_t position) const {
     std::vector<std::string> all;
     const auto contents = JournalLogContents::Read(folder_.path());
@@ -101,14 +101,14 @@ TEST_F(JournalLogTest, FilesTakeTurns) {
   EXPECT_EQ(log.bytes(), 0);
   Append(log, 5, "b");
   EXPECT_THAT(From(0), ElementsAre("a", "a", "a", "a", "a", "b"));
-  // The first file is needed still.
+  // The first file is still needed.
   log.Turn();
   Append(log, 6, "b");
   EXPECT_THAT(From(0), SizeIs(7));
   log.Release();
   log.Turn();
   Append(log, 7, "c");
-  // Behind it lies what is left from before.
+  // Behind it are bytes of the earlier records.
   EXPECT_GT(std::filesystem::file_size(Path(0)), JournalLog::kHeadBytes + 1);
   EXPECT_THAT(From(5), ElementsAre("b", "b", "c"));
   EXPECT_THAT(From(7), ElementsAre("c"));
@@ -121,7 +121,7 @@ TEST_F(JournalLogTest, FileTurnsOnlyWhereItHoldsSomething) {
   EXPECT_GT(std::filesystem::file_size(Path(0)), 0u);
 }
 
-// The first one could not be synced, so that it was appended once more.
+// The first record could not be synced, so it was appended again.
 TEST_F(JournalLogTest, PositionThatIsInBothFilesCountsInTheLaterOne) {
   ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
   Append(log, 0, "a");

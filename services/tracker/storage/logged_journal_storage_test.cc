@@ -22,7 +22,7 @@ class LoggedJournalStorageTest : public JournalStorageFixture {
     return LoggedJournalStorage::Open(folder_.path(), sync);
   }
 
-  // As the database has it.
+  // The result of a query of the database.
   static int64_t Number(const std::string& folder, const std::string& sql) {
     auto database = SqliteDatabase::OpenToRead(folder + "/commands.db");
     EXPECT_OK(database);
@@ -107,7 +107,7 @@ TEST_F(LoggedJournalStorageTest, LongLogIsBroughtToTheDatabase) {
   const std::string params(200'000, 'p');
   uint64_t sequence = 0;
   while (Number(folder_.path(), "SELECT count(*) FROM overview") < 200) {
-    // Refused, where the disk does not keep up, until it does.
+    // The storage refuses appends while the disk does not keep up.
     if (storage->Append(storage->position(), std::vector{Queued(sequence + 1, params)}).ok()) {
       ++sequence;
     }
@@ -140,7 +140,7 @@ TEST_F(LoggedJournalStorageTest, DatabaseThatCannotBeWrittenStopsAppendsUntilItC
   EXPECT_EQ(*std::get<CommandRecord>(entries[0].change).command->result, "42");
 }
 
-// Holds up whoever writes a row.
+// Blocks each writer of a row.
 class SlowRows {
  public:
   explicit SlowRows(SqliteDatabase& database) {
@@ -199,7 +199,7 @@ TEST_F(LoggedJournalStorageTest, LogThatMakesNoSenseIsNoEmptyStart) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("move commands-0.log"));
 }
 
-// As with a database from a backup.
+// As with a database from a backup: the log begins after a gap.
 TEST_F(LoggedJournalStorageTest, LogBehindAGapIsDamageOrPutAside) {
   const auto append_five = [this] {
     ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
@@ -215,7 +215,7 @@ TEST_F(LoggedJournalStorageTest, LogBehindAGapIsDamageOrPutAside) {
   const std::string aside = folder_.path() + "/commands-0.log.damaged";
   ASSERT_OK(Open(Sync::kNever));
   EXPECT_TRUE(std::filesystem::exists(aside));
-  // Another one does not replace it.
+  // A second log does not replace it.
   append_five();
   EXPECT_FALSE(std::filesystem::exists(aside + "-2"));
   ASSERT_OK_AND_ASSIGN(const auto storage, Open(Sync::kNever));
@@ -244,7 +244,7 @@ TEST_F(LoggedJournalStorageTest, WhatIsInBothCountsOnce) {
   EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2));
 }
 
-// It is the only copy of what the database turns out not to have.
+// The log may be the only copy of entries that the database does not have.
 TEST_F(LoggedJournalStorageTest, LogIsKeptUntilTheFirstAppend) {
   MortalJournalStorage storage;
   ASSERT_OK(storage.Restart());

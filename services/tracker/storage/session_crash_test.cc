@@ -1,4 +1,4 @@
-// A process that dies at any step of its work with the disk: what it has answered holds.
+// A process that dies at any step of its work with the disk: acknowledged changes stay.
 
 #include <algorithm>
 #include <filesystem>
@@ -33,14 +33,14 @@ std::string NameOf(const testing::TestParamInfo<Way>& way) {
          (way.param.loses_power ? "PowerLost" : "Killed");
 }
 
-// What the world knows about a process that is gone.
+// The knowledge of the callers of a process that has ended.
 struct Known {
   bool created = false;
-  std::map<int64_t, std::string> events;  // Seq and type of what was acknowledged.
+  std::map<int64_t, std::string> events;  // Seq and type of acknowledged events.
   std::set<std::string> accepted;         // Messages that were added…
   std::set<std::string> gone;             // …and deleted.
-  std::string maybe_gone;  // Is to be deleted; nobody knows whether that has come to pass.
-  std::map<std::string, int> started;  // Turns that the runner was allowed to begin, by message.
+  std::string maybe_gone;                 // Was to be deleted; it is not known whether it was.
+  std::map<std::string, int> started;     // Turns that the runner was allowed to begin, by message.
 };
 
 class SessionCrashTest : public SessionTableTest, public ::testing::WithParamInterface<Way> {
@@ -106,7 +106,7 @@ class SessionCrashTest : public SessionTableTest, public ::testing::WithParamInt
     return prompts;
   }
 
-  // What must hold after the restart.
+  // Checks the session after the restart.
   void Check(const Known& known) {
     if (!table_->Get("s1").ok()) {
       EXPECT_FALSE(known.created);
@@ -137,7 +137,7 @@ class SessionCrashTest : public SessionTableTest, public ::testing::WithParamInt
     }
   }
 
-  // After the restart the rest is delivered: each message has its turn once, in both lives
+  // After the restart the rest is delivered: each message has its turn once, in both processes
   // together.
   void Deliver(Known& known) {
     if (!known.created || table_->Get("s1")->state != SessionState::kActive) return;
@@ -146,7 +146,8 @@ class SessionCrashTest : public SessionTableTest, public ::testing::WithParamInt
     for (int i = 0; i < 10; ++i) {
       const SessionSnapshot snapshot = Snapshot();
       if (snapshot.queue.pause.has_value()) {
-        // Of a turn that was lost with its runner, or failed before: its message is not repeated.
+        // Because of a turn that was lost with its runner, or that failed before. Its message is
+        // not repeated.
         EXPECT_OK(Run([](Session& session, absl::Time) { return session.ResumeQueue(); }));
       }
       if (!Turn(known, *runner, {}).ok()) break;
@@ -214,7 +215,7 @@ TEST_F(SessionTornLogTest, EveryByteOfAnAppendLeavesWholeEventsAndUnusedSeqs) {
     SCOPED_TRACE(testing::Message() << "cut at byte " << size);
     Close();
     std::ofstream(PathOf("events.jsonl"), std::ios::binary) << bytes.substr(0, size);
-    // Without metadata, and with those of the whole log, which know of what is lost.
+    // Without metadata, and with those of the whole log, which count the lost events.
     const bool is_known = size % 2 == 1;
     std::ofstream(PathOf("metadata.json"), std::ios::binary) << (is_known ? metadata_bytes : "");
     Reopen();

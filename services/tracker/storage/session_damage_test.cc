@@ -1,4 +1,4 @@
-// Files that can't be read, or are not what they should be: one session's, and no other's.
+// Files that can't be read, or have wrong contents: they affect their own session only.
 
 #include <filesystem>
 #include <fstream>
@@ -27,7 +27,7 @@ class SessionDamageTest : public SessionTableTest {
     for (const char* text : {"one", "two"}) EXPECT_OK(Record(AgentMessage{text}));
   }
 
-  // A file that is there and can't be opened, whoever asks.
+  // Replaces the file by one that no process can open.
   void Hide(const std::string& name) {
     fs::rename(PathOf(name), PathOf(name + ".hidden"));
     fs::create_symlink(name, PathOf(name));
@@ -61,7 +61,7 @@ TEST_F(SessionDamageTest, MetadataThatCantBeReadAreNoneOfOurs) {
   EXPECT_THAT(Listed(ClientScope::All()), UnorderedElementsAre("s1", "s2"));
   EXPECT_THAT(Record(AgentMessage{"three"}), kFailed);
   EXPECT_TRUE(fs::is_symlink(PathOf("metadata.json")));
-  // It is back with its files, without a restart.
+  // The session works again with its files, without a restart.
   Restore("metadata.json");
   EXPECT_THAT(Texts(), ElementsAre("one", "two"));
   EXPECT_EQ(*table_->Get("s1"), before);
@@ -142,7 +142,7 @@ TEST_F(SessionDamageTest, ALogThatCantBeOpenedKeepsNobodyElseFromStarting) {
 TEST_F(SessionDamageTest, SeqsThatWereSeenAreNotUsedAgainWhereTheLogHasLostItsEnd) {
   ASSERT_OK(Record(AgentMessage{"three"}));  // seq 4
   Close();
-  // Without its last line.
+  // Its last line is not whole.
   fs::resize_file(PathOf("events.jsonl"), fs::file_size(PathOf("events.jsonl")) - 2);
   Reopen();
   ASSERT_OK_AND_ASSIGN(const EventPtr next, Record(AgentMessage{"four"}));

@@ -1,6 +1,6 @@
-// A disk that fails at any of its steps, looks included, under a tracker that goes on: what was
-// answered holds, nobody becomes the owner of what is another's, and one session is no other's
-// trouble.
+// A disk that fails at any of its steps, reads included, under a tracker that goes on: acknowledged
+// changes stay, no client becomes the owner of another one's session, and no session affects
+// another one.
 
 #include <filesystem>
 #include <fstream>
@@ -20,26 +20,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the world has been told.
+// The answers that the callers have got.
 struct Told {
   std::map<std::string, std::string> owners;                    // Of sessions, by their ids.
   std::map<std::string, std::map<int64_t, std::string>> texts;  // By session and seq.
   std::set<std::string> messages;                               // Of the queue, by id.
-  std::map<std::string, int> commands;  // How often one was to be run, by id.
+  std::map<std::string, int> commands;  // Number of times that one was to be run, by id.
 };
 
-// How many steps fail in a row.
+// The parameter is the number of steps that fail in a row.
 class SessionFailingDiskTest : public SessionTableTest, public testing::WithParamInterface<int> {
  protected:
   SessionFailingDiskTest() {
-    // Sessions are loaded anew each time that another one was called.
+    // Sessions are loaded again after each call to another one.
     threads_ = 1;
     limits_.idle_sessions = 0;
     limits_.open_files = 0;
   }
   ~SessionFailingDiskTest() override { Close(); }
 
-  // As often as the disk may fail.
+  // Repeats a call more often than the disk fails.
   template <typename Call>
   static auto Again(Call call) {
     auto result = call();
@@ -56,7 +56,7 @@ class SessionFailingDiskTest : public SessionTableTest, public testing::WithPara
     const absl::StatusOr<QueuedMessage> added = Add(text);
     if (added.ok()) told.messages.insert(added->id);
   }
-  // A piece of the first session's answer, until it is taken.
+  // Repeats a piece of the first session's answer until it is accepted.
   void Stream(int64_t offset, const std::string& text, bool end, Told& told) {
     const auto added = Again([&] {
       return With<AddedAgentText>([&](Session& session, absl::Time now) {
@@ -72,7 +72,7 @@ class SessionFailingDiskTest : public SessionTableTest, public testing::WithPara
   void Work(Told& told) {
     told.owners = {{"s1", "ann"}, {"s2", "bob"}};
     for (const auto& made : told.owners) {
-      // One that could not be made is made again.
+      // A session that could not be created is created again.
       (void)Again(
           [&] { return Create(SessionRequest{.session_id = made.first, .owner = made.second}); });
     }
@@ -168,7 +168,7 @@ TEST_P(SessionFailingDiskTest, AtStartEveryStepLeavesAllSessions) {
   Work(told);
   Create(SessionRequest{.session_id = "s3", .owner = "eve"}).IgnoreError();
   Close();
-  // What a crash leaves, and what it does not.
+  // Files as a crash leaves them, and a stray file.
   std::ofstream(PathOf("events.jsonl"), std::ios::app) << "{\"seq\":99";
   std::ofstream(PathOf("metadata.json", "s3")) << "{\"session_id";
   fs::create_directory(folder_.path() + "/sessions/.new-x");
@@ -191,7 +191,7 @@ TEST_P(SessionFailingDiskTest, AtStartEveryStepLeavesAllSessions) {
       ++refused;
       ASSERT_OK(Open());
     }
-    // What could not be told from a session is none once it can be.
+    // The stray file is not a session, once it can be read.
     EXPECT_THAT(Record(AgentMessage{"x"}, "notes"), kUnknown);
     EXPECT_EQ(table_->sessions(), 3u);
     Check(told);
@@ -202,7 +202,7 @@ TEST_P(SessionFailingDiskTest, AtStartEveryStepLeavesAllSessions) {
     if (HasFailure() || !has_failed) break;
   }
   EXPECT_GT(step, 15);
-  // Where nothing can be said of any session: the folder of all of them can't be read.
+  // If the folder of all sessions can't be read, the table is not opened.
   if (GetParam() == 1) {
     EXPECT_EQ(refused, 3);
   }

@@ -26,7 +26,7 @@ class SessionInspectionTest : public testing::Test {
     ASSERT_OK(storage);
     SessionMetadata metadata{.session_id = id, .created_at = at, .updated_at = at};
     ASSERT_OK((*storage)->Create(metadata));
-    // What is in their logs the tests say.
+    // The tests write the logs themselves.
     std::filesystem::resize_file(FileOf(id, "events.jsonl"), 0);
   }
 

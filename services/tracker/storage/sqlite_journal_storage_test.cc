@@ -70,7 +70,7 @@ TEST_F(SqliteJournalStorageTest, ProcessThatEndsWithoutClosingLosesNothing) {
   EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2));
 }
 
-// The end of the log was not written whole: what came before counts.
+// The end of the log was not written whole: the appends before it count.
 TEST_F(SqliteJournalStorageTest, TornLogHealsItself) {
   ASSERT_OK_AND_ASSIGN(const auto running, Open());
   Append(*running, {Queued(1)});
@@ -96,15 +96,15 @@ TEST_F(SqliteJournalStorageTest, SecondWriterIsRefused) {
   EXPECT_THAT(*Replay(*second), ElementsAre(1, 2));
 }
 
-// Another program that opens the database believes to be the last one when it closes it, unless it
-// finds the lock of the storage: it would take the log away.
+// Another program that closes the database takes itself for the last one, unless it finds the lock
+// of the storage. It would then remove the log.
 TEST_F(SqliteJournalStorageTest, OtherProgramsFindItsLock) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   Append(*storage, {Queued(1)});
   const std::string path = Path();
   const pid_t other = fork();
   if (other == 0) {
-    // Where all who have the database open hold a lock that is shared; see SQLite's file format.
+    // All programs that have the database open hold a shared lock there; see SQLite's file format.
     struct flock lock = {};
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;
@@ -186,7 +186,7 @@ TEST_F(SqliteJournalStorageTest, EachPageThatIsTornIsNoticed) {
     if (storage.ok() && Replay(**storage).ok()) ++unnoticed;
     std::ofstream(Path(), std::ios::binary) << whole;
   }
-  // Of what was never used: the tree of tombstones has a page, which is read.
+  // The unused tree of tombstones has a page as well, which is read.
   EXPECT_EQ(unnoticed, 0) << "of " << size / kPage;
   Overwrite(size - kPage, kPage, '\xa5');
   ExpectDamaged();
@@ -212,7 +212,7 @@ TEST_F(SqliteJournalStorageTest, RowThatMakesNoSenseIsNoticed) {
   for (const char* damage :
        {"UPDATE entries SET record = x'00'", "UPDATE entries SET crc = crc + 1",
         "UPDATE entries SET key = 8",
-        // Whole, and where it does not belong.
+        // Undamaged, but in the wrong place.
         "UPDATE entries SET until = 7",
         "INSERT INTO entries (key, crc, record) SELECT 5, crc, record FROM entries"}) {
     std::filesystem::remove(Path());

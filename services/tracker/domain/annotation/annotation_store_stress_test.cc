@@ -8,8 +8,8 @@
 #include "tracker/domain/annotation/annotation_store.h"
 #include "tracker/domain/queue/command_table_fixture.h"
 
-// Many threads at once. What this proves it proves under ThreadSanitizer. The clock stands still,
-// so that a request that missed its drawing would wait for ever.
+// Many threads at once, above all for ThreadSanitizer. The clock stands still, so that a request
+// that missed its drawing would wait for ever.
 namespace callslip::tracker {
 namespace {
 
@@ -30,7 +30,7 @@ Drawing DrawingIn(int64_t tab_id, std::string content, std::string session = "")
 
 class AnnotationStoreStressTest : public CommandTableTest {
  protected:
-  Journal journal_;  // Nobody takes what it is given.
+  Journal journal_;  // Its entries are never taken.
   AnnotationStore store_{&table_, {}, &journal_};
 };
 
@@ -49,7 +49,7 @@ TEST_F(AnnotationStoreStressTest, NoRequestMissesTheDrawingThatComesWithIt) {
         const auto asked = store_.Request(RequestOf(client, 7), clock_.Now());
         if (asked.ok() && asked->command->state == State::kCompleted) ++found;
         end.arrive_and_wait();
-        // Nobody leaves before the last round: the others would wait for ever.
+        // No thread ends before the last round: the others would wait for ever.
         const auto command = table_.Get(client, IdOf(*asked->command), /*peek=*/false);
         const bool ended = (*command)->state == State::kCompleted;
         EXPECT_TRUE(ended && *(*command)->result == absl::StrCat(round)) << "round " << round;
@@ -70,7 +70,7 @@ TEST_F(AnnotationStoreStressTest, NoRequestMissesTheDrawingThatComesWithIt) {
   EXPECT_EQ(store_.waiters(), 0);
 }
 
-// Everything at once: nothing is lost, nothing is handed to a client twice, and nobody is stuck.
+// Everything at once: no drawing is lost or delivered to a client twice, and no client is stuck.
 TEST_F(AnnotationStoreStressTest, EachDrawingOfASessionReachesEachClientThatGoesOnAsking) {
   constexpr int kPeople = 2;
   constexpr int kAgents = 3;
@@ -116,8 +116,8 @@ TEST_F(AnnotationStoreStressTest, EachDrawingOfASessionReachesEachClientThatGoes
   EXPECT_EQ(store_.waiters(), 0);
 }
 
-// One drawing, handed in by several at the same moment: it is kept once, and each of them is told
-// of all that it has completed.
+// Several threads submit one drawing at the same moment: it is stored once, and each of them gets
+// all the commands that it has completed.
 TEST_F(AnnotationStoreStressTest, DrawingThatIsRepeatedAtOnceIsKeptOnce) {
   constexpr int kBearers = 3;
   std::barrier start(kBearers);

@@ -39,20 +39,20 @@ TEST_F(AnnotationStoreTest, RequestWaitsUntilThePersonHasDrawn) {
   EXPECT_EQ(store_.waiters(), 0);
 }
 
-// The new one would wait for a drawing that nothing gives it.
+// No drawing would complete the new command.
 TEST_F(AnnotationStoreTest, RequestThatNobodyHasAnsweredIsNotReplayed) {
   const std::string id = Wait();
   Advance(CommandDeadlines().human_schedule_to_close);
   ASSERT_EQ(StateOf(id), State::kExpired);
   EXPECT_THAT(table_.Replay(kClient, id, "", clock_.Now()),
               FailsWith(StatusCode::kFailedPrecondition, "not_replayable"));
-  // Others of people know what they are about by themselves.
+  // Other commands for people contain all that they need.
   const std::string other = Register(HumanRequest());
   Advance(CommandDeadlines().human_schedule_to_close);
   EXPECT_OK(table_.Replay(kClient, other, "", clock_.Now()));
 }
 
-// The caller says when it has got what there is.
+// The caller reports that it has received the result.
 TEST_F(AnnotationStoreTest, DrawingWhoseAnswerDidNotLeaveIsStillNew) {
   Draw(In(7, "1"));
   const CommandSnapshot lost = Ask({.peek = true});
@@ -82,7 +82,7 @@ TEST_F(AnnotationStoreTest, DrawingCompletesAllWhoWaitForItAndNobodyElse) {
   EXPECT_EQ(store_.waiters(), 3);
 }
 
-// Whoever comes to an open port draws for `local` alone.
+// A caller at an open port draws for the client `local` alone.
 TEST_F(AnnotationStoreTest, DrawingForOneClientIsSeenByNobodyElse) {
   const std::string own = Wait(For(7, "", "other"));
   const std::string waits = Wait(For(7));
@@ -138,7 +138,7 @@ TEST_F(AnnotationStoreTest, ForeignClientDoesNotSeeTheCommand) {
 TEST_F(AnnotationStoreTest, DrawingThatNobodyWaitedForIsFoundLater) {
   EXPECT_THAT(Draw(In(7, "1")).completed, IsEmpty());
   EXPECT_EQ(Found(), "1");
-  // Collected: the next request is for the next one.
+  // The drawing was collected: the next request gets the next one.
   EXPECT_THAT(Draw(In(7, "2")).completed, IsEmpty());
   EXPECT_EQ(Found(), "2");
   Wait();
@@ -214,17 +214,17 @@ TEST_F(AnnotationStoreTest, RepeatedRequestIsTheSameCommand) {
   ASSERT_OK(again);
   EXPECT_TRUE(again->existed);
   EXPECT_EQ(*again->command->result, "1");
-  // That was a look at the result.
+  // The repeated request has collected the result.
   Wait();
 }
 
-// Drawings that are handed in again.
+// Drawings that are submitted again.
 
 TEST_F(AnnotationStoreTest, RepeatedDrawingIsKeptOnceAndAnsweredTheSame) {
   const std::string waiting = Wait();
   const std::string named = Register(HumanRequest());
   EXPECT_THAT(Draw(In(7, "1", "review"), {named}, "d1").completed, ElementsAre(waiting, named));
-  // Who waits meanwhile waits for another one.
+  // A request that waits now waits for another drawing.
   EXPECT_EQ(Found(For(7)), "1");
   const std::string later = Wait();
   // A browser that was restarted has lost the pictures.
@@ -290,7 +290,7 @@ TEST_F(SmallAnnotationStoreTest, DrawingWithoutRoomIsRememberedAsWell) {
   EXPECT_THAT(Listed(), IsEmpty());
 }
 
-// What comes between the steps of a call.
+// Calls that come between the steps of another call.
 
 TEST_F(AnnotationStoreTest, DrawingThatComesWithTheRegistrationIsFound) {
   Interrupt(kClient, [&] { Draw(In(7, "1")); });
@@ -411,7 +411,7 @@ TEST_F(SmallAnnotationStoreTest, BytesAreBoundedOfASessionAndOfAll) {
 TEST_F(SmallAnnotationStoreTest, DrawingsAreBounded) {
   for (int tab = 1; tab <= 5; ++tab) EXPECT_TRUE(Draw(In(tab, "1")).stored);
   EXPECT_FALSE(Draw(In(6, "1")).stored);
-  // One that takes the place of another needs no room.
+  // A drawing that replaces another one needs no room.
   EXPECT_TRUE(Draw(In(5, "2")).stored);
 }
 
@@ -419,13 +419,13 @@ TEST_F(SmallAnnotationStoreTest, WaitersAreBounded) {
   const std::string first = Wait();
   Wait();
   EXPECT_THAT(TryAsk(), FailsWith(StatusCode::kResourceExhausted, "too_many_waits"));
-  // One that was cancelled makes room.
+  // A cancelled request makes room.
   ASSERT_OK(Cancel(first));
   Wait();
   Wait(For(7, "", "other"));
   EXPECT_THAT(TryAsk(For(7, "", "third")),
               FailsWith(StatusCode::kResourceExhausted, "too_many_waits"));
-  // What need not wait is accepted.
+  // A request that need not wait is accepted.
   Draw(In(8, "1"), {});
   Draw(In(7, "2"));
   EXPECT_EQ(Found(For(7, "", "third")), "2");
@@ -441,7 +441,7 @@ TEST_F(AnnotationStoreTest, ReceiptsAreBounded) {
     EXPECT_OK(page);
     store.Collect(client, page->drawings);
   }
-  // The first one is given it again, the last one is not.
+  // The first client gets the drawing again, the last one does not.
   EXPECT_EQ((*store.Request(For(7, "", "a"), clock_.Now())).command->state, State::kCompleted);
   EXPECT_EQ((*store.Request(For(7, "", "c"), clock_.Now())).command->state, State::kQueued);
 }

@@ -182,7 +182,7 @@ TEST_F(CommandDeadlinesTest, NextDeadlineTimeIsNeverLaterThanTheNextDeadline) {
   ExpectEnd(id, CommandState::kExpired, "never_delivered", false);
 }
 
-// Clocks that a command brings along.
+// Clocks of a command.
 
 TEST_F(CommandDeadlinesTest, CommandMayBringEachClockAlong) {
   CommandRequest request = IdempotentRequest();
@@ -236,7 +236,7 @@ TEST_F(CommandDeadlinesTest, EachClockHasItsBounds) {
     std::optional<absl::Duration> Clocks::*clock;
     absl::Duration min;
     absl::Duration max;
-    // What lets the bounds nest with the other clocks.
+    // Further clocks that are set so that the bounds nest.
     DeadlineOverrides with;
   };
   const std::vector<Bound> bounds = {
@@ -322,7 +322,8 @@ TEST(TrackerDeadlinesTest, ClocksThatDoNotNestAreRefused) {
   }
 }
 
-// What a feed is told of happens in its own place among the deadlines that fire together.
+// Calls `on_ready` when the feed is notified: between two parts of the deadlines that fire
+// together.
 class CallingFeed : public CommandFeed {
  public:
   explicit CallingFeed(std::function<void()> on_ready) : on_ready_(std::move(on_ready)) {}

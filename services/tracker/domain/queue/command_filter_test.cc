@@ -134,7 +134,7 @@ TEST_F(CommandFilterTest, TellsRemovalsWhereTheyAreAskedFor) {
   EXPECT_TRUE(other->seen[0].removed);
   EXPECT_FALSE(other->seen[0].last) << "the filter goes on";
   EXPECT_EQ(other->seen[0].command->state, State::kExpired);
-  // In place of all that was before it.
+  // The removal replaces all earlier updates.
   const std::vector<CommandUpdate> taken = slow_feed_->Take(10);
   ASSERT_THAT(taken, SizeIs(1));
   EXPECT_TRUE(taken[0].removed);
@@ -211,7 +211,7 @@ TEST_F(WideQueueFilterTest, IsGivenUpWhereItsReaderIsTooSlow) {
   EXPECT_EQ(other_feed->seen.size(), kMaxWaitingUpdates + 2) << "others go on";
 
   slow_feed_->Read();
-  // Its reader has to list them anyway.
+  // The reader must list the commands anyway.
   ASSERT_THAT(slow_feed_->seen, SizeIs(1));
   const CommandUpdate& last = slow_feed_->seen.back();
   EXPECT_THAT(last.error, FailsWith(StatusCode::kResourceExhausted, "too_slow"));
@@ -247,7 +247,7 @@ class SmallFeedsTest : public CommandFilterTest {
 
 TEST_F(SmallFeedsTest, WhoDoesNotReadTakesNothingFromThoseWhoDo) {
   WatchAll(feed_);
-  // However often they come again, once they are given up.
+  // The frozen feeds may come again any number of times.
   for (int round = 0; round < 10; ++round) {
     for (int i = 0; i < 7; ++i) AddFrozen();
     HandIn(90);

@@ -17,7 +17,7 @@ auto IsWrongLease() { return FailsWith(StatusCode::kPermissionDenied, "wrong_lea
 
 class CommandLeasingTest : public HeldCallTest {
  protected:
-  // Leases an idempotent command that `w1` lets go of, and that `w2` has then.
+  // An idempotent command that `w1` has leased and lost, and that `w2` has leased afterwards.
   struct Redelivered {
     std::string id;
     CommandLease stale;
@@ -273,7 +273,7 @@ TEST_F(CommandLeasingTest, StaleReportWithoutATokenIsToldFromTheHoldersByItsNumb
   EXPECT_THAT(IdsOf(Poll({.worker_id = "w2"}).ended), ElementsAre(command.id));
 }
 
-// What workers are told of ends.
+// Ends of which workers are notified.
 
 TEST_F(CommandLeasingTest, CancelWakesTheHeldCallOfTheHolderAtOnce) {
   const std::string id = Register();
@@ -378,7 +378,7 @@ TEST_F(CommandLeasingTest, GivenBackCommandGoesToTheNextWorkerAtOnce) {
 
 class LostAnswersTest : public CommandLeasingTest {
  protected:
-  // A poll of a worker that knows of these deliveries, and has for so long.
+  // A poll of a worker that knows these deliveries, and remembers the last `for_long`.
   CommandLeases Ask(std::vector<LeaseToken> known, absl::Duration for_long = absl::Minutes(1)) {
     return Poll({.worker_id = "w1", .known = {std::move(known), for_long}}).leases;
   }
@@ -486,7 +486,7 @@ TEST_F(CommandLeasingTest, SecondDeliveryThatIsGivenBackLeavesTheCommandToItsFir
   table_.GiveBack(command.present, clock_.Now());
   EXPECT_EQ(StateOf(command.id), State::kQueued);
   EXPECT_EQ(Peek(command.id).attempt, 1);
-  // `w1` was slow, not gone: it is the one that is at work, and that hears of the end.
+  // `w1` was slow, not gone: it executes the command and is notified of its end.
   ASSERT_OK(Acknowledge(command.stale));
   ASSERT_OK(Cancel(command.id));
   EXPECT_THAT(IdsOf(Poll({.worker_id = "w1"}).ended), ElementsAre(command.id));

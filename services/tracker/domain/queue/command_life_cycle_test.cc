@@ -85,7 +85,7 @@ TEST_F(CommandLifeCycleTest, ItIsKnownWhoHadEachDelivery) {
   const CommandLeases second = Lease("second");
   ASSERT_THAT(second, SizeIs(1));
   EXPECT_THAT(workers(), ElementsAre("first", "second"));
-  // What never arrived was no delivery.
+  // A lease that never arrived is not a delivery.
   table_.GiveBack(second[0], clock_.Now());
   EXPECT_THAT(workers(), ElementsAre("first"));
 }
@@ -195,7 +195,7 @@ TEST_F(CommandLifeCycleTest, LateResultChangesNothingButIsKept) {
   EXPECT_EQ(command.trace.back().stage, Stage::kLateResult);
   EXPECT_EQ(table_.late_results(), 1);
 
-  // Only the first one is kept, and no error.
+  // Only the first late result is kept, and no error.
   EXPECT_FALSE(Complete(lease, "8")->accepted);
   EXPECT_FALSE(Complete(lease, CommandFailure{{"too_late", ""}})->accepted);
   EXPECT_EQ(*Peek(id).late_result, "7");

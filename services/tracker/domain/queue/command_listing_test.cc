@@ -8,7 +8,7 @@
 namespace callslip::tracker {
 namespace {
 
-// What a client sees of its own commands, and that nobody else sees any of it.
+// A client lists its own commands, and no other client sees them.
 class CommandListingTest : public CommandTableTest {
  protected:
   CommandListingTest() : CommandTableTest({.queued_of_client = 2000, .queued = 2000}) {}
@@ -40,7 +40,7 @@ TEST_F(CommandListingTest, PagesThroughAllTargetsNewestFirst) {
     for (const CommandPtr& command : page.commands) listed.push_back(IdOf(*command));
     token = page.next_page_token;
     ++pages;
-    RegisterAt("late");  // What comes meanwhile moves no page.
+    RegisterAt("late");  // New commands move no page.
   } while (!token.empty());
   EXPECT_EQ(pages, 3);
   EXPECT_EQ(listed, ids);
@@ -107,7 +107,7 @@ TEST_F(CommandListingTest, GroupsAreLookedAtAtOnce) {
   EXPECT_THAT(ids(1, {.target = "elsewhere"}), ElementsAre(newer));
   EXPECT_THAT(table_.ListGroups(kClient, {}, -1),
               FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
-  // Nobody takes what waits, and nobody collects the result.
+  // The queued commands and the result expire.
   clock_.Advance(absl::Minutes(2));
   table_.FireDeadlines(clock_.Now());
   EXPECT_THAT(ids(0), ElementsAre(newer, older, cancelled, completed, failed));

@@ -20,7 +20,7 @@ class CommandRegisteringTest : public CommandTableTest {
     return request;
   }
 
-  // What is refused for want of room: of this client, or of all.
+  // Expects a refusal because of a limit, of this client or of all.
   void ExpectNoRoom(CommandRequest request, const std::string& reason, bool of_client) {
     const auto refused = TryRegister(std::move(request));
     EXPECT_THAT(refused, FailsWith(StatusCode::kResourceExhausted, reason));
@@ -165,7 +165,7 @@ TEST_F(CommandRegisteringTest, RequestIdIsFreeOnceNothingIsLeftOfItsCommand) {
   const std::string id = Register(WithRequestId("r1"));
   ASSERT_OK(Cancel(id));
   EXPECT_TRUE(TryRegister(WithRequestId("r1"))->existed);
-  // Of the command, and then of its tombstone.
+  // After the retention of the command, and then of its tombstone.
   Advance(absl::Minutes(10));
   Advance(absl::Minutes(10));
   ASSERT_OK_AND_ASSIGN(const CommandRegistration anew, TryRegister(WithRequestId("r1")));
@@ -180,7 +180,7 @@ TEST_F(CommandRegisteringTest, RefusedRegistrationDoesNotUseUpItsRequestId) {
               FailsWith(StatusCode::kResourceExhausted, "queue_full"));
   Lease("w1", 1);
   EXPECT_FALSE(TryRegister(WithRequestId("r1"))->existed);
-  // A known one is answered however full the queue is.
+  // A known request is answered even if the queue is full.
   EXPECT_TRUE(TryRegister(WithRequestId("r1"))->existed);
 }
 
@@ -216,7 +216,7 @@ TEST_F(CommandRegisteringTest, DelayedAndReturnedCommandsHaveAPlaceInTheQueue) {
   const std::string delayed = Register(request);
   for (int i = 0; i < 99; ++i) Register(IdempotentRequest());
   ExpectNoRoom(Request(), "queue_full", true);
-  // What comes back is never refused.
+  // A command that returns to the queue is never refused.
   Advance(absl::Seconds(3));
   EXPECT_EQ(DetailsOf(TryRegister(Request()).status()).depth, 101);
   ASSERT_OK(Cancel(returned));
@@ -238,7 +238,7 @@ TEST_F(FewCommandsTest, TableIsLimitedForOneClientAndForAll) {
   ExpectNoRoom(Request(), "too_many_commands", true);
   ASSERT_OK(TryRegister(Request("other")));
   ExpectNoRoom(Request("other"), "too_many_commands", false);
-  // Ended ones count as long as they are kept.
+  // Ended commands count as long as they are kept.
   ASSERT_OK(Cancel(id));
   ExpectNoRoom(Request("other"), "too_many_commands", false);
   Advance(absl::Minutes(10));

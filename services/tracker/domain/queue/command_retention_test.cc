@@ -11,12 +11,12 @@ namespace {
 auto IsRemoved() { return FailsWith(StatusCode::kNotFound, "command_removed"); }
 auto IsUnknown() { return FailsWith(StatusCode::kNotFound, "unknown_command"); }
 
-// How long commands stay after their end, and what is left of them.
+// How long commands are kept after their end, and their tombstones.
 class CommandRetentionTest : public CommandTableTest {
  protected:
   using CommandTableTest::CommandTableTest;
 
-  // Of another target each time, and so of another partition most times.
+  // Each number has a target of its own, and so most times a partition of its own.
   std::string RegisterAnywhere(int number, std::string client = kClient) {
     CommandRequest request = Request(std::move(client));
     request.target = "target-" + std::to_string(number);
@@ -96,8 +96,7 @@ TEST_F(CommandRetentionTest, LastHundredFailedCommandsOfAClientStayOverAllPartit
   EXPECT_EQ(table_.commands(), 101);
 }
 
-// A retry that comes late repeats no click: the request is known as long as the id of what it has
-// made.
+// A late retry must not repeat a click: the request id is known as long as the id of its command.
 TEST_F(CommandRetentionTest, RequestIdIsKnownAsLongAsTheTombstone) {
   CommandRequest request = Request();
   request.request_id = "buy-1";
@@ -110,7 +109,7 @@ TEST_F(CommandRetentionTest, RequestIdIsKnownAsLongAsTheTombstone) {
   EXPECT_THAT(repeated, FailsWith(StatusCode::kAlreadyExists, "command_removed"));
   EXPECT_THAT(std::string(repeated.status().message()), testing::HasSubstr(id));
   EXPECT_THAT(std::string(repeated.status().message()), testing::HasSubstr("completed"));
-  // Whatever it asks for now, wherever that is.
+  // Even if the request and its target differ now.
   CommandRequest elsewhere = request;
   elsewhere.target = "target-1";
   EXPECT_THAT(TryRegister(elsewhere), FailsWith(StatusCode::kAlreadyExists, "command_removed"));
@@ -145,7 +144,7 @@ TEST_F(SmallFailedRingTest, HasTheOrderOfFailuresWhateverTheirKindButForCancels)
     ASSERT_OK(Cancel(cancelled.back()));
   }
   EXPECT_EQ(StateOf(failed), CommandState::kFailed);
-  // The result that expires is the fourth. Those that were cancelled push out each other only.
+  // The expired result is the fourth. Cancelled commands only push out each other.
   Advance(absl::Seconds(30));
   EXPECT_EQ(StateOf(expired), CommandState::kExpired);
   EXPECT_EQ(StateOf(given_up), CommandState::kExpired);
@@ -156,7 +155,7 @@ TEST_F(SmallFailedRingTest, HasTheOrderOfFailuresWhateverTheirKindButForCancels)
 }
 
 TEST_F(SmallFailedRingTest, WorkerIsToldOfACommandThatIsPushedOutBeforeItAsks) {
-  // Its news name commands that are there only.
+  // The news of a worker only name commands that exist.
   std::vector<std::string> ids;
   for (int i = 0; i < 4; ++i) ids.push_back(Register());
   ASSERT_EQ(Lease().size(), 4u);

@@ -55,7 +55,7 @@ TEST_F(CommandStatisticsTest, ResultThatNobodyCollectedIsCountedAsExpiredToo) {
   EXPECT_EQ(In(State::kExpired), 1);
   EXPECT_EQ(Ended(State::kCompleted, "none"), 1);
   EXPECT_EQ(Ended(State::kExpired, "result_expired"), 1);
-  // It took its time once.
+  // Its duration is counted once.
   EXPECT_EQ(Now().standard.count(), 1);
 }
 
@@ -135,11 +135,11 @@ TEST_F(CommandStatisticsTest, QueuesTellTheirDepthAndTheOldestThatCouldBeDeliver
 
 TEST_F(CommandStatisticsTest, LatenessOfDeadlinesIsMeasured) {
   Register();
-  // Nobody fires it in time.
+  // The deadline fires late.
   clock_.Advance(CommandDeadlines().schedule_to_start + absl::Seconds(4));
   table_.FireDeadlines(clock_.Now());
   EXPECT_EQ(Now().lateness.count(), 1);
-  // To the millisecond.
+  // In whole seconds: the resolution of deadlines is a millisecond.
   EXPECT_EQ(absl::Nanoseconds(Now().lateness.sum_nanos) / absl::Seconds(1), 4);
 }
 

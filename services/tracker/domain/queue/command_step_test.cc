@@ -1,4 +1,4 @@
-// What one call of the table does once, whatever it touches.
+// Work that one call of the table does once, whatever it changes.
 #include <memory>
 #include <string>
 #include <utility>
@@ -73,7 +73,7 @@ TEST_F(CommandStepTest, EndThatItsWorkerIsToldAtOnceIsJournalledOnce) {
   EXPECT_FALSE(std::get<CommandRecord>(batch.entries[0].change).end_unreported);
 }
 
-// Those who watch hear of each of them, for some ask for one state only.
+// Watches get each of the states, because some ask for one state only.
 TEST_F(CommandStepTest, FilterHearsOfAStateThatLastedForNoTime) {
   Hold();
   const auto feed = std::make_shared<RecordingFeed>();
@@ -84,7 +84,7 @@ TEST_F(CommandStepTest, FilterHearsOfAStateThatLastedForNoTime) {
   EXPECT_EQ(StateOf(id), State::kDelivered);
 }
 
-// Was left in the queue although somebody waited for it.
+// The command must not stay in the queue while a worker waits for it.
 TEST_F(CommandStepTest, WhatAWorkerHasLostAndDoesNotTakeAgainGoesToAnother) {
   Register();
   Register();

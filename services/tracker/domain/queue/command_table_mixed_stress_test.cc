@@ -26,7 +26,7 @@ constexpr int kSteps = 50'000;
 constexpr int kClients = 3;
 constexpr int kWorkers = 3;
 
-// A reader that takes its updates when it likes, and holds them against what a feed promises.
+// A reader that takes its updates at any time, and checks that they keep the promises of a feed.
 class CheckedFeed : public CommandFeed {
  public:
   void OnReady() override { ready_ = true; }
@@ -62,7 +62,7 @@ class CheckedFeed : public CommandFeed {
   }
 
   std::atomic<bool> ready_{false};
-  // Of the thread that reads.
+  // Used by the reading thread.
   std::set<int64_t> open_;
   std::map<std::pair<int64_t, std::string>, int64_t> revisions_;
 };
@@ -91,7 +91,7 @@ class BusyClient {
     Unwatch();
   }
 
-  // To be called once all else is over: every watch was told that it is.
+  // Called at the end: every watch must have reported its end.
   void ExpectNoWatch() {
     feed_->Read();
     EXPECT_THAT(feed_->open(), testing::IsEmpty());
@@ -168,7 +168,7 @@ class BusyClient {
     return Goes(watching.status());
   }
 
-  // Removes some.
+  // Removes up to ten watches.
   void Unwatch() {
     for (int i = 0; i < 10 && !watching_.empty(); ++i) {
       table_->Unwatch(watching_.front().second);

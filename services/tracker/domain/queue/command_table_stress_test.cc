@@ -12,9 +12,8 @@
 #include "common/mutex.h"
 #include "tracker/domain/queue/command_table_fixture.h"
 
-// Many threads at once. What this proves it proves under ThreadSanitizer; other builds do a part of
-// it. The clock stands still while the threads run, so that whoever were not told of an end would
-// wait for ever.
+// Many threads at once, above all for ThreadSanitizer. The clock stands still while the threads
+// run, so that a thread that is not notified of an end waits for ever.
 namespace callslip::tracker {
 namespace {
 
@@ -31,7 +30,7 @@ void Join(Threads& threads) {
   threads.clear();
 }
 
-// Counts the ends that it is told of, after a look at each. Thread-safe.
+// Counts the ends that it receives, and checks each. Thread-safe.
 class EndsFeed : public CommandFeed {
  public:
   using Check = std::function<void(const CommandUpdate&)>;
@@ -70,8 +69,7 @@ class EndsFeed : public CommandFeed {
   int64_t ends_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// A worker that is answered in its own time. What it leases goes to `handle`, on whichever thread
-// answers its call.
+// A worker whose calls are held. Its leases go to `handle`, on the thread that answers its call.
 class Poller {
  public:
   Poller(FakeClock* clock, CommandTable* table, std::string name,
@@ -128,7 +126,7 @@ class CommandTableStressTest : public CommandTableTest {
 TEST_F(CommandTableStressTest, WatchThatMeetsTheCompletionIsToldTheEnd) {
   constexpr int kBatch = 200;
   constexpr int kBatches = 5'000 / kShare;
-  // Of people, which need no lease: it is all about the end.
+  // Commands for people, which need no lease: the test is about the end.
   const CommandRequest request = HumanRequest();
   const Payload result = Bytes("1");
   const auto feed = std::make_shared<EndsFeed>();
@@ -137,7 +135,7 @@ TEST_F(CommandTableStressTest, WatchThatMeetsTheCompletionIsToldTheEnd) {
   std::array<int64_t, 2> told_at_once = {};
   std::barrier in_step(2);
 
-  // Who is ahead waits a little, so that the two meet at each command.
+  // The thread that is ahead waits a little, so that the two meet at each command.
   const auto stay_together = [&](int self, int i) {
     for (int spins = 0; spins < 20 && i > done[1 - self] + 1; ++spins) continue;
     done[self] = i;
@@ -173,7 +171,7 @@ TEST_F(CommandTableStressTest, WatchThatMeetsTheCompletionIsToldTheEnd) {
   other.join();
   EXPECT_EQ(table_.commands(), 0);
   EXPECT_EQ(table_.waits(), 0);
-  // Either came first, many times.
+  // The completion and the watch each came first many times.
   const int64_t at_once = told_at_once[0] + told_at_once[1];
   EXPECT_GT(at_once, kBatches);
   EXPECT_LT(at_once, int64_t{kBatches} * (kBatch - 1));
@@ -253,7 +251,7 @@ class Tally {
  public:
   Tally(int clients, int sure_of) : sure_of_(sure_of), served_(clients) {}
 
-  // Counts what one answer brought. `most_apart`: by how much the clients may differ.
+  // Counts the clients of one answer. `most_apart`: by how much the clients may differ.
   void Count(const std::vector<int>& clients, int most_apart) {
     MutexLock lock(&mutex_);
     for (const int client : clients) ++served_[client];
@@ -318,7 +316,7 @@ TEST_F(CommandTableStressTest, FiftyClientsGetTheirOwnResultsAndEqualTurns) {
         for (const CommandLease& lease : leases) {
           served.push_back(std::stoi(std::string(lease.command->spec->client_id())));
         }
-        // Each worker may have one of a client's that is not counted yet.
+        // Each worker may have one command of a client that is not counted yet.
         counters.Count(served, 1 + kLeasers);
         for (const CommandLease& lease : leases) {
           EXPECT_TRUE(Complete(lease, "result of " + *lease.command->spec->params)->accepted);

@@ -8,7 +8,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Whose turn it is: of clients, of commands and of workers.
+// The order of clients, of commands and of workers.
 class CommandTurnsTest : public HeldCallTest {
  protected:
   static CommandRequest WithKey(std::string key, int priority = 0) {
@@ -25,7 +25,7 @@ class CommandTurnsTest : public HeldCallTest {
     return Register(std::move(request));
   }
 
-  // Leases and completes one command after the other, and tells whose they were.
+  // Leases and completes one command after the other, and returns their clients.
   std::vector<std::string> ClientsServed(int commands) {
     std::vector<std::string> clients;
     for (int i = 0; i < commands; ++i) {
@@ -262,7 +262,7 @@ TEST_F(CommandTurnsTest, WorkerWithoutRoomIsPassedOver) {
   EXPECT_EQ(answers_[0].worker, "w2");
 }
 
-// Of one client.
+// A call for one client.
 LeaseRequest ForOne(const std::string& client, const std::string& worker, absl::Time until) {
   return {.worker_id = worker, .hold_until = until, .clients = ClientScope(client)};
 }
@@ -299,12 +299,13 @@ TEST_F(CommandTurnsTest, AWorkerOfOneClientIsPassedOverForOthers) {
 TEST_F(CommandTurnsTest, WorkersOfOneNameForOneClientAndForAllHaveNothingInCommon) {
   RegisterOf("a");
   const CommandLease lease = LeaseOne("w1");
-  // Nothing is taken back by a call that does not know of it.
+  // A call for one client takes back no delivery of another client.
   LeaseRequest call = ForOne("b", "w1", clock_.Now());
   call.known.reach_back = absl::Hours(1);
   EXPECT_TRUE(Poll(call).empty());
   EXPECT_EQ((*table_.Get("a", IdOf(lease), /*peek=*/true))->state, State::kDelivered);
-  // Nor is its window full by what the other holds, nor is it told what has become of that.
+  // The deliveries of the other worker do not fill its window, and it is not notified of their
+  // ends.
   for (int i = 0; i < kWorkerWindow; ++i) RegisterOf("b");
   EXPECT_THAT(Poll(ForOne("b", "w1", clock_.Now())).leases, SizeIs(kWorkerWindow));
   ASSERT_OK(table_.Cancel("a", IdOf(lease), clock_.Now()));

@@ -211,7 +211,7 @@ TEST_F(CommandWatchingTest, FailureThatAFeedIsToldIsTheLastOfItsWatch) {
   EXPECT_TRUE(feed->seen[0].last);
 }
 
-// A reader that is frozen, or gone without a word: what waits for it is in nobody's account.
+// A reader that is frozen, or has vanished: the updates that wait for it count for no client.
 TEST_F(CommandWatchingTest, ReaderThatTakesNothingKeepsNoPayloads) {
   constexpr int kCommands = 100;
   const std::string megabyte(size_t{1} << 20, 'x');
@@ -228,7 +228,7 @@ TEST_F(CommandWatchingTest, ReaderThatTakesNothingKeepsNoPayloads) {
     const Payload result = Bytes(megabyte);
     payloads.push_back(result);
     ASSERT_OK(Complete(LeaseOne(), CommandResult{result}));
-    // Somebody else has collected it.
+    // Another caller has collected it.
     ASSERT_OK(Get(id));
     Advance(CommandDeadlines().result_retention);
   }
@@ -256,7 +256,7 @@ TEST_F(CommandWatchingTest, ReaderThatComesTooLateIsToldWhatHasBecomeOfTheResult
   EXPECT_TRUE(slow->seen[0].last);
 }
 
-// It has passed, and what follows is told, or the watch is over.
+// A state that has passed is replaced by a later state or by the end of the watch.
 TEST_F(CommandWatchingTest, StateThatHasPassedUntakenIsNotToldAfterTheWatch) {
   const std::string id = Register();
   const auto slow = NewSlowFeed();
@@ -282,7 +282,7 @@ TEST_F(CommandWatchingTest, FilterOfAReaderThatTakesNothingKeepsNoPayloads) {
   EXPECT_THAT(frozen->Ids(), ElementsAre(id));
 }
 
-// Contexts and texts of errors are shown, and wait in memory that is nobody's.
+// The updates contain contexts and error messages, which count for no client while they wait.
 TEST_F(CommandWatchingTest, FilterEndsWhereTooManyBytesWaitForItsReader) {
   const auto frozen = NewSlowFeed();
   ASSERT_OK(table_.WatchAll({.clients = kClient, .feed = frozen, .only_end = true}));
@@ -347,7 +347,7 @@ TEST_F(FewWaitsTest, ClientHasALimitAndAllTogetherHaveOne) {
 
   table_.Unwatch(first);
   Watch(id, NewFeed());
-  // Each of them is free again after an end.
+  // Both limits have room again after an end.
   ASSERT_OK(Cancel(id));
   EXPECT_EQ(table_.waits(), 1);
 }

@@ -11,7 +11,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Commands that nobody works on: as they are put here.
+// Commands that no worker takes: they keep the state in which the test adds them.
 class PartitionClientTest : public testing::Test {
  protected:
   ~PartitionClientTest() override {
@@ -38,8 +38,8 @@ class PartitionClientTest : public testing::Test {
     client_.Moved(entry, before);
   }
 
-  // The sequences of those that are looked at for the ten newest of each sort; `found` are those
-  // that match.
+  // The number of entries that are looked at for the ten newest of each sort, and the sequences of
+  // those that match.
   struct Look {
     int looked_at = 0;
     std::vector<uint64_t> found;
@@ -59,7 +59,7 @@ class PartitionClientTest : public testing::Test {
   std::vector<std::unique_ptr<CommandEntry>> entries_;
 };
 
-// Every state, of which each sort has a few with the label, before many others.
+// A few commands with the label in every state, then many others.
 TEST_F(PartitionClientTest, LookForAFewIsAsLongHoweverManyOthersThereAre) {
   constexpr int kFew = 2;
   for (int state = 0; state < kCommandStateCount; ++state) {
@@ -67,7 +67,7 @@ TEST_F(PartitionClientTest, LookForAFewIsAsLongHoweverManyOthersThereAre) {
   }
   for (const int others : {1, 1000, 100'000}) {
     while (entries_.size() < static_cast<size_t>(others)) {
-      // The rest waits or is completed: no client has more than 200 that have failed.
+      // The others are queued or completed: no client has more than 200 failed commands.
       Add(entries_.size() % 2 == 0 ? CommandState::kQueued : CommandState::kCompleted, "other");
     }
     const Look all = LookFor({.label = "wanted"});
@@ -78,7 +78,7 @@ TEST_F(PartitionClientTest, LookForAFewIsAsLongHoweverManyOthersThereAre) {
       const Look look = LookFor({.states = {each}, .label = "wanted"});
       EXPECT_EQ(look.found.size(), kFew) << others << " " << CommandStateName(each);
       EXPECT_LE(look.looked_at, kFew * kCommandStateCount);
-      // All that have ended in vain are looked at for each sort of them.
+      // All failed commands are looked at for each of their states.
       const Look unlabelled = LookFor({.states = {each}});
       EXPECT_GE(unlabelled.found.size(), kFew) << others << " " << CommandStateName(each);
       EXPECT_LE(unlabelled.looked_at, kFew * kCommandStateCount) << CommandStateName(each);

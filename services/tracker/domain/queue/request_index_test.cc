@@ -31,7 +31,7 @@ TEST(RequestIndexTest, NamesThatTogetherReadAlikeAreApart) {
   EXPECT_EQ(Find(index, "a", "bc"), std::nullopt);
 }
 
-// It is stored.
+// The hash is stored.
 TEST(RequestKeyTest, HashOfARequestIsTheSameForEver) {
   EXPECT_EQ(RequestKey::HashOf(""), 0u);
   EXPECT_EQ(RequestKey::HashOf("a"), 0xaf63dc4c8601ec8cu);

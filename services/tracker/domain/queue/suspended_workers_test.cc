@@ -12,7 +12,7 @@ namespace {
 using absl::Seconds;
 using ::testing::HasSubstr;
 
-// Workers that say when they will be back, and commands that wait for them.
+// Workers that announce their return, and commands that wait for them.
 class SuspendedWorkersTest : public HeldCallTest {
  protected:
   // Asks for commands, then is suspended.

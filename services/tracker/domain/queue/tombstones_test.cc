@@ -78,7 +78,7 @@ TEST(TombstonesTest, WhoHasMoreThanHalfMakesRoomForTheOthers) {
   EXPECT_TRUE(dropped.empty());
   EXPECT_EQ(tombstones.Find(many[6]), nullptr);
   EXPECT_NE(tombstones.Find(many[7]), nullptr);
-  // Whoever comes now has room, until nobody has more than half.
+  // A new tombstone takes the place of one of that client, until no client has more than half.
   const CommandId first = AnyId();
   tombstones.Add(first, Of("alice"), kNow + 20, 4, dropped);
   EXPECT_EQ(tombstones.Find(many[7]), nullptr);
@@ -87,7 +87,7 @@ TEST(TombstonesTest, WhoHasMoreThanHalfMakesRoomForTheOthers) {
   tombstones.Add(AnyId(), Of("bob"), kNow + 21, 4, dropped);
   EXPECT_EQ(tombstones.Find(others), nullptr) << "the oldest of all";
   EXPECT_NE(tombstones.Find(many[8]), nullptr);
-  // They go by their times, whosever they are.
+  // They are dropped by their times, whichever client they belong to.
   EXPECT_EQ(tombstones.NextDrop(), kNow + 8);
   tombstones.Drop(kNow + 9, dropped);
   EXPECT_EQ(tombstones.Find(many[9]), nullptr);

@@ -75,7 +75,7 @@ TEST_F(RunnerTableTest, ASessionHasOneRunner) {
   EXPECT_EQ(Assign("s"), "a");
   Connect(Offer("b", 100));
   EXPECT_EQ(Assign("s"), "a");
-  // Neither what is another one's nor what nobody has given it is its.
+  // A runner cannot hold a session of another runner, nor one that it was never assigned.
   EXPECT_THAT(Connect(Offer("b"), {Held("s"), {"t", 7}}), ElementsAre("s", "t"));
   EXPECT_EQ(table_.RunnerOf("s"), "a");
   EXPECT_EQ(table_.RunnerOf("t"), "");
@@ -158,7 +158,7 @@ TEST_F(RunnerTableTest, ARunnerThatComesBackLateHasNothing) {
   EXPECT_EQ(table_.RunnerOf("2"), "");
 }
 
-// Who acts for the runner of a session is who says its lease.
+// A caller with the lease of a session acts for its runner.
 TEST_F(RunnerTableTest, ALeaseIsGoodForOneTimeThatASessionIsGiven) {
   const auto not_assigned = FailsWith(StatusCode::kFailedPrecondition, "not_assigned");
   EXPECT_OK(table_.CheckLease("s", 0));
@@ -248,7 +248,7 @@ TEST_F(RunnerTableTest, WhoWaitsForANameGetsItNoSoonerThanItsSessionsAreFree) {
   // The connection was cut for a moment.
   EXPECT_THAT(Connect(offer("first"), {{"s", lease}}), IsEmpty());
   EXPECT_OK(table_.CheckLease("s", lease));
-  // One that was started in its place has not waited.
+  // A process that was started in its place has not waited for the name.
   table_.Disconnect("a", now_);
   Connect(offer("next"));
   EXPECT_THAT(table_.CheckLease("s", lease),
@@ -257,7 +257,7 @@ TEST_F(RunnerTableTest, WhoWaitsForANameGetsItNoSoonerThanItsSessionsAreFree) {
   EXPECT_THAT(table_.Connect(offer("twin"), {}, now_), taken);
   EXPECT_THAT(After(kRunnerLease), ElementsAre("s"));
   Connect(offer("twin"));
-  // Nor is there anything to wait for where it has no session.
+  // A runner without sessions leaves its name at once.
   EXPECT_THAT(table_.Connect(offer("next"), {}, now_), taken);
   table_.Disconnect("a", now_);
   Connect(offer("next"));
@@ -280,12 +280,12 @@ TEST_F(RunnerTableTest, OneThatServesOneSessionHasThatAndNoOther) {
   EXPECT_NE(table_.LeaseOf("mine"), 0);
   EXPECT_EQ(table_.Assign(mine), "z");
   EXPECT_EQ(Assign("other"), "service");
-  // Nor are the children of that session for it, and its agent is told why.
+  // It does not get the children of that session either, and the agent gets the reason.
   const AgentPlace place{"claude", "/web/app"};
   const absl::Status child = table_.CheckChild({place, "z", "mine"}, Need("", place));
   EXPECT_THAT(child, FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
   EXPECT_THAT(std::string(child.message()), HasSubstr("callslip-runner prompt"));
-  // Once it is gone, nobody has it.
+  // After its end no runner has the session.
   table_.Disconnect("z", now_);
   EXPECT_EQ(table_.Assign(mine), "z");
   EXPECT_THAT(After(kRunnerLease), ElementsAre("mine"));
@@ -306,7 +306,7 @@ TEST_F(RunnerTableTest, WhatIsMadeForOneThatIsCutMeanwhileWaitsForIt) {
   EXPECT_EQ(table_.LeaseOf("mine"), 0);
   Connect(only);
   EXPECT_NE(table_.LeaseOf("mine"), 0);
-  // As after a start of the tracker, where it never comes.
+  // As after a start of the tracker, if the runner never comes.
   RunnerTable after;
   after.Reserve(mine, now_);
   EXPECT_THAT(after.Expire(now_ + kRunnerLease), ElementsAre("mine"));
@@ -377,7 +377,7 @@ TEST_F(RunnerTableTest, KnowsNoMoreRunnersThanThereMayBe) {
   EXPECT_THAT(table_.Connect(Offer("more"), {}, now_),
               FailsWith(StatusCode::kResourceExhausted, "too_many_runners"));
   Connect(Offer("r-0"));
-  // Each client has as many, up to the number that there may be of all.
+  // Each client may have as many, within the limit of all runners.
   const auto of = [this](const std::string& client, size_t number) {
     RunnerOffer offer = Offer(absl::StrCat(client, "-", number));
     offer.clients = ClientScope(client);
@@ -387,7 +387,8 @@ TEST_F(RunnerTableTest, KnowsNoMoreRunnersThanThereMayBe) {
   const auto refused = FailsWith(StatusCode::kResourceExhausted, "too_many_runners");
   EXPECT_THAT(of("alice", kMaxRunnersOfClient), refused);
   EXPECT_THAT(of("bob", 0), refused);
-  // One that is gone makes room for another of its client, and for any where there are too many.
+  // A runner that is gone makes room within the limit of all runners, but not for a client at its
+  // own limit.
   table_.Disconnect("r-1", now_);
   EXPECT_THAT(of("alice", kMaxRunnersOfClient), refused);
   EXPECT_OK(of("bob", 0));
@@ -409,7 +410,7 @@ TEST_F(RunnerTableTest, RunnersThatAreGoneMakeRoomTheFirstOneFirst) {
     }
     return false;
   };
-  // That has a session, for as long as its lease.
+  // A runner with a session is known until the end of its lease.
   Connect(Offer("more-1"));
   EXPECT_FALSE(is_known("r-2"));
   Connect(Offer("more-2"));
@@ -452,7 +453,7 @@ TEST_F(RunnerTableTest, ListsThemByTheirId) {
   EXPECT_EQ(runners[1].known_since, now_);
 }
 
-// Whoever comes to an open port is the runner of `local`.
+// A runner that comes to an open port serves the client `local` alone.
 TEST_F(RunnerTableTest, ARunnerOfOneClientIsGivenItsSessionsAlone) {
   RunnerOffer open = Offer("open");
   open.clients = ClientScope("local");
@@ -480,7 +481,7 @@ TEST_F(RunnerTableTest, ARunnerOfOneClientTakesNoName) {
   EXPECT_THAT(table_.Connect(open, {}, now_).status(), refused);
   table_.Unassign("s");
   EXPECT_OK(table_.Connect(open, {}, now_));
-  // Who serves all clients takes its name back.
+  // A runner of all clients gets its name back.
   RunnerOffer again = Offer("r");
   again.instance = "again";
   EXPECT_OK(table_.Connect(again, {}, now_));
@@ -503,7 +504,7 @@ TEST_F(RunnerTableTest, AChildIsForTheRunnerOfItsMaker) {
   EXPECT_EQ(table_.Assign(Need("s", child, {maker})), "");
   EXPECT_THAT(table_.CheckChild(maker, Need("", {"claude", "/nowhere"})),
               FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
-  // What another one allows says nothing, however much room it has.
+  // The rules of another runner do not count, however much room it has.
   RunnerOffer lax = strict;
   lax.runner_id = "lax";
   lax.max_agents = 100;
@@ -514,28 +515,29 @@ TEST_F(RunnerTableTest, AChildIsForTheRunnerOfItsMaker) {
   EXPECT_EQ(table_.Assign(Need("s", child, {maker})), "");
   EXPECT_EQ(table_.Assign(Need("s", place, {maker})), "strict");
   table_.Unassign("s");
-  // Nor does an agent have one that is another's do anything.
+  // Nor may an agent use a session of another runner.
   EXPECT_EQ(table_.Assign(Need("theirs", place)), "lax");
   EXPECT_THAT(table_.CheckChild(maker, Need("theirs", place)),
               FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
-  // While it is away, so are they.
+  // While the runner is away, so are the children of its sessions.
   table_.Disconnect("strict", now_);
   EXPECT_THAT(table_.CheckChild(maker, Need("", place)),
               FailsWith(StatusCode::kUnavailable, "runner_away"));
   EXPECT_EQ(table_.Assign(Need("s", place, {maker})), "");
-  // Where the maker's session goes, they follow: it has no other rules there than they.
+  // A child follows the session of its maker to another runner, so that the same rules hold for
+  // both.
   EXPECT_THAT(After(kRunnerLease), ElementsAre("m"));
   EXPECT_EQ(table_.Assign(Need("s", place, {maker})), "");
   EXPECT_EQ(table_.Assign(Need("m", place)), "lax");
   EXPECT_EQ(table_.Assign(Need("s", place, {maker})), "lax");
   EXPECT_OK(table_.CheckChild({place, "lax", "m"}, Need("", child)));
-  // What one makes whose session is nobody's just now waits until that is somebody's.
+  // A child of a session without a runner waits until that session has one.
   const Maker nobodys{place, "", "elsewhere"};
   EXPECT_OK(table_.CheckChild(nobodys, Need("", place)));
   EXPECT_EQ(table_.Assign(Need("u", place, {nobodys})), "");
   EXPECT_EQ(table_.Assign(Need("elsewhere", place)), "lax");
   EXPECT_EQ(table_.Assign(Need("u", place, {nobodys})), "lax");
-  // A person's may be anybody's.
+  // A session of a person may go to any runner.
   EXPECT_EQ(table_.Assign(Need("t", child)), "lax");
 }
 
@@ -555,10 +557,11 @@ TEST_F(RunnerTableTest, WhatAgentsWroteIsForTheirRunners) {
     EXPECT_EQ(table_.Assign(Need("s", place, writers)), "a");
     table_.Unassign("s");
   }
-  // By the rules of both there is none, nor by one that does not allow it.
+  // No runner has the rules of both writers, and a writer whose rules do not allow the place
+  // excludes each runner.
   EXPECT_EQ(table_.Assign(Need("s", place, {own, others})), "");
   EXPECT_EQ(table_.Assign(Need("s", place, {above})), "");
-  // Where the writer's session has gone, its rules hold.
+  // The rules of the runner count that has the writer's session now.
   ASSERT_EQ(table_.Assign(Need("child", place, {others})), "b");
   EXPECT_EQ(table_.Assign(Need("s", place, {child, others})), "b");
 }

@@ -49,8 +49,8 @@ TEST(WorkspaceOfTest, IsTheInnermostThatTheAgentMayWorkIn) {
   EXPECT_EQ(name({"gemini", "/web"}), "");
 }
 
-// Each agent at each place as the parent, each as the child: what is allowed is written down here,
-// and everything else is refused.
+// Each agent at each place as the parent, each as the child. The allowed pairs are listed here, and
+// all others are refused.
 TEST(ChildRulesTest, AChildHasTheRulesOfItsParentUnlessThoseAllowMore) {
   const RunnerOffer offer{.runner_id = "r",
                           .version = "1",

@@ -20,8 +20,7 @@ PermissionRequest Question(const std::string& id, bool parent_may_allow) {
   return request;
 }
 
-// Every kind of option, whoever answers, whatever the question says: an agent allows nothing that
-// is not left to it.
+// All kinds of options, callers and questions: an agent allows only what the question leaves to it.
 TEST(PermissionsTest, AnAgentRejectsAndAPersonDecides) {
   Permissions permissions;
   int asked = 0;
@@ -40,7 +39,7 @@ TEST(PermissionsTest, AnAgentRejectsAndAPersonDecides) {
           continue;
         }
         EXPECT_THAT(answered, FailsWith(StatusCode::kFailedPrecondition, "person_decides"));
-        // It is open still, for a person.
+        // The question is still open for a person.
         EXPECT_OK(permissions.Answer({.request_id = id, .option_id = "o-" + kind}));
       }
     }
@@ -48,7 +47,7 @@ TEST(PermissionsTest, AnAgentRejectsAndAPersonDecides) {
   EXPECT_TRUE(permissions.empty());
 }
 
-// The asker may take either for it.
+// The asker may read the id as either option.
 TEST(PermissionsTest, AnIdThatAnAllowanceHasTooIsNoRejection) {
   for (const bool allowance_first : {false, true}) {
     Permissions permissions;

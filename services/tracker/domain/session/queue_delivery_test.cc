@@ -15,7 +15,7 @@ const auto kNotPaused = FailsWith(absl::StatusCode::kFailedPrecondition, "queue_
 class QueueDeliveryTest : public testing::Test {
  protected:
   std::string Add(const std::string& text) { return queue_.Add({.message = text}, now_)->id; }
-  // A message with a runner there.
+  // Sends the next message; a runner is there.
   QueueDelivery::Sent Send() {
     auto sent = delivery_.Poll(true, now_);
     EXPECT_TRUE(sent.has_value());

@@ -1,4 +1,4 @@
-// How the agent of a session is, and which sessions need theirs.
+// The state of a session's agent, and the sessions that need their agent.
 #include <memory>
 #include <string>
 #include <vector>
@@ -65,7 +65,7 @@ TEST_F(SessionAgentTest, WhatIsAbsentStays) {
 
 TEST_F(SessionAgentTest, TextsAreCutAndTheRestIsChecked) {
   ASSERT_OK(Create("s1"));
-  // Of two bytes each, so that the limits fall between them.
+  // Characters of two bytes after the first one, so that the limits fall into a character.
   std::string umlauts = "x";
   while (umlauts.size() <= 2 * kMaxReasonTextBytes) umlauts += "ä";
   ASSERT_OK(Set({.reason = umlauts, .message = umlauts}));
@@ -95,7 +95,7 @@ TEST_F(SessionAgentTest, WhoRunsItSurvivesARestartAndHowItIsDoesNot) {
   Reopen();
   EXPECT_EQ(table_->Get("s1")->agent.runner_id, "r-1");
   EXPECT_EQ(table_->Get("s1")->agent_token_hash, "abc");
-  EXPECT_EQ(table_->Get("s1")->agent.details.str(), "");  // Too much for what is kept of all.
+  EXPECT_EQ(table_->Get("s1")->agent.details.str(), "");  // Too large for the data of all sessions.
   const AgentState agent = Snapshot().metadata.agent;
   EXPECT_EQ(agent, (AgentState{.runner_id = "r-1",
                                .agent_session_id = "a-1",

@@ -1,4 +1,4 @@
-// Sessions that agents make.
+// Sessions that agents create.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -17,7 +17,7 @@ class SessionChildrenTest : public SessionTableTest {
   absl::Status End(const std::string& id) {
     return Run([](Session& s, absl::Time now) { return s.End("done", now); }, id);
   }
-  // How it has ended, which may take a moment; asks the session, not the list.
+  // The reason of the session's end. Waits for it, and reads the session, not the list.
   std::string EndOf(const std::string& id) {
     const auto feed = Subscribe(0, id);
     while (true) {
@@ -56,7 +56,7 @@ TEST_F(SessionChildrenTest, EndAlsoWhereTheTrackerWasKilledBetween) {
   ASSERT_OK(CreateChild("d", "a", true));
   ASSERT_OK(CreateChild("y", "x"));
   Close();
-  // As it is when the parents are gone and the children have not heard of it.
+  // As if the tracker was killed after the end of the parents and before that of the children.
   const std::string parent = *disk_.ReadFile(PathOf("metadata.json", "a"), size_t{1} << 20);
   std::string ended = parent;
   ended.replace(ended.find("\"active\""), 8, "\"completed\"");
@@ -86,7 +86,7 @@ TEST_F(SessionChildrenTest, AreOfAnActiveParentAndTwoDeepAtTheMost) {
   ASSERT_OK(CreateChild("c", "b"));
   const auto too_deep = FailsWith(absl::StatusCode::kFailedPrecondition, "too_deep");
   EXPECT_THAT(CreateChild("d", "c", true), too_deep);
-  // That its parent's parent is gone makes it no less deep.
+  // A session does not become less deep when its parent's parent is deleted.
   ASSERT_OK(Run([](Session& s, absl::Time now) { return s.End("done", now); }, "c"));
   ASSERT_OK(Run([](Session& s, absl::Time now) { return s.Resume(now); }, "c"));
   ASSERT_OK(Delete("a"));
@@ -107,7 +107,7 @@ TEST_F(SessionChildrenTest, AreEightActiveOnesAtTheMost) {
   Reopen();
   EXPECT_THAT(CreateChild("c", "a"), too_many);
   ASSERT_OK(End("b0"));
-  // One that could not be made leaves its place.
+  // A child that could not be created takes no place.
   EXPECT_THAT(CreateChild("a", "a"), FailsWith(absl::StatusCode::kAlreadyExists, "session_exists"));
   EXPECT_OK(CreateChild("c", "a"));
   EXPECT_THAT(CreateChild("d", "a"), too_many);

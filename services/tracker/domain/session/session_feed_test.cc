@@ -1,4 +1,4 @@
-// Those who watch a session or play it.
+// Observers and players of a session.
 #include "tracker/domain/session/session_feed.h"
 
 #include <memory>

@@ -64,7 +64,7 @@ TEST_F(SessionImagesTest, HaveALimit) {
   for (size_t i = 0; i < kMaxImages; ++i) ASSERT_OK(Put(absl::StrCat("GIF89a", i)));
   const auto too_many = FailsWith(absl::StatusCode::kResourceExhausted, "too_many_images");
   EXPECT_THAT(Put("GIF89a-"), too_many);
-  EXPECT_OK(Put("GIF89a0"));  // Is there already.
+  EXPECT_OK(Put("GIF89a0"));  // It exists already.
   Reopen();
   EXPECT_THAT(Put("GIF89a-"), too_many);
 }

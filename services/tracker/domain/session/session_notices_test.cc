@@ -1,4 +1,4 @@
-// Those who follow all sessions of an owner.
+// Notices about all sessions of an owner.
 #include "tracker/domain/session/session_notices.h"
 
 #include <map>
@@ -108,7 +108,7 @@ TEST_F(SessionNoticesTest, OfEventsAreAsManyAsSecondsAndTheLastIsTold) {
   EXPECT_EQ(*feed->Take(), nullptr);
   clock_.Advance(absl::Seconds(1));
   EXPECT_EQ(newest(), 51);
-  // Where nothing was recorded nothing is told, and what comes after that at once.
+  // If no event was recorded there is no notice, and the next event is reported at once.
   clock_.Advance(absl::Seconds(5));
   ASSERT_OK(Record(AgentMessage{"x"}));
   EXPECT_EQ(newest(), 52);
@@ -124,14 +124,14 @@ TEST_F(SessionNoticesTest, OfEventsAreToldBeforeTheirSessionIsUnloaded) {
   const auto feed = Follow("");
   for (int i = 0; i < 3; ++i) ASSERT_OK(Record(AgentMessage{"x"}));
   EXPECT_EQ((*feed->Next())->session.max_seq, 2);
-  // Another one takes its place in memory.
+  // Another session takes its place in memory.
   ASSERT_OK(Read({}, "s2"));
   const NoticePtr last = *feed->Next();
   EXPECT_EQ(last->session.session_id, "s1");
   EXPECT_EQ(last->session.max_seq, 4);
 }
 
-// What lists have of a session is as new as what is told of it.
+// The lists show the same state of a session as its notices.
 TEST_F(SessionNoticesTest, OfQuestionsSayHowManyAreOpen) {
   struct Silent final : PermissionAsker {
     void OnAnswer(const absl::StatusOr<PermissionAnswer>&) override {}
@@ -197,7 +197,8 @@ TEST_F(SessionNoticesTest, OfTurnsTellTheirEndAndWhyTheQueueIsPaused) {
   EXPECT_EQ(table_->Get("s1")->queue.pause_reason, "rate_limited");
 }
 
-// Whoever is told can look at once, and whoever looks after it has begun to follow knows all.
+// A session can be looked up once its notice has arrived. A client that reads the list after the
+// start of its notices misses nothing.
 TEST_F(SessionNoticesTest, WhatIsToldIsVisibleToAll) {
   class Looker final : public NoticeFeed {
    public:

@@ -1,4 +1,4 @@
-// What an agent asks, and who answers first.
+// Questions of agents, and their first answers.
 #include "tracker/domain/session/permissions.h"
 
 #include <memory>
@@ -26,7 +26,7 @@ class SessionPermissionsTest : public SessionTableTest {
            .title = "write a.txt?",
            .tool_call_id = "call-1",
            .options = {{"yes", "Allow", "allow_once"}, {"no", "Reject", "reject_once"}}},
-          // The test keeps it.
+          // The test owns it.
           std::shared_ptr<PermissionAsker>(std::shared_ptr<void>(), &answer), now);
     });
   }
@@ -68,7 +68,7 @@ TEST_F(SessionPermissionsTest, OneIsCancelledAlone) {
   EXPECT_EQ(first.Wait().value(), (PermissionAnswer{.request_id = "perm-1"}));
   EXPECT_EQ(Snapshot().permissions.size(), 1u);
   ASSERT_OK(Give("perm-2", "yes"));
-  // What is over stays as it was.
+  // A question that is over stays as it was.
   ASSERT_OK(cancel("perm-2"));
   Answer again;
   EXPECT_OK(Ask("perm-2", again));
@@ -178,7 +178,7 @@ TEST_F(SessionPermissionsTest, OpenRequestsHaveALimit) {
   }
   EXPECT_THAT(Ask("perm-more", ignored),
               FailsWith(absl::StatusCode::kResourceExhausted, "too_many_permissions"));
-  Close();  // Who asked is told.
+  Close();  // The askers are notified.
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ TEST_F(SessionTableTest, AMessageThatCouldNotBeStoredBeginsNoTurn) {
   ASSERT_OK(Attach(runner));
   disk.Fail(0, 100);
   EXPECT_TRUE(absl::IsUnavailable(Add("first").status()));
-  // It was handed over meanwhile.
+  // The runner has received the message meanwhile.
   const std::string turn = runner->handed.Take().turn_id;
   disk.Fail(0, 0);
   EXPECT_THAT(StartTurn(turn), FailsWith(absl::StatusCode::kFailedPrecondition, "stale_turn"));
@@ -116,7 +116,7 @@ TEST_F(SessionTableTest, AMessageThatCouldNotBeStoredBeginsNoTurn) {
   EXPECT_EQ(ReadAll().size(), 1u);
 }
 
-// The prompt in the log is all that a turn needs to have begun.
+// A turn has begun once its prompt is in the log.
 TEST_F(SessionTableTest, ATurnBeginsWithOneSync) {
   CALLSLIP_ABOUT_FILES();
   FailingDisk disk;
@@ -153,7 +153,7 @@ TEST_F(SessionTableTest, ARunnerThatComesBackWithoutItsTurnHasLostIt) {
   EXPECT_EQ(MemberOf(ReadAll().at(2), "code"), "runner_lost");
   EXPECT_EQ(TextOf(ReadAll().back()),
             R"(turn_end {"turn_id":")" + turn + R"(","outcome":"failed","reason":"runner_lost"})");
-  EXPECT_OK(FinishTurn(turn));  // Harmless by now.
+  EXPECT_OK(FinishTurn(turn));  // Without effect by now.
   EXPECT_EQ(Snapshot().queue.pause->reason, "runner_lost");
 }
 
@@ -167,7 +167,7 @@ TEST_F(SessionTableTest, TheShellCommandsOfALostRunnerHaveFailed) {
   ASSERT_OK(Attach(runner));
   ASSERT_OK(Add("first"));
   ASSERT_OK(StartTurn(runner->handed.Take().turn_id));
-  const std::string of_agent = "cmd-99999999999999-0";  // No id of ours.
+  const std::string of_agent = "cmd-99999999999999-0";  // Not an id of the tracker.
   for (const std::string& id : {std::string("cmd-0-0"), std::string("cmd-1-0"),
                                 std::string("cmd-1-1"), std::string("cmd-1-2"), of_agent}) {
     ASSERT_OK(Record(ToolCall{.tool_call_id = id, .title = "make", .status = "queued"}));
@@ -209,7 +209,7 @@ TEST_F(SessionTableTest, OpenToolCallsHaveFailedWithTheirTurn) {
         ASSERT_OK(Attach(runner, turn));
       }
       ASSERT_OK(FinishTurn(turn, {.end = end}));
-      // Of a turn that was completed the agent tells how its calls have ended.
+      // After a completed turn, the agent itself reports how its calls have ended.
       const std::vector<std::string> of_completed = {"failed"};
       const std::vector<std::string> of_others = {"failed", "open", "started", "again"};
       EXPECT_EQ(FailedCalls(ReadAll()), end == TurnEnd::kCompleted ? of_completed : of_others);
@@ -218,7 +218,7 @@ TEST_F(SessionTableTest, OpenToolCallsHaveFailedWithTheirTurn) {
   }
 }
 
-// What came by AddAgentText goes on without it, and is followed to its end.
+// Commands that came by AddAgentText go on without the adapter, and are followed to their end.
 TEST_F(SessionTableTest, TheShellCommandsOfAnAdapterThatIsLostGoOn) {
   ASSERT_OK(Create("s1"));
   const auto adapter = std::make_shared<TestReceiver>();
@@ -263,7 +263,7 @@ TEST_F(SessionTableTest, StoppingAsksTheRunnerAndPausesTheQueue) {
   EXPECT_EQ(runner->handed.size(), 0u);
   ASSERT_OK(Run([](Session& s, absl::Time) { return s.ResumeQueue(); }));
   EXPECT_EQ(runner->handed.Take().message.message, "second");
-  // Of what was handed over and not begun.
+  // A message was sent, but its turn has not begun.
   ASSERT_OK(Run([](Session& s, absl::Time now) { return s.StopTurn(now); }));
   EXPECT_EQ(Messages().size(), 1u);
   EXPECT_FALSE(Messages()[0].sending());

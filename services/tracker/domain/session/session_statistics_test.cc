@@ -10,12 +10,12 @@ TEST_F(SessionTableTest, EventsThatWereAddedAreCountedFromTheStart) {
   ASSERT_OK(Record(AgentMessage{}));
   ASSERT_OK(Record(AgentMessage{}));
   EXPECT_EQ(table_->appended_events(), 3);
-  // What was there before the process is none of its own.
+  // Events from before the start of the process do not count.
   Reopen();
   EXPECT_EQ(table_->appended_events(), 0);
   ASSERT_OK(Record(AgentMessage{}));
   EXPECT_EQ(table_->appended_events(), 1);
-  // What was counted stays so.
+  // Deleted events stay counted.
   ASSERT_OK(Delete("s1"));
   EXPECT_EQ(table_->appended_events(), 1);
 }

@@ -129,7 +129,7 @@ class TestReceiver final : public MessageReceiver {
 class TestFeed final : public SessionFeed {
  public:
   void OnReady() override { ready_.Put(absl::OkStatus()); }
-  // No session fills it, or the one that did has failed.
+  // For a feed that no session fills, or whose session has failed.
   void Fail(const absl::Status& status) { ready_.Put(status); }
 
   // The next update, however long that takes.

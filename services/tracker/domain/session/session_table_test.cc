@@ -190,7 +190,7 @@ TEST_F(SessionTableTest, AnswersThatStreamInHaveALimit) {
   for (const char* id : {"a", "b", "c", "d"}) ASSERT_OK(Create(id));
   ASSERT_OK(say("a", true));
   ASSERT_OK(say("b", false));
-  // Those that have ended make room.
+  // Ended answers make room.
   ASSERT_OK(say("c", false));
   EXPECT_THAT(say("d", false), FailsWith(absl::StatusCode::kResourceExhausted, "too_many_answers"));
   ASSERT_OK(say("b", true));
@@ -229,7 +229,7 @@ TEST_F(SessionTableTest, RetentionKeepsWhatWasResumedMeanwhile) {
   EXPECT_OK(Record(AgentMessage{"on"}));
 }
 
-// However a client has written it.
+// However a client has written the event.
 TEST_F(SessionTableTest, WhatAnEventSaysIsKnownAfterARestart) {
   ASSERT_OK(Create("s1"));
   ASSERT_OK(

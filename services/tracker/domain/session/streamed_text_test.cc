@@ -1,4 +1,4 @@
-// What observers see of an agent's answer before its end.
+// Agents' answers as observers get them before their end.
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,7 +20,7 @@ class StreamedTextTest : public SessionTableTest {
         .status();
   }
 
-  // What somebody who begins to watch now is shown.
+  // The text that a new observer gets.
   std::optional<StreamedText> Shown() {
     const auto feed = Subscribe(0);
     std::optional<StreamedText> text = feed->NextOf<SessionSnapshot>().text;
@@ -33,7 +33,7 @@ TEST_F(StreamedTextTest, PiecesAreShownOnceAndInOrderAndTheEndIsAnEvent) {
   const auto feed = Subscribe(1);
   EXPECT_FALSE(feed->NextOf<SessionSnapshot>().text.has_value());
   ASSERT_OK(Say({.text = "Hell"}));
-  // Once more, with more behind it.
+  // The same piece again, with more text.
   ASSERT_OK(Say({.offset = 0, .text = "Hello "}));
   ASSERT_OK(Say({.offset = 0, .text = "Hell"}));
   ASSERT_OK(Say({.text = "w\u00f6rld"}));

@@ -38,7 +38,7 @@ class WorkerLogTest : public testing::Test {
     for (const WorkerLogEntry& entry : *entries) texts.push_back(*entry.entry);
     return texts;
   }
-  // A command of the client's that was delivered at `delivered` was reported there.
+  // A command of the client, delivered at `delivered`, was reported at `place`.
   void Claim(const std::string& client, const std::string& place, absl::Time delivered,
              const std::string& worker = "w1") {
     log_.Claim({.target = "browser",

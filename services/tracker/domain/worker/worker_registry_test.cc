@@ -169,7 +169,7 @@ TEST_F(WorkerRegistryTest, PageEndsBeforeItsReportsTakeTooMuch) {
   EXPECT_THAT(Page("", {}, 0, first.next_page_token).workers, SizeIs(1));
 }
 
-// Whoever comes to an open port is the worker of `local` alone.
+// A worker that comes to an open port serves the client `local` alone.
 TEST_F(WorkerRegistryTest, WhoTakesOneClientsCommandsTakesNoNameOfOthers) {
   const WorkerTeller open{"local", ClientScope("local")};
   ASSERT_OK(registry_.Report("", "w1", {.name = "Laptop"}, clock_.Now()));
@@ -179,7 +179,7 @@ TEST_F(WorkerRegistryTest, WhoTakesOneClientsCommandsTakesNoNameOfOthers) {
               FailsWith(absl::StatusCode::kAlreadyExists, "worker_taken"));
   EXPECT_OK(registry_.Report("", "w2", {.name = "Own"}, clock_.Now(), open));
   EXPECT_OK(registry_.Report("", "w2", {.name = "Own"}, clock_.Now(), open));
-  // One that is gone leaves its name, and has it back when it comes back.
+  // A worker that is gone leaves its name, and gets it back when it returns.
   clock_.Advance(kNameKeptFor + absl::Seconds(1));
   EXPECT_OK(registry_.Seen("", "w1", clock_.Now(), open));
   const auto presence = Seen("w1");
@@ -197,7 +197,7 @@ TEST_F(WorkerRegistryTest, WhoTakesOneClientsCommandsTakesNoNameOfOthers) {
   EXPECT_OK(registry_.Seen("", "w1", clock_.Now(), open));
 }
 
-// Its calls keep no name for another one, which has gone for good.
+// The calls of such a worker do not keep the name for another one that is gone for good.
 TEST_F(WorkerRegistryTest, WhoTakesOneClientsCommandsKeepsNoNameForOthers) {
   const WorkerTeller open{"local", ClientScope("local")};
   const auto own = registry_.Seen("", "w1", clock_.Now(), open);
