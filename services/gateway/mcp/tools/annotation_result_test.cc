@@ -112,7 +112,7 @@ TEST(AnnotationResultTest, PicturesThatTheBrowserLeftOutAreSaid) {
   // Other workers may use this name for something else.
   drawing["screenshot_left_out"] = "yes";
   EXPECT_THAT(Shown(drawing)["content"][0]["text"].get<std::string>(),
-              Not(HasSubstr("The browser left out")));
+              Not(HasSubstr("The browser omitted")));
 }
 
 TEST(AnnotationResultTest, PictureThatIsNoneIsLeftOut) {
