@@ -5,20 +5,21 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
-# Line numbers are enough for a stack trace; full debug information doubles the link time. More
-# optimisation takes up to a third longer to compile, for programs that nobody ships or measures.
+# Line numbers are enough for a stack trace; full debug information doubles the link time. A higher
+# optimisation level takes up to a third longer to compile, for programs that are neither shipped
+# nor measured.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
 
-# The same for all, since it defines a macro that what was parsed of headers depends on.
+# The same flag for all targets: it defines a macro, and a precompiled header depends on it.
 add_compile_options(-pthread)
 
-# What is shipped is the same in whatever folder it is built.
+# A released program is the same in whatever folder it is built.
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
 endif()
 
-# g++ looks through all that it has parsed whenever its memory has grown by a part. With headers that
-# were parsed before, that is hundreds of megabytes each time, and next to nothing to give back.
+# g++ collects garbage whenever its heap has grown by a percentage. With precompiled headers it
+# scans hundreds of megabytes each time and frees next to nothing.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options("SHELL:--param ggc-min-heapsize=1000000")
 endif()
@@ -31,7 +32,7 @@ target_compile_options(callslip_warnings INTERFACE
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(callslip_warnings INTERFACE -Wthread-safety)
 else()
-  # g++ 12 takes the operators with which Asio's coroutine frames recycle their memory for a pair
+  # g++ 12 reports the operators with which Asio's coroutine frames recycle their memory as a pair
   # that does not match.
   target_compile_options(callslip_warnings INTERFACE -Wno-mismatched-new-delete)
 endif()
@@ -43,7 +44,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND
 endif()
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CALLSLIP_SANITIZE STREQUAL "thread")
-  # Asio uses fences, which ThreadSanitizer does not model: its tests don't run under it.
+  # Asio uses fences, which ThreadSanitizer does not model: tests of Asio don't run under it.
   target_compile_options(callslip_warnings INTERFACE -Wno-tsan)
 endif()
 
@@ -51,7 +52,7 @@ if(CALLSLIP_SANITIZE)
   add_compile_options(-fsanitize=${CALLSLIP_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${CALLSLIP_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    # clang 14 cannot mark the entries of coroutines as this check wants them.
+    # clang 14 cannot mark the entries of coroutines as this check requires.
     add_compile_options(-fno-sanitize=function)
   endif()
 endif()
@@ -59,16 +60,16 @@ endif()
 include(Precompiled)
 
 if(CALLSLIP_PRECOMPILED)
-  # In a file that a group includes, g++ takes a coroutine's frame for a type of a header.
+  # In a file that a group includes, g++ reports a coroutine's frame as a type of a header.
   target_compile_options(callslip_warnings INTERFACE -Wno-subobject-linkage)
 endif()
 
 # callslip_library(<name> SOURCES <file>... [DEPS <target>...] [HEADERS <kind>]): HEADERS as in
-# Precompiled.cmake, `base` unless it says.
+# Precompiled.cmake; the default is `base`.
 function(callslip_library name)
   cmake_parse_arguments(ARG "" "HEADERS" "SOURCES;DEPS" ${ARGN})
   list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-  # Six files together take as long as two or three alone, and still seconds.
+  # Six files together take as long as two or three alone, and that is still seconds.
   callslip_group(${name} ${CMAKE_SOURCE_DIR}/services 6 sources ${ARG_SOURCES})
   add_library(${name} STATIC ${sources})
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR}/services)
@@ -79,8 +80,8 @@ function(callslip_library name)
   callslip_precompile(${name} ${ARG_HEADERS})
 endfunction()
 
-# callslip_message_library(<name> SOURCES <file>...): messages alone. Protos are imported, and their
-# headers included, by their paths from the folder that calls this.
+# callslip_message_library(<name> SOURCES <file>...): only the messages. Protos are imported, and
+# their headers included, by their paths from the calling folder.
 function(callslip_message_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
@@ -89,8 +90,9 @@ function(callslip_message_library name)
   protobuf_generate(TARGET ${name} LANGUAGE cpp IMPORT_DIRS ${CMAKE_CURRENT_SOURCE_DIR})
 endfunction()
 
-# callslip_stub_library(<name> MESSAGES <target> SOURCES <file>...): what gRPC's clients need besides
-# the messages of <target>. Our servers need nothing of it (tracker/server/rpc_service.h).
+# callslip_stub_library(<name> MESSAGES <target> SOURCES <file>...): the stubs that gRPC's clients
+# need besides the messages of <target>. Our servers need none of them
+# (tracker/server/rpc_service.h).
 function(callslip_stub_library name)
   cmake_parse_arguments(ARG "" "MESSAGES" "SOURCES" ${ARGN})
   protobuf_generate(OUT_VAR generated LANGUAGE grpc PROTOS ${ARG_SOURCES}
@@ -100,15 +102,15 @@ function(callslip_stub_library name)
   set(headers ${generated})
   list(FILTER headers INCLUDE REGEX "\\.h$")
   list(FILTER generated EXCLUDE REGEX "\\.h$")
-  # They include the same headers and little else, and change together.
+  # The stubs include the same headers and little else, and change together.
   callslip_group(${name} ${CMAKE_CURRENT_BINARY_DIR} 100 sources ${generated})
   add_library(${name} STATIC ${sources} ${headers})
   target_link_libraries(${name} PUBLIC ${ARG_MESSAGES} gRPC::grpc++)
 endfunction()
 
-# callslip_methods(<header> <proto>...): a header that tells the method of each type of request: its full
-# name, the type of its response, and whether it answers with a stream. A method whose requests are a
-# stream is left out. One line of a proto has all of `rpc NAME(REQUEST) returns (RESPONSE)`.
+# callslip_methods(<header> <proto>...): a header with the method of each request type: its full
+# name, its response type, and whether it answers with a stream. A method with a stream of requests
+# is omitted. `rpc NAME(REQUEST) returns (RESPONSE)` has to be on one line of the proto.
 function(callslip_methods header)
   set(includes)
   set(methods)
@@ -170,12 +172,12 @@ endfunction()
 add_custom_target(cpp_tests)
 
 # callslip_test(<name> SOURCES <file>... [DEPS <target>...] [HEADERS <kind>] [LABELS <label>]
-# [PREFIX <text>] [WHOLE]): one gtest program, listed test by test, or as one test if it is WHOLE.
+# [PREFIX <text>] [WHOLE]): one gtest program, listed test by test, or as one test with WHOLE.
 # PREFIX begins the names of its tests, for programs that share a source. HEADERS as in
-# Precompiled.cmake, `test` unless it says. The label is `cpp`, or `opaque`, which keeps a test from
-# ThreadSanitizer: it goes through gRPC or Asio, whose synchronisation that can't see. A test waits for what
-# has to come without a deadline; one that hangs is ended after ten minutes. It takes two of the slots
-# that `./dev test` gives, a core.
+# Precompiled.cmake; the default is `test`. The label is `cpp` or `opaque`. `opaque` keeps a test
+# from ThreadSanitizer: the test uses gRPC or Asio, and ThreadSanitizer can't see their
+# synchronisation. A test waits without a deadline for an event that has to come; ctest ends a
+# hanging test after ten minutes. A test takes two of the slots of `./dev test`, which is one core.
 function(callslip_test name)
   if(NOT CALLSLIP_BUILD_TESTS)
     return()
@@ -188,7 +190,7 @@ function(callslip_test name)
     set(ARG_LABELS cpp)
   endif()
   list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
-  # What they instantiate is much the same: eight files together take as long as three alone.
+  # The files instantiate much the same templates: eight together take as long as three alone.
   callslip_group(${name} ${CMAKE_SOURCE_DIR} 8 sources ${ARG_SOURCES})
   add_executable(${name} ${sources})
   target_include_directories(${name} PRIVATE

@@ -1,4 +1,4 @@
-# What `cmake --install` puts beside the programs, and the Debian package that CPack makes of it.
+# The files that `cmake --install` puts beside the programs, and CPack's Debian package of them.
 #
 #   component   holds                                                   installed
 #   programs    bin/ (callslip_binary)                                  always
@@ -37,7 +37,7 @@ set(CPACK_PACKAGE_DESCRIPTION
  stdio, the browser extension, and the gRPC contract.")
 set(CPACK_STRIP_FILES ON)
 
-# One package of all components; only in this mode CPack installs what EXCLUDE_FROM_ALL leaves out.
+# One package of all components: only in this mode CPack installs files marked EXCLUDE_FROM_ALL.
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL programs shared system)
 set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
@@ -46,14 +46,14 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Loaded where --storage asks for it.
+# The tracker loads it only for a --storage in PostgreSQL.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libpq5)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS adduser)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
   ${debian}/conffiles ${debian}/postinst ${debian}/prerm ${debian}/postrm)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
-# A package for another machine: its libraries, and what is known of their packages, are in its root.
+# A package for another machine: its root has its libraries and dpkg's records of their packages.
 if(CMAKE_CROSSCOMPILING)
   set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/PackageSettings.cmake)
   set(CPACK_CALLSLIP_SYSROOT ${CMAKE_SYSROOT})

@@ -1,17 +1,18 @@
-# How a build is made short (docs/adr/0011-build-times.md).
+# Shortens the build (docs/adr/0011-build-times.md).
 #
 # Headers that most files of a kind include are parsed once for all of them. A kind is a list of
-# headers; callslip_precompile() lets a target's files begin with what was parsed of them. That depends
-# on the flags, so a kind is parsed once for each set of them (link-time optimisation, tests without
-# optimisation). The headers are those of other projects and of generated code, which seldom change. A
-# file still includes what it uses: the clang-tsa preset builds without.
+# headers; callslip_precompile() lets a target's files begin with the parsed headers. The parse
+# depends on the flags, so a kind is parsed once for each set of them (link-time optimisation, tests
+# without optimisation). The headers are those of other projects and of generated code, which seldom
+# change. A file still includes each header that it uses: the clang-tsa preset builds without
+# precompiled headers.
 
-# clang is used to look for mistakes, and has to find a missing include.
+# clang is there to find mistakes, and has to find a missing include.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   option(CALLSLIP_PRECOMPILED "Parse common headers once, and compile tests in groups" ON)
 endif()
 
-# ccache keeps and shares what was parsed, if it is told which file that was.
+# ccache keeps and shares precompiled headers if the compiler names the header in its output.
 if(CALLSLIP_PRECOMPILED)
   add_compile_options(-fpch-preprocess)
 endif()
@@ -49,7 +50,7 @@ set(CALLSLIP_HEADERS_test ${CALLSLIP_HEADERS_base} <nlohmann/json.hpp> ${testing
 set(CALLSLIP_HEADERS_rpc_test ${CALLSLIP_HEADERS_rpc} <google/protobuf/text_format.h> ${testing})
 set(CALLSLIP_HEADERS_web_test ${CALLSLIP_HEADERS_web} ${testing})
 
-# What a kind's headers need in order to be found.
+# The targets that provide a kind's headers.
 set(CALLSLIP_DEPS_messages callslip_messages)
 set(CALLSLIP_DEPS_rpc callslip_stubs)
 set(CALLSLIP_DEPS_web callslip_messages Boost::headers nlohmann_json::nlohmann_json)
@@ -57,17 +58,17 @@ set(CALLSLIP_DEPS_test GTest::gmock nlohmann_json::nlohmann_json)
 set(CALLSLIP_DEPS_rpc_test callslip_stubs GTest::gmock)
 set(CALLSLIP_DEPS_web_test ${CALLSLIP_DEPS_web} GTest::gmock)
 
-# Tests are compiled without optimisation where they are only run, not measured, and without line
-# numbers, since GoogleTest prints its own: that takes half the time. What they test has both, but for
-# what is inline in headers.
+# Tests are compiled without optimisation where they are only run, not measured. They are compiled
+# without line numbers, since GoogleTest prints its own. That takes half the time. The code under
+# test has both, except inline code in headers.
 if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT CALLSLIP_SANITIZE)
   set(CALLSLIP_UNOPTIMISED -O0 -g0)
 endif()
 
 # callslip_group(<target> <base> <size> <variable> <file>...): sets <variable> to files that each
 # include <size> of the given ones, to be compiled in their place. Not CMake's UNITY_BUILD, which
-# includes them by their absolute paths: no other clone would find them in ccache. <base> is a folder
-# above all of them that the target includes from.
+# includes them by their absolute paths: another clone would not find them in ccache. <base> is a
+# folder above all of them, and an include directory of the target.
 function(callslip_group target base size variable)
   if(NOT CALLSLIP_PRECOMPILED)
     set(${variable} ${ARGN} PARENT_SCOPE)
@@ -85,7 +86,7 @@ function(callslip_group target base size variable)
     endif()
     file(RELATIVE_PATH path ${base} ${file})
     string(APPEND lines_of_${group} "#include \"${path}\"\n")
-    # Before a generated file exists, the compiler can't be asked what it needs.
+    # Before a generated file exists, the compiler can't list its dependencies.
     set_property(SOURCE ${group} APPEND PROPERTY OBJECT_DEPENDS ${file})
   endforeach()
   foreach(group ${groups})
@@ -94,8 +95,8 @@ function(callslip_group target base size variable)
   set(${variable} ${groups} PARENT_SCOPE)
 endfunction()
 
-# callslip_precompile(<target> <kind> [UNOPTIMISED]): lets <target> begin with what was parsed of the
-# headers of <kind>; UNOPTIMISED for a target that is compiled so.
+# callslip_precompile(<target> <kind> [UNOPTIMISED]): lets <target> begin with the parsed headers of
+# <kind>; UNOPTIMISED for a target that is compiled without optimisation.
 function(callslip_precompile target kind)
   if(NOT CALLSLIP_PRECOMPILED)
     return()

@@ -1,5 +1,5 @@
-# callslip_embed_page(<target>): the page of web/, built by Node and put into <target>; or none, with
-# -DCALLSLIP_WEB=OFF, which needs no Node.
+# callslip_embed_page(<target>): builds the page of web/ with Node and puts it into <target>. With
+# -DCALLSLIP_WEB=OFF there is no page, and Node is not needed.
 function(callslip_embed_page target)
   if(NOT CALLSLIP_WEB)
     target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/services/gateway/web/no_web_files.cc)
@@ -13,9 +13,9 @@ function(callslip_embed_page target)
   endif()
   set(web ${CMAKE_SOURCE_DIR}/web)
   set(built ${CMAKE_BINARY_DIR}/web)
-  # Its packages are beside the sources, where compilers and editors look for them.
+  # The page's packages are beside its sources, where compilers and editors look for them.
   set(packages ${web}/node_modules/.package-lock.json)
-  # Ninja would run this in each new build folder: what is there already stays.
+  # Ninja would run this in each new build folder: packages that are up to date stay.
   set(install "'${CALLSLIP_NPM}' ci --ignore-scripts --no-audit --no-fund --loglevel=error")
   add_custom_command(
     OUTPUT ${packages}
