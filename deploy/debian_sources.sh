@@ -1,7 +1,7 @@
-# Where this machine gets Debian's packages from, for a Debian that is made on it. Sourced.
+# The host's sources of Debian packages, for a Debian root that is made on it. Sourced.
 # shellcheck shell=bash
 
-# host_sources SUITE: the host's sources of Debian packages, one a line, as that suite has them. Other
+# host_sources SUITE: the host's sources of Debian packages for that suite, one a line. Other
 # vendors' sources are omitted.
 host_sources() {
   local host

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Makes a root of a Debian 12 for arm64: the libraries that deploy/packages/build.txt names and what they
-# depend on, to build with on another machine. They are extracted, not installed: nothing of it is run.
-# What is there already stays, if it has the same packages and is where it was made.
+# Makes a Debian 12 root for arm64, to build with on another machine: the libraries that
+# deploy/packages/build.txt names, and their dependencies. They are extracted, not installed: none
+# of their programs is run. An existing root stays if it has the same packages and was made in this
+# folder.
 #   root.sh FOLDER
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -12,7 +13,8 @@ readonly SUITE=bookworm ARCHITECTURE=arm64
 
 die() { printf 'root: %s\n' "$*" >&2; exit 1; }
 
-# The packages of headers and libraries, comma between them. The others are programs, which are the host's.
+# The packages of headers and libraries, separated by commas. The others are programs; the host's
+# are used.
 libraries() {
   sed 's/#.*//' "$here/../packages/build.txt" | grep --only-matching --extended-regexp '[^[:space:]]+-dev\b' |
     paste --serial --delimiters=,
@@ -37,7 +39,8 @@ make_links_relative() {
     done
 }
 
-# The CMake files of gRPC and civetweb want their programs beside their libraries. A build runs the host's.
+# The CMake files of gRPC and civetweb expect their programs beside their libraries. A build runs
+# the host's programs.
 link_programs() {
   local program
   mkdir -p "$root/usr/bin"
@@ -46,8 +49,8 @@ link_programs() {
   done
 }
 
-# record_package DEB: lets dpkg know the libraries by the paths at which they are found here, with what
-# packages that use them have to depend on.
+# record_package DEB: records in dpkg's database the libraries by their paths in this root, and the
+# dependencies of packages that use them.
 record_package() {
   local deb=$1 name info=$root/var/lib/dpkg/info control=$work/control file
   rm -rf "$control"

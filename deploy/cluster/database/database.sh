@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the image `database` does:
-#   callslip-database secrets         makes what is missing in /secrets, as root
+# The commands of the image `database`:
+#   callslip-database secrets         makes the missing files of /secrets, as root
 #   callslip-database server ME PEER  runs PostgreSQL; where it has no data yet, db1 makes a database, and
 #                                     any other one copies that of PEER and follows it
 #   callslip-database promote         has the one of this container, which follows, take over
@@ -19,7 +19,7 @@ die() { say "$*"; exit 1; }
 
 random() { openssl rand -hex 32; }
 
-# An authority whose key is not kept: nothing else is to be signed with it.
+# The authority's key is deleted: it signs nothing else.
 make_certificates() {
   local folder
   folder=$(mktemp --directory)
@@ -46,7 +46,7 @@ make_tokens() {
 
 secrets() {
   local database=/secrets/database tracker=/secrets/tracker
-  # The last one that is written.
+  # This file is the last one written.
   if [[ -e $tracker/tokens ]]; then return; fi
   local password
   password=$(random)
@@ -64,7 +64,7 @@ secrets() {
 
 local_sql() { psql --host=/run/postgresql --username=postgres --no-psqlrc --quiet "$@"; }
 
-# How the other one is reached: over TLS, by its name in the certificate.
+# The connection to the other server: over TLS, by its name in the certificate.
 peer() {
   printf 'host=%s user=replicator password=%s application_name=%s sslmode=verify-full sslrootcert=%s/ca.pem' \
     "$1" "$(<$SECRETS/replication-password)" "$2" $SECRETS
@@ -103,13 +103,13 @@ copy_database() {
   rm -rf "$DATA.new"
   pg_basebackup --dbname="$(peer "$other" "$name")" --pgdata="$DATA.new" --checkpoint=fast \
     --wal-method=stream --write-recovery-conf
-  # As one that is promoted, too, it waits for nobody until `wait-for` says so.
+  # A promoted server, too, waits for no standby until `wait-for` names one.
   printf "synchronous_standby_names = ''\n" >>"$DATA.new/postgresql.auto.conf"
   mv "$DATA.new" "$DATA"
   say "$name follows $other"
 }
 
-# Of two that take writes one would have to be wrong.
+# Two servers that accept writes would diverge.
 refuse_to_be_the_second() {
   [[ ! -e $DATA/standby.signal ]] || return 0
   local follows
@@ -123,7 +123,7 @@ server() {
   local name=$1 other=$2
   rm -rf "$DATA.new"
   if [[ ! -e $DATA ]]; then
-    # The first time db1 begins; later whichever of the two has data is the one to be copied.
+    # Only at the first start of db1. Later, a server without data copies the other one.
     if [[ $name == db1 ]] && ! pg_isready --quiet --host="$other"; then
       make_database "$name" "$other"
     else
