@@ -1,7 +1,6 @@
-// Builds the page: `node web/build.mjs [--out DIR] [--watch]`, into web/dist unless told otherwise.
-// Scripts and styles have a hash of what is in them in their names; each file is there by gzip too,
-// and manifest.json says which name stands for which. Fails where the page has grown beyond what it
-// may weigh.
+// Builds the page into web/dist: `node web/build.mjs [--out DIR] [--watch]`. The names of scripts
+// and styles contain a hash of their content; each file also has a gzipped version, and
+// manifest.json maps entry names to file names. Fails if the page is larger than its limits.
 import {createHash} from 'node:crypto';
 import {mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {dirname, join, resolve} from 'node:path';
@@ -16,7 +15,7 @@ const argument = name => {
 };
 const out = resolve(argument('--out') ?? join(web, 'dist'));
 
-// Bytes by gzip, of what comes before anything is shown.
+// Limits in gzipped bytes: of the initial scripts, of all styles, and of index.html.
 const limits = {script: 100 * 1024, style: 12 * 1024, shell: 3 * 1024};
 
 const options = {
@@ -74,7 +73,7 @@ function build(result) {
   }
 }
 
-// Of each package that parts of the page come from: its name, version, and licence in full.
+// The name, version and full licence of each package in the bundle.
 function licenses(metafile) {
   const packages = new Set(Object.keys(metafile.inputs)
     .map(path => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]).filter(Boolean));
@@ -87,7 +86,7 @@ function licenses(metafile) {
   }).join(`\n${'-'.repeat(72)}\n\n`);
 }
 
-// What the entries import without being asked to: not what is loaded with its page.
+// The entries and their static imports, without the scripts of pages that are loaded on demand.
 function initialScripts(metafile) {
   const found = new Set();
   const visit = path => {

@@ -1,5 +1,5 @@
-// Makes the C++ source with the files of the page: `node web/embed.mjs DIST OUT.cc`. Each is there
-// once, by gzip; its ETag is of what is in it.
+// Makes the C++ source with the files of the page: `node web/embed.mjs DIST OUT.cc`. Each file is
+// embedded once, gzipped; its ETag is a hash of its uncompressed content.
 import {createHash} from 'node:crypto';
 import {readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join, relative, sep} from 'node:path';
@@ -20,7 +20,7 @@ function filesIn(folder) {
   });
 }
 
-// A string literal in lines of 64 bytes. Octal digits, of which there are never more than three.
+// A string literal in lines of 64 bytes. Octal escapes, since they end after three digits.
 function literal(bytes) {
   const lines = [];
   for (let at = 0; at < bytes.length; at += 64) {

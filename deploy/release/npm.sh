@@ -1,20 +1,20 @@
-# The packages for npm: the launcher with the extension, and the programs with all that they load but
-# glibc. Sourced by pack.sh.
+# The packages for npm: the launcher with the extension, and the programs with all their libraries
+# except glibc. Sourced by pack.sh.
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # pack.sh's `work`.
 
 readonly NEWEST_GLIBC=2.36
 
-# Whose headers are compiled in; and glibc, as the keeper is static.
+# The packages whose headers are compiled in, and glibc, since the keeper is static.
 readonly COMPILED_IN=(libboost1.81-dev nlohmann-json3-dev libc6)
 
-# libraries PROGRAM...: the paths of what they load, directly or not. glibc is every system's own.
+# libraries PROGRAM...: the paths of the libraries that they load, directly or not, without glibc.
 libraries() {
   ldd "$@" | sed -n 's/^\t.* => \(\/.*\) (0x.*/\1/p' | sort -u |
     grep -vE '/(libc|libm|libpthread|libdl|librt|libresolv|ld-linux[^/]*)\.so\.[0-9]+$' || true
 }
 
-# package_of LIBRARY: the Debian package that it is of, which may know it by a path before /usr was merged.
+# package_of LIBRARY: its Debian package. dpkg may know the path before /usr was merged.
 package_of() {
   local file
   file=$(readlink --canonicalize "$1")
@@ -28,7 +28,8 @@ copy_licence() {
   cp --dereference "/usr/share/doc/$1/copyright" "$2/$1"
 }
 
-# bundle_libraries FOLDER: what the programs in its bin/ load goes to lib/, licences to licenses/.
+# bundle_libraries FOLDER: copies the libraries of the programs in its bin/ to lib/, and their
+# licences to licenses/.
 bundle_libraries() {
   local folder=$1 file
   local -a dynamic=()
@@ -44,7 +45,7 @@ bundle_libraries() {
   for file in "${COMPILED_IN[@]}"; do copy_licence "$file" "$folder/licenses"; done
   grep --no-filename --only-matching '/usr/share/common-licenses/[A-Za-z0-9.-]*[A-Za-z0-9]' \
     "$folder"/licenses/* | sort -u | xargs cp --dereference --target-directory="$folder/licenses"
-  # As RPATH it counts for libraries that libraries load, too; RUNPATH would not.
+  # RPATH also applies to the libraries' own libraries; RUNPATH would not.
   # shellcheck disable=SC2016  # The loader fills it in.
   patchelf --force-rpath --set-rpath '$ORIGIN/../lib' "${dynamic[@]}"
   file=$(libraries "${dynamic[@]}" | grep -v "^$folder/" || true)
@@ -52,7 +53,7 @@ bundle_libraries() {
   check_glibc "${dynamic[@]}" "$folder"/lib/*
 }
 
-# check_glibc FILE...: no more of it may be asked for than the oldest system has.
+# check_glibc FILE...: fails if one of them needs a newer glibc than the oldest system has.
 check_glibc() {
   local newest
   newest=$(objdump --dynamic-syms "$@" | grep -o 'GLIBC_[0-9.]*' |
@@ -60,7 +61,7 @@ check_glibc() {
   [[ $newest == "$NEWEST_GLIBC" ]] || die "programs need glibc $newest, newer than $NEWEST_GLIBC"
 }
 
-# tar_package FOLDER FILE: as npm has it, all in a folder `package`.
+# tar_package FOLDER FILE: npm's layout, with all files in a folder `package`.
 tar_package() {
   level "$1"
   chmod --recursive u=rwX,go=rX "$1"

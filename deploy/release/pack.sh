@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Packs files that are there into archives that are the same, byte by byte, for the same input. Prints
-# the path of what it made.
+# Packs existing files into archives that are byte-for-byte the same for the same input. Prints the
+# path of each archive.
 #   pack.sh deb BUILD OUT      the Debian package of the programs in the build folder BUILD
 #   pack.sh extension OUT      the browser extension, for the store
 #   pack.sh mcpb BIN OUT       the bundle for desktop clients, of the programs in the folder BIN
 #   pack.sh npm BIN OUT        the two packages for npm, of the programs in the folder BIN
 #   pack.sh checksums OUT      SHA256SUMS of the files in OUT
-# Files are as old as SOURCE_DATE_EPOCH says, else as the last commit.
+# The time of the files is SOURCE_DATE_EPOCH, or else the last commit's.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 readonly ROOT
@@ -17,7 +17,7 @@ die() { printf 'pack: %s\n' "$*" >&2; exit 1; }
 
 version() { sed -n 's/^project(callslip VERSION \([0-9.]*\).*/\1/p' "$ROOT/CMakeLists.txt"; }
 
-# Seconds since 1970. A zip knows no time before 1980.
+# Seconds since 1970. A zip can't store a time before 1980.
 source_date() {
   local date=${SOURCE_DATE_EPOCH:-$(git -C "$ROOT" log -1 --format=%ct 2>/dev/null || true)}
   [[ $date =~ ^[0-9]{1,10}$ ]] ||
@@ -25,7 +25,7 @@ source_date() {
   echo $((date > 315532800 ? date : 315532800))
 }
 
-# As npm and the names of bundles have it.
+# The platform's name as in npm and in the names of bundles.
 platform() {
   case $(uname -m) in
     x86_64) echo linux-x64 ;;
@@ -34,7 +34,7 @@ platform() {
   esac
 }
 
-# level FOLDER: of all modes only that a file may be executed is kept, and all is of one age.
+# level FOLDER: keeps of each mode only the executable bit, and gives all files one time.
 level() {
   local date
   date=$(source_date)
@@ -43,7 +43,7 @@ level() {
   find "$1" -exec touch --no-dereference --date="@$date" {} +
 }
 
-# zip_folder FOLDER FILE: nothing else of the machine gets into FILE.
+# zip_folder FOLDER FILE: no other data of the machine gets into FILE.
 zip_folder() {
   local folder=$1 file=$2
   level "$folder"
@@ -52,10 +52,10 @@ zip_folder() {
   echo "$file"
 }
 
-# out_folder OUT: its absolute path, once it is there.
+# out_folder OUT: makes it, and prints its absolute path.
 out_folder() { mkdir -p "$1" && (cd "$1" && pwd); }
 
-# copy_extension FOLDER: what a browser needs of it.
+# copy_extension FOLDER: the extension's files that a browser needs.
 copy_extension() {
   mkdir -p "$1"
   (cd "$ROOT/extension" && find . -type f ! -path '*/node_modules/*' ! -name '.*' \
@@ -66,7 +66,7 @@ extension() {
   local out
   out=$(out_folder "$1")
   copy_extension "$work/extension"
-  # The store refuses the key, as it gives each extension its own.
+  # The store refuses the key, since it assigns each extension its own.
   sed --in-place '/^  "key": /d' "$work/extension/manifest.json"
   zip_folder "$work/extension" "$out/callslip-extension-$(version).zip"
 }
@@ -80,7 +80,7 @@ copy_program() {
   if is_elf "$1"; then strip --strip-unneeded "$2/${1##*/}"; fi
 }
 
-# copy_programs BIN FOLDER NAME...: those of this version.
+# copy_programs BIN FOLDER NAME...: fails unless they are of this version.
 copy_programs() {
   local bin=$1 folder=$2 program said
   mkdir -p "$folder"
@@ -91,7 +91,7 @@ copy_programs() {
   done
 }
 
-# CPack gives the parts of the package the age in SOURCE_DATE_EPOCH, and modes as this umask has them.
+# CPack sets the time of the package's files to SOURCE_DATE_EPOCH, and their modes by this umask.
 deb() {
   local build out file
   build=$(cd "$1" && pwd)

@@ -1,7 +1,7 @@
 /**
- * Writes the registry's entry for a bundle: deploy/registry/server.json with what only a release knows.
+ * Writes the registry's entry for a bundle: deploy/registry/server.json completed for a release.
  *   node deploy/release/registry_entry.mjs BUNDLE URL NAME > server.json
- * BUNDLE is the .mcpb file, URL the https folder that it will be downloaded from, NAME what the registry
+ * BUNDLE is the .mcpb file, URL the https folder of its download, NAME a name that the registry
  * lets its publisher use, such as io.github.somebody/callslip.
  */
 import { createHash } from 'node:crypto';
@@ -12,10 +12,10 @@ import { fileURLToPath } from 'node:url';
 
 const TEMPLATE = new URL('../registry/server.json', import.meta.url);
 
-/** As the registry's schema has it; 200 characters at most. */
+/** The pattern of the registry's schema; 200 characters at most. */
 const NAME = /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/;
 
-/** The entry for the bundle whose bytes these are. Throws an Error that says which argument is wrong. */
+/** The entry for the bundle with these bytes. Throws an Error that names the wrong argument. */
 export function registryEntry(template, { file, bytes, url, name }) {
   const [part] = template.packages;
   const expected = basename(part.identifier);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes all that a release consists of, in order, and ends at the first step that fails. Publishes
-# nothing: what is left to be done by hand it prints at the end.
-#   release.sh [--try]     --try: also with changes that are not committed, or a section of the change
-#                          log without a date
+# Makes all parts of a release, in order, and ends at the first step that fails. Publishes nothing:
+# at the end it prints the steps to do by hand.
+#   release.sh [--try]     --try: also with uncommitted changes, or with a section of the change log
+#                          that has no date
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -26,7 +26,7 @@ check_versions() {
     die "v$version is there already: ./dev version set the next one"
 }
 
-# Each kind prints the paths of what it made.
+# Each kind prints the paths of its files.
 make_packages() {
   local kind path paths
   rm -rf "$out"

@@ -1,8 +1,8 @@
 /**
- * The version, and every place that names it. CMakeLists.txt has it; what is compiled, and the Debian
- * package, take it from there. The other places can't, and are held to it by tests/deploy.
+ * The version, and every place that names it. CMakeLists.txt has it; compiled code and the Debian
+ * package take it from there. The other places can't: tests/deploy verifies them.
  *
- *   node deploy/release/version.mjs            prints it
+ *   node deploy/release/version.mjs            prints the version
  *   node deploy/release/version.mjs check      names the places that differ; exits with 1 if one does
  *   node deploy/release/version.mjs set 1.2.3  writes it to all of them but the change log
  */
@@ -17,7 +17,7 @@ const VERSION = /^(0|[1-9]\d{0,3})\.(0|[1-9]\d{0,3})\.(0|[1-9]\d{0,3})$/;
 
 const SOURCE = { files: /^CMakeLists\.txt$/, pattern: /^project\(callslip VERSION (\d+\.\d+\.\d+)/dgm };
 
-/** How the places look, by the paths of their files; the version is group 1. */
+/** The places: the pattern of a file's path, and a pattern in which group 1 is the version. */
 const PLACES = [
   SOURCE,
   // Manifests: of the extension, of bundles, of npm's packages, for the registry.
@@ -25,16 +25,16 @@ const PLACES = [
     files: /(^|\/)(manifest|package|server)\.json$/,
     pattern: /^ +"version": "(\d+\.\d+\.\d+)"/dgm,
   },
-  // The launcher for npm wants the programs of its own version.
+  // The launcher for npm requires the programs of its own version.
   { files: /(^|\/)package\.json$/, pattern: /^ +"callslip-[a-z0-9-]+": "(\d+\.\d+\.\d+)"/dgm },
   { files: /(^|\/)server\.json$/, pattern: /^ +"identifier": ".*?-(\d+\.\d+\.\d+)[-.]/dgm },
-  // Answers of our programs, as the documents show them.
+  // Answers of our programs in the documents.
   { files: /^docs\/[^/]+\.md$/, pattern: /"version": "(\d+\.\d+\.\d+)"/dg },
   // The newest section, which only a person can write.
   { files: /^CHANGELOG\.md$/, pattern: /^## \[(\d+\.\d+\.\d+)\]/dm, byHand: true },
 ];
 
-/** Tracked files, and those that are about to be. */
+/** Tracked files, and new files that are not ignored. */
 export function filesOf(root) {
   const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   return execFileSync('git', list, { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean);
@@ -75,13 +75,13 @@ export function differences(root) {
     .map(({ file, line, version: other }) => `${file}:${line} says ${other}`);
 }
 
-/** Writes `version` to all places; returns those that are left to be written by hand. */
+/** Writes `version` to all places; returns the places that have to be written by hand. */
 export function setVersion(root, version) {
   if (!VERSION.test(version)) {
     throw new Error(`"${version}" is no version: write three numbers up to 9999, such as 1.2.3`);
   }
   const places = placesOf(root);
-  // From the end of each file on, as spans before that stay what they are.
+  // From the end of each file on, so that earlier spans stay valid.
   for (const { file, span, byHand } of places.toReversed()) {
     if (byHand) continue;
     const text = readFileSync(join(root, file), 'utf8');

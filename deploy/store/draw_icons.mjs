@@ -1,6 +1,6 @@
 /**
- * Draws icon.svg in the sizes that are asked for: for the extension, whose small ones are without the
- * margin that the store wants, and for the bundle. Run it after a change of the picture:
+ * Draws icon.svg in all sizes: for the extension, whose small icons omit the margin that the store
+ * requires, and for the bundle. Run it after a change of the picture:
  *   node deploy/store/draw_icons.mjs
  * Needs Chromium and the packages of tests/e2e.
  */

@@ -1,6 +1,6 @@
 /**
- * Draws the listing's pictures, and that of draw mode in the README: the extension in a real Chromium, at a page and a gateway made up for it.
- * Run it after a change of what they show:
+ * Draws the listing's pictures, and the README's picture of draw mode: the extension in a real
+ * Chromium, with a made-up page and gateway. Run it after a change of their subject:
  *   node deploy/store/draw_pictures.mjs
  * Needs Chromium and the packages of tests/e2e.
  */
@@ -11,7 +11,7 @@ import { Overlay } from '../../tests/e2e/support/overlay.js';
 
 const FOLDER = fileURLToPath(new URL('pictures/', import.meta.url));
 const SIZE = { width: 1280, height: 800 };
-/** Of the picture that the README shows. */
+/** The part of the screenshot that the README shows. */
 const PART = { x: 0, y: 0, width: 1280, height: 660 };
 const POPUP = { width: 380, height: 520 };
 

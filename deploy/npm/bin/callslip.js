@@ -22,10 +22,10 @@ doctor, bridge and runner have --help.
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** glibc's own version; undefined where that is not the C library. */
+/** glibc's version; undefined with another C library. */
 const glibc = () => report.getReport().header.glibcVersionRuntime;
 
-/** The folder of the programs: what CALLSLIP_BIN says, else of the package for this platform. */
+/** The folder of the programs: CALLSLIP_BIN, or else that of the package for this platform. */
 function programs() {
   if (env.CALLSLIP_BIN) return env.CALLSLIP_BIN;
   const name = `callslip-${platform}-${arch}`;
@@ -38,13 +38,13 @@ function programs() {
   }
 }
 
-/** In the package beside bin/, in the sources at the top. */
+/** In the package, extension/ is beside bin/; in the sources it is at the top. */
 function extensionPath() {
   const here = dirname(fileURLToPath(import.meta.url));
   return [join(here, '../extension'), join(here, '../../../extension')].find(existsSync);
 }
 
-/** Runs a program in this one's place: its signals, its streams, its end. */
+/** Runs a program in place of this one, with its signals, its streams, and its end. */
 async function become(program, args) {
   const child = spawn(join(programs(), program), args, { stdio: 'inherit' });
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
@@ -58,7 +58,7 @@ async function become(program, args) {
   return 1;
 }
 
-/** The exit code. */
+/** Returns the exit code. */
 async function main([command, ...args]) {
   switch (command) {
     case 'up': {

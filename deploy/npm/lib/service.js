@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** A program that says `listening on ADDRESS` on its stderr. */
+/** A program that writes `listening on ADDRESS` to its stderr. */
 export class Service {
   #addresses = [];
   #looked = () => {};
 
-  /** `log` is given each line of its stderr. */
+  /** Calls `log` with each line of the program's stderr. */
   constructor(path, args, log) {
     this.child = spawn(path, args, { stdio: ['ignore', 'inherit', 'pipe'] });
     this.hasEnded = false;
@@ -23,7 +23,7 @@ export class Service {
         this.#looked();
         resolve();
       };
-      // Its last lines have been read by then.
+      // `close` comes after the program's last lines were read.
       this.child.once('close', end);
       this.child.once('error', (error) => {
         log(error.message);
@@ -32,7 +32,7 @@ export class Service {
     });
   }
 
-  /** The first of so many addresses; undefined where it has ended before. */
+  /** Waits for `count` addresses and returns the first; undefined if the program ends before. */
   async address(count = 1) {
     while (this.#addresses.length < count && !this.hasEnded) {
       await new Promise((resolve) => { this.#looked = resolve; });

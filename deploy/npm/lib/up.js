@@ -1,4 +1,4 @@
-/** `up`: tracker and gateway on this machine until Ctrl-C; and a runner, where there is an agent. */
+/** `up`: tracker and gateway on this machine until Ctrl-C, and a runner if there is an agent. */
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
@@ -6,20 +6,20 @@ import { cwd, env, stderr, stdout } from 'node:process';
 import { parseArgs } from 'node:util';
 import { Service } from './service.js';
 
-/** Those that speak the Agent Client Protocol. */
+/** Agents that speak the Agent Client Protocol. */
 const AGENTS = ['opencode acp', 'codex-acp', 'gemini --acp', 'claude-agent-acp'];
 
 const isInstalled = (program) =>
   (env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
 const findAgent = () => AGENTS.find((command) => isInstalled(command.split(' ')[0]));
 
-/** Where a bridge with --autostart for this gateway has its own as well. */
+/** The same data folder as that of a bridge with --autostart for this gateway. */
 function dataFolder(gatewayPort) {
   const home = env.XDG_DATA_HOME || join(homedir(), '.local/share');
   return env.CALLSLIP_DATA_DIR || join(home, 'callslip', `127.0.0.1-${gatewayPort}`);
 }
 
-/** Lines are kept until they are let go, then passed on as they come. */
+/** Keeps lines until letGo(), then writes them as they come. */
 class Log {
   #kept = [];
 
@@ -65,7 +65,7 @@ Logs follow. Ctrl-C stops all.
 `;
 }
 
-/** What to do about a service that did not start. */
+/** A message about a service that did not start, with advice. */
 function whyNot(name, log) {
   const [taken] = log.match(/cannot listen on \S*: Address already in use|another process uses .*/) ?? [];
   if (!taken) return `the ${name} did not start:\n${log}`;
@@ -74,8 +74,8 @@ function whyNot(name, log) {
 }
 
 /**
- * The exit code, once all have ended. `bin` is the folder of the programs; `doctor` and `extension` are
- * what people are told to type and to load.
+ * Returns the exit code after all services have ended. `bin` is the folder of the programs; the
+ * announcement shows `doctor`, a command to type, and `extension`, the folder to load.
  */
 export async function up(args, { bin, doctor, extension }) {
   const options = { agent: { type: 'string' }, dir: { type: 'string' } };
@@ -84,7 +84,7 @@ export async function up(args, { bin, doctor, extension }) {
   const data = dataFolder(gatewayPort);
   mkdirSync(dirname(data), { recursive: true, mode: 0o700 });
   const folder = mkdtempSync(join(tmpdir(), 'callslip-'));
-  // The gateway comes over the socket, which is this user's alone, and speaks for its callers there.
+  // Only this user can open the socket. Over it the gateway may name any client.
   const socket = `unix:${folder}/tracker.sock`;
 
   const log = new Log();
