@@ -37,7 +37,7 @@ test('a whole list takes away what is gone, but for what batches told since it w
   store.listed([made('c3')], true);
   assert.deepEqual(ids(store), ['c4', 'c3', 'c2']);
   assert.deepEqual([store.isGone('c2'), store.isGone('c3'), store.isGone('c4')], [true, false, false]);
-  // A list that is a part of all says nothing of others.
+  // A partial list says nothing about other commands.
   store.listing();
   store.listed([made('c9')], false);
   assert.deepEqual(ids(store), ['c9', 'c4', 'c3', 'c2']);

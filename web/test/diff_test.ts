@@ -16,7 +16,7 @@ const lines = (before: string[], after: string[]) => run(diffLines(before, after
 const put = (all: string[], place: number, text: string) => all.map((each, at) => (at === place ? text : each));
 const brief = (all: DiffLine[]) => all.map(({kind, text}) => `${{same: ' ', removed: '-', added: '+'}[kind]}${text}`);
 
-// What a diff must be, whichever it is: both texts, in order, with their numbers.
+// Every diff has both texts, in order, with their line numbers.
 function check(before: string[], after: string[]) {
   const all = lines(before, after);
   const side = (name: 'before' | 'after') => all.filter(line => line[name] > 0);
@@ -56,7 +56,7 @@ test('10,000 lines that all differ, and 10,000 with a change in each tenth, end'
   const {result, steps} = run(diffLines(many, some));
   assert.equal(result.filter(({kind}) => kind === 'added').length, 1000);
   assert.ok(steps > 900, `${steps} steps`);
-  // Nothing occurs once: one stretch, which is given up.
+  // No line is unique: the diff gives up on one stretch with everything.
   const same = Array.from({length: 5000}, (_, at) => `w${at % 7}`);
   const other = Array.from({length: 5000}, (_, at) => `w${(at * 3) % 11}`);
   check(same, other);
@@ -74,7 +74,7 @@ test('unchanged runs are folded but for three lines beside a change', () => {
   const blocks = foldSame(lines(before, after));
   assert.deepEqual(blocks.map(block => (block.kind === 'fold' ? block.count : brief(block.lines))), [
     17, [' l17', ' l18', ' l19', '-l20', '+x', ' l21', ' l22', ' l23'], 16]);
-  // A run that is hardly longer than its context stays.
+  // An unchanged run that is hardly longer than its context is not folded.
   const near = foldSame(lines(before.slice(0, 12), put(put(before.slice(0, 12), 0, 'x'), 10, 'y')));
   assert.deepEqual(near.map(({kind}) => kind), ['lines']);
 });

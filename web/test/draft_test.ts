@@ -3,7 +3,7 @@ import {beforeEach, test} from 'node:test';
 import {ApiError, me} from '../src/api/http.ts';
 import {Draft, draftOf, type Message, promptId} from '../src/conversation/draft.ts';
 
-// What a browser keeps, and whether it does.
+// The content of the browser's storage, and whether the storage is full.
 let kept = new Map<string, string>();
 let isFull = false;
 Object.assign(globalThis, {localStorage: {
@@ -19,7 +19,7 @@ beforeEach(() => {
   isFull = false;
 });
 
-// A gateway that answers when the test has it answer.
+// A gateway that answers when the test says so.
 class Gateway {
   readonly got: Message[] = [];
   private ends: ((failure?: unknown) => void)[] = [];
@@ -54,7 +54,7 @@ test('the same content keeps its id, and other content never has it', async () =
   others.push(await tryIt());
   draft.leaveOut('id-a');
   draft.write('Deploy to production');
-  // What was tried before another text is the same once more, also after the page was loaded anew.
+  // A text keeps its id after attempts with another text, and after a reload of the page.
   assert.equal(await tryIt(), first);
   void new Draft('d').send(false, gateway.deliver);
   assert.equal(gateway.got.at(-1)!.prompt_id, first);
@@ -150,12 +150,13 @@ test('two tabs show the same, and neither destroys what it has not seen of the o
   other.exchange();
   assert.equal(textOf(other), 'of one');
   other.write('of one, gone on');
-  // Before it has heard of that.
+  // Before `one` has read that text.
   one.write('of one, otherwise');
   assert.equal(textOf(one), 'of one, gone on\n\nof one, otherwise');
   other.exchange();
   assert.equal(textOf(other), textOf(one));
-  // What one sends goes from both, and what is written in the other one meanwhile stays in both.
+  // The sent text is removed from both tabs, and text that the other tab adds meanwhile stays in
+  // both.
   const gateway = new Gateway();
   const both = textOf(one);
   void one.send(false, gateway.deliver);

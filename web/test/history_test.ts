@@ -7,7 +7,7 @@ const noon = Date.parse('2026-02-01T12:00:00Z');
 const sample = (afterS: number, more: Partial<HistorySample> = {}): HistorySample => ({
   time: new Date(noon + afterS * 1000).toISOString(), length_ms: 10_000, registered: 0, completed: 0, failed: {},
   queued: 0, sessions: 0, sessions_in_turn: 0, ...more});
-// The ends of stretches of 10 s, in parts of what is shown.
+// Samples of 10 s, by their ends as fractions of the shown time.
 const at = (...parts: number[]): Point[] => parts.map(part => ({from: noon - shownMs * (1 - part) - 10_000, to: noon - shownMs * (1 - part)}));
 const later = (seconds: number): Point => ({from: noon - shownMs / 2 + (seconds - 10) * 1000, to: noon - shownMs / 2 + seconds * 1000});
 
@@ -69,7 +69,7 @@ test('bars stand on each other', () => {
   assert.deepEqual(barPaths(points, [[2, 0], [3, 5]], 5, noon), [
     'M280.5 100.0V60.0H289.5V100.0z',
     'M280.5 60.0V0.0H289.5V60.0zM290.5 100.0V0.0H299.5V100.0z']);
-  // One that has only begun does not stand out.
+  // A bar that has only begun does not extend beyond the chart.
   assert.match(barPaths([{from: noon - 10_000, to: noon + 20_000}], [[1]], 1, noon)[0]!, new RegExp(`H${boxWidth}.0V`));
 });
 

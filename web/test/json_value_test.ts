@@ -14,7 +14,7 @@ test('only what is open is made', () => {
   assert.deepEqual(paths(value), ['']);
   assert.deepEqual(paths(value, ''), ['', '/a', '/c']);
   assert.deepEqual(paths(value, '', '/a', '/a/b'), ['', '/a', '/a/b', '/a/b/0', '/a/b/1', '/c']);
-  // What stands in something closed is not made, even where it was open before.
+  // The values of a closed node are not made, even those that were open before.
   assert.deepEqual(paths(value, '', '/a/b'), ['', '/a', '/c']);
 });
 

@@ -50,7 +50,7 @@ test('a tool call whose end nobody tells ends with its turn', () => {
     update('b', {status: 'running'}));
   const statuses = (events: SessionEvent[]) => tools(reduce(events).parts).map(({id, status}) => [id, status]);
   assert.deepEqual(statuses(told.slice(0, -1)), [['a', 'completed'], ['b', 'cancelled'], ['c', 'failed']]);
-  // A command that goes on without its turn is seen to.
+  // A command that runs after its turn is shown as running.
   assert.deepEqual(statuses(told), [['a', 'completed'], ['b', 'running'], ['c', 'failed']]);
 });
 
@@ -92,7 +92,7 @@ test('a thousand logs give the same parts in whatever pieces they come', () => {
     pieces.add(events.slice(0, cut + 1 + next(5)));
     for (const each of events) pieces.add([each]);
     assert.deepEqual(pieces.parts, whole, `seed ${seed}`);
-    // The model: each tool has the first end that was told, or else the last word.
+    // The model: each tool has its first final status, or else its latest status.
     for (const tool of tools(whole)) {
       const told = events.filter(({data}) => data.tool_call_id === tool.id).map(({data}) => data.status);
       const end = told.find(status => status === 'completed' || status === 'failed');

@@ -4,7 +4,7 @@ import {Lexer, type Token} from 'marked';
 import {cuts, isCostly, type Piece, piecesOf} from '../src/ui/markdown_pieces.ts';
 
 const fill = (length: number, piece: string): string => piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
-// Texts that cost more than they are long.
+// Texts whose cost grows faster than their length.
 const hostile: Record<string, (length: number) => string> = {
   'quotes': length => fill(length, '>'), 'spaced quotes': length => fill(length, '> '),
   'lists in a line': length => `${fill(length, '- ')}a`, 'numbers in a line': length => `${fill(length, '1. ')}a`,
@@ -32,7 +32,7 @@ const hostile: Record<string, (length: number) => string> = {
   'indented fences': length => `   \`\`\`\n\`\`\`\n${fill(length, '>')}`,
 };
 
-// What of a text reaches the lexer.
+// The texts that reach the lexer.
 function read(text: string): string[] {
   const seen: string[] = [];
   const before = Lexer.prototype.blockTokens;
@@ -50,7 +50,7 @@ function read(text: string): string[] {
 
 for (const [name, make] of Object.entries(hostile)) {
   test(`hostile: ${name}`, {timeout: 60_000}, () => {
-    // Above what is read at all.
+    // A text above the length limit is not lexed.
     assert.deepEqual(cuts(make(4 << 20)).map(({type}) => type), ['plain']);
     for (const length of [1_000, 64 << 10]) {
       const text = make(length);
@@ -58,7 +58,7 @@ for (const [name, make] of Object.entries(hostile)) {
       const pieces = piecesOf(text);
       if (process.env.MEASURE) console.log(name, text.length, Math.round(performance.now() - started), 'ms');
       assert.equal(pieces.map(({raw}) => raw).join('').replace(/\s/g, ''), text.replace(/\s/g, ''));
-      // Nothing that is costly is read, and of what is read no more comes than there is.
+      // No costly block reaches the lexer, and the number of tokens is bounded by the length.
       for (const each of read(text).filter(source => text.includes(source))) {
         for (const block of each.split(/\n[ \t]*\n/)) assert.equal(isCostly(block), false, JSON.stringify(block.slice(0, 80)));
       }

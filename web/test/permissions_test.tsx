@@ -11,7 +11,7 @@ import {openDocument} from './support/dom.ts';
 const root = openDocument();
 me.value = {name: 'somebody', role: 'local', may_act: true, sees_all_clients: false, tokens: false, version: ''};
 
-// What the question says, piece by piece.
+// The texts of the question, piece by piece.
 function asked(details: JsonObject, more: Partial<Permission> = {}): string[] {
   const permission = {permission_id: 'p', title: 'Edit', options: [], asked_at: '', status: 'open', details, ...more};
   render(<Permissions store={{permissions: {value: [permission]}} as unknown as SessionStore} />, root);
@@ -27,7 +27,7 @@ function asked(details: JsonObject, more: Partial<Permission> = {}): string[] {
   return texts;
 }
 
-// Its texts by their lines, without those that say of what type something is.
+// The lines of all texts in a value that end with `;`: names of types do not.
 function leaves(value: Json): string[] {
   if (typeof value === 'string') return value.split('\n').filter(line => line.endsWith(';'));
   if (Array.isArray(value)) return value.flatMap(leaves);

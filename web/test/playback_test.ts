@@ -34,7 +34,7 @@ test('a speed divides the time, and a gap above two seconds is skipped', () => {
   assert.equal(playing.speed, 32);
   for (let at = 0; at < 9; at++) playing = faster(playing, -1);
   assert.equal(playing.speed, 1);
-  // A gap of two seconds is none.
+  // A gap of two seconds is not idle time.
   assert.equal(untilNext(play(seek(stopped, new Timeline([0, 2000]), 1), line), new Timeline([0, 2000])), 2000);
 });
 

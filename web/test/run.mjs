@@ -1,4 +1,4 @@
-// Runs web/test/*_test.ts: esbuild makes scripts of them, which node:test takes.
+// Runs the tests of web/test: esbuild makes scripts of them for node:test.
 import {spawnSync} from 'node:child_process';
 import {mkdtempSync, readdirSync, rmSync} from 'node:fs';
 import {dirname, join} from 'node:path';
@@ -6,7 +6,7 @@ import {fileURLToPath} from 'node:url';
 import * as esbuild from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
-// Beside node_modules, where packages are found.
+// In node_modules, so that imports of packages resolve.
 const out = mkdtempSync(join(here, '../node_modules/.callslip-test-'));
 try {
   const tests = readdirSync(here).filter(name => name.endsWith('_test.ts') || name.endsWith('_test.tsx'));

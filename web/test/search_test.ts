@@ -40,14 +40,14 @@ test('one goes on from what is in sight, and round', () => {
   const all = [at(10), at(20), at(30)];
   assert.equal(step(all, null, 1, 15)?.seq, 20);
   assert.equal(step(all, null, 1, 20)?.seq, 20);
-  // Nothing behind it: the nearest before.
+  // No match below: the nearest match above.
   assert.equal(step(all, null, 1, 31)?.seq, 30);
   assert.equal(step(all, null, -1, 15)?.seq, 10);
   assert.equal(step(all, null, -1, 5)?.seq, 30);
   assert.equal(step(all, all[2]!, 1, 0)?.seq, 10);
   assert.equal(step(all, all[0]!, -1, 0)?.seq, 30);
   assert.equal(step([], all[0]!, 1, 0), null);
-  // It is no longer among them: from where it was.
+  // The current match is gone: continues from its position.
   assert.equal(step(all, at(25), 1, 0)?.seq, 30);
   assert.equal(step(all, at(25), -1, 0)?.seq, 20);
 });

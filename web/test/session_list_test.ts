@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {follow, listed, sessions, unfollow} from '../src/session_list/store.ts';
 
-// The gateway's end of the socket that tells of all sessions.
+// The gateway's end of the socket with the notices of all sessions.
 class Peer {
   static latest: Peer;
   readonly readyState = 1;
@@ -37,13 +37,13 @@ test('one list after the other is read, and nothing that was told since is taken
     assert.equal(answers.length, 1);
     await answered(1);
     assert.equal(sessions.value.get('s')?.open_permissions, 1);
-    // Once more for both.
+    // One more read for both notices.
     assert.equal(answers.length, 2);
     asks(2);
     await answered(2);
     assert.deepEqual([sessions.value.get('s')?.name, sessions.value.get('s')?.open_permissions], ['list 2', 2]);
     assert.equal(answers.length, 2);
-    // One that hangs is not waited for by another connection, and comes to nothing.
+    // A new connection does not wait for a hanging read, and ignores its answer.
     Peer.latest.tell('notices_missed');
     Peer.latest.tell('connected');
     assert.equal(answers.length, 4);

@@ -27,7 +27,7 @@ class Peer {
   private get loads() { return this.sent.filter(({type}) => type === 'load_events'); }
   private get id() { return this.loads.at(-1)?.data.request_id; }
   get count() { return this.loads.length; }
-  // What it was asked for last: which events.
+  // The range of the latest load_events request.
   get asked() {
     const {limit: _, max_event_bytes: __, request_id: id, ...where} = this.loads.at(-1)!.data;
     assert.match(String(id), /^.{1,64}$/);
@@ -42,7 +42,7 @@ const upTo = (first: number, last: number) => Array.from({length: last - first +
 // The timer of a lost connection, run by the test.
 let again: (() => void) | undefined;
 let readAgain: (() => void) | undefined;
-// That of what could not be had, and how long it is.
+// The timer after a failed load, and its delay.
 let loadAgain: (() => void) | undefined;
 let waited = 0;
 async function open(run: (store: SessionStore, lose: () => void) => void | Promise<void>, fetch: unknown = () => new Promise(() => {})) {
@@ -104,7 +104,7 @@ test('the first ones come before what lies between, and all of it in its place',
   Peer.latest.page(601, 800, true);
   assert.deepEqual(Peer.latest.asked, {before_seq: 601});
   assert.equal(store.gathered.value?.length, 200);
-  // What is live comes behind all of it; a connection that was lost goes on where it was.
+  // A live event comes after all others; a new connection resumes the load.
   live(1_001);
   lose();
   Peer.latest.join(1_001);
@@ -177,7 +177,7 @@ test('what was missed is had although it failed at first and more came live', ()
   live(4);
   assert.deepEqual(shown(store), [1, 4]);
   assert.deepEqual(store.log.parts.map(({kind}) => kind), ['message', 'gap', 'message']);
-  // Another connection does not wait for what the one before it had to.
+  // A new connection does not wait out the pause of the previous one.
   lose();
   Peer.latest.join(4);
   assert.deepEqual(Peer.latest.asked, {before_seq: 4});
@@ -202,19 +202,19 @@ test('what was not told live is had, and what nobody has is not asked for again'
   Peer.latest.join(10);
   Peer.latest.page(3, 10, false);
   assert.equal(store.hasOlder.value, false);
-  // Of 11 and 12 there is one.
+  // Event 11 does not exist, and 12 does.
   live(13);
   assert.deepEqual(Peer.latest.asked, {before_seq: 13});
   Peer.latest.tell('events_loaded', {events: [event(10), event(12)], has_more: true, request_id: '2'});
   assert.deepEqual(shown(store), [...upTo(3, 10), 12, 13]);
   assert.ok(store.log.parts.every(({kind}) => kind === 'message'));
-  // The last ones were told to somebody, and not here.
+  // The latest events did not reach this page live.
   Peer.latest.tell('keepalive_ack', {max_seq: 15});
   assert.deepEqual(Peer.latest.asked, {before_seq: 16});
   Peer.latest.page(12, 14, true);
   assert.equal(Peer.latest.count, 3);
   lose();
-  // Its oldest were dropped, the newest lost.
+  // The session's oldest events were deleted, and its newest were lost.
   Peer.latest.join(14);
   assert.equal(Peer.latest.count, 0);
   lose();
@@ -222,7 +222,7 @@ test('what was not told live is had, and what nobody has is not asked for again'
   assert.deepEqual(Peer.latest.asked, {after_seq: 15});
   Peer.latest.page(1, 0, false);
   assert.equal(Peer.latest.count, 1);
-  // More, and nothing of it: not without a pause.
+  // An empty page while more is missing: the next request waits for a pause.
   live(30);
   Peer.latest.page(1, 0, true);
   assert.equal(Peer.latest.count, 2);
@@ -240,7 +240,7 @@ test('live events are cut as loaded ones are, and the oldest go where there are 
   let seq = 2_001;
   store.isReadAtEnd = false;
   while (store.log.bytes < maxBytes * 1.5) long(++seq);
-  // Somebody reads the oldest of it.
+  // The user is reading the oldest events.
   assert.equal(store.log.start, 1_801);
   while (store.log.bytes > maxBytes) long(++seq);
   assert.ok(store.log.start > 1_801);
@@ -255,8 +255,8 @@ test('live events are cut as loaded ones are, and the oldest go where there are 
   assert.deepEqual(Peer.latest.asked, {before_seq: start});
 }));
 
-// A gateway with as many events, each as long as one may be, that is asked until nothing is missing; how
-// often it was asked.
+// A gateway with `newest` events, each of the maximum length, that answers until no event is
+// missing. Returns the number of requests.
 function answerLong(store: SessionStore, newest: number): number {
   let asked = 0;
   for (let answered = 0; Peer.latest.count > answered; asked++) {
@@ -305,7 +305,7 @@ test('who is at the beginning stays there while there is no room for what lies b
   assert.ok(store.log.bytes > maxBytes && store.log.bytes <= 2 * maxBytes);
   assert.deepEqual([store.log.start, store.log.end, store.isFull.value, store.gathered.value], [1, newest, true, null]);
   assert.equal(store.log.parts[200]?.kind, 'gap');
-  // At the end the beginning goes, and what is above it can be had.
+  // At the end of the log its beginning is dropped, and can be loaded again.
   store.isReadAtEnd = true;
   store.goOn();
   assert.ok(store.log.bytes <= maxBytes);
@@ -349,7 +349,7 @@ test('whatever is lost on the way, in the end all of it is there', () => {
         answered = 0;
         Peer.latest.join(newest);
       };
-      // The gateway as it is, with pages of 50; one in three fails.
+      // Answers like the gateway, with pages of 50; one answer in three is a failure.
       const answer = (fails = next(3) === 0) => {
         const peer = Peer.latest;
         if (peer.count === answered) {
@@ -369,7 +369,7 @@ test('whatever is lost on the way, in the end all of it is there', () => {
         switch (next(7)) {
           case 0: live(++newest); break;
           case 1:
-            // While it is away, more is said.
+            // More events come while the connection is lost.
             lose();
             newest += next(120);
             join();
@@ -405,7 +405,7 @@ test('what was told while the session was read is not taken back by what was rea
     Peer.latest.tell('turn_started', {turn_id: 't'});
     await answered();
     assert.equal(store.session.value?.turn_id, 't');
-    // And read once more, for what it was read for.
+    // The session is read once more after the end of the turn.
     Peer.latest.tell('turn_ended', {turn_id: 't'});
     readAgain?.();
     await answered();
@@ -432,7 +432,7 @@ test('a session is read once at a time, and once more for what came meanwhile', 
   let closed: SessionStore | undefined;
   await open(async store => {
     closed = store;
-    // The read of before a connection is not waited for.
+    // A new connection does not wait for the read of an earlier one.
     Peer.latest.join(0);
     assert.equal(answers.length, 2);
     for (let at = 0; at < 3; at++) {
@@ -444,7 +444,7 @@ test('a session is read once at a time, and once more for what came meanwhile', 
     await answered(1);
     assert.deepEqual(store.messages.value.map(({id}) => id), ['m2']);
     assert.equal(answers.length, 3);
-    // What failed is said, and tried again.
+    // A failed read is reported and repeated.
     await answered(3);
     assert.match(String(store.error.value), /cannot be reached/);
     loadAgain?.();

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {ReconnectingSocket, whileVisible} from '../src/api/socket.ts';
 
-// A gateway that closes whatever comes, and a clock that the test moves.
+// The delays of reconnection after a gateway closes each connection, with a clock that the test
+// moves.
 function closes(times: number, code: number, {isConnected = true, standsMs = 0} = {}): number[] {
   let now = 1;
   let peer: {onmessage?: (event: {data: string}) => void; onclose?: (event: {code: number}) => void} = {};
@@ -55,7 +56,7 @@ test('one that was too slow comes back at once, but not again and again', () => 
   assert.deepEqual(closes(5, 1013), [0, 250, 500, 1_000, 2_000]);
   assert.deepEqual(closes(3, 1013, {standsMs: 10_000}), [0, 0, 0]);
   assert.deepEqual(closes(3, 1006, {standsMs: 10_000}), [250, 250, 250]);
-  // One that opens and is lost is no better than one that does not open.
+  // A connection that opens and is lost waits as long as one that does not open.
   assert.deepEqual(closes(4, 1006), [250, 500, 1_000, 2_000]);
 });
 

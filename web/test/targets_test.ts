@@ -25,7 +25,7 @@ test('only rows in sight are there', () => {
   assert.deepEqual(windowOf(0, 360, 36, 1000), {first: 0, end: 18});
   assert.deepEqual(windowOf(3600, 360, 36, 1000), {first: 92, end: 118});
   assert.deepEqual(windowOf(36_000, 360, 36, 1000), {first: 992, end: 1000});
-  // The list became shorter than where it was scrolled to.
+  // The list became shorter than its scroll position.
   assert.deepEqual(windowOf(36_000, 360, 36, 5), {first: 5, end: 5});
   assert.deepEqual(windowOf(0, 360, 36, 0), {first: 0, end: 0});
 });

@@ -25,7 +25,7 @@ test('what is shown by its beginning has no half of a character', () => {
 test('no text is cut by slice where that could be within a character', () => {
   const lists = 'needs|samples|causes|names|entries|spans|blocks|list|files|lines|commands|clients|browsers|ready|keys\\(\\w+\\)|sort\\(\\)';
   const cutting = new RegExp(`(?<!\\b(?:${lists}))\\.slice\\((?:0, |-)|\\.(?:substring|substr)\\(`);
-  // At a place that was found there, or of letters of ASCII.
+  // These cut at a found position, or cut ASCII text.
   const known = ['text.slice(0, at)', 'row.path.slice(0, -morePath.length)', 'time.slice(0, 19)', 'id.slice(-8)'];
   const files = readdirSync('src', {recursive: true, encoding: 'utf8'}).filter(file => /\.tsx?$/.test(file) && file !== join('ui', 'text.ts'));
   assert.ok(files.length > 50);

@@ -17,7 +17,7 @@ test('what is seen stays as it is', () => {
   for (const text of ['rm -rf "a b" | c\n\td\r\ne', 'Größe, 大小, размер, שלום, سلام, e\u0301', '👍', '👍🏽', '❤️', '👩‍💻', '🏳️‍🌈', '👨‍👩‍👧‍👦', '1️⃣', '©️ ™']) {
     assert.equal(visible(text), text);
   }
-  // A text in tags after an emoji, and joiners that join nothing.
+  // Tag characters after an emoji, and joiners without two emojis to join.
   assert.equal(visible('🏴\u{e0067}\u{e007f}'), '🏴\\u{E0067}\\u{E007F}');
   assert.equal(visible('👍\u200da\u200d👍'), '👍\\u{200D}a\\u{200D}👍');
   assert.equal(visible('👍\ufe0f\ufe0f'), '👍\ufe0f\\u{FE0F}');
@@ -29,7 +29,7 @@ test('something is steady once it has been in sight in one place for long enough
   assert.equal(steady.look('here: a', 1_000), false);
   assert.equal(steady.look('here: a', 1_000 + steadyMs - 1), false);
   assert.equal(steady.look('here: a', 1_000 + steadyMs), true);
-  // Another one in its place, another place, and out of sight for a moment.
+  // Another text in the same place, another place, and a moment out of sight.
   for (const [as, at] of [['here: b', 2_000], ['there: b', 3_000], [null, 4_000], ['there: b', 4_001]] as const) {
     assert.equal(steady.look(as, at), false);
     assert.equal(steady.look(as, at + steadyMs - 1), false);

@@ -1,4 +1,4 @@
-// As much of a document as Preact draws into, to be read as text.
+// The part of a document that Preact draws into, readable as text.
 
 class Node {
   childNodes: Node[] = [];
@@ -30,7 +30,7 @@ class Node {
   removeEventListener(): void {}
 }
 
-// Makes it the one that there is; what it returns is an element to draw into.
+// Installs it as the global document. Returns an element to draw into.
 export function openDocument(): Element {
   Object.assign(globalThis, {
     document: {createElementNS: (_: string, name: string) => new Node(1, name), createTextNode: (text: string) => new Node(3, '', text),
