@@ -1,4 +1,4 @@
-/** codex-acp in sessions, as it comes from npm, with a fake model. */
+/** codex-acp from npm, in sessions with a fake model. */
 import { codex } from './support/agents.js';
 import { checkAgent } from './support/agent_checks.js';
 import { checkOrphans } from './support/orphans.js';

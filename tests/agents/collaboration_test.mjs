@@ -1,11 +1,11 @@
-/** Two agents: the one asks the other by the gateway's tools, waits, and reads what it said. */
+/** Two agents: one asks the other through the gateway's tools, waits, and reads its answer. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stretched } from '../support/patience.js';
 import { opencode } from './support/agents.js';
 import { Setting } from './support/setting.js';
 
-/** As models count, roughly: four characters each. */
+/** A rough count of tokens: four characters each. */
 const tokensOf = (texts) => Math.ceil(texts.join('').length / 4);
 
 async function asks(setting, context) {
@@ -26,7 +26,7 @@ async function asks(setting, context) {
   assert.equal(texts.join(''), 'Ask me again.');
   const calls = (await setting.events(asker)).filter(({ type }) => type === 'tool_call');
   assert.equal(calls.length, 3);
-  // It was not its own session that it spoke with.
+  // The asker did not address its own session.
   assert.equal((await sessions.turns(asked)).length, 1);
   const { results } = setting.model.asked.findLast(({ script }) => script.length > 2);
   assert.equal(results.length, 3);

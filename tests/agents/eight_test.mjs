@@ -1,4 +1,4 @@
-/** Eight sessions of opencode: in one process, and in eight that end together. */
+/** Eight sessions of opencode: in one process, and in eight processes that end together. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { checkStop } from './support/stops.js';
 
 const COUNT = 8;
 
-/** What a process has for itself and its part of what it shares, in KiB. */
+/** A process's private memory and its share of the shared memory, in KiB. */
 async function memoryOf(pid) {
   const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8');
   return Number(text.match(/^Pss:\s+(\d+) kB/m)[1]);
@@ -36,7 +36,7 @@ async function shared(setting, context) {
   const first = await keepersAndAgents();
   const alone = await memory();
   await converses(await Promise.all(Array.from({ length: COUNT - 1 }, () => setting.begin())));
-  // The same ones.
+  // The same processes serve all sessions.
   assert.deepEqual(await keepersAndAgents(), first);
   assert.equal(first.length, 2);
   const all = await memory();

@@ -1,6 +1,6 @@
 /**
- * A real agent books a room: it looks, fills in a form whose three frames are of three origins, and
- * submits it. Its model knows no ref but those that the tools have answered.
+ * A real agent books a room: it reads the page, fills in a form with three frames of three origins,
+ * and submits it. Its model knows only the refs in the tools' answers.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -53,7 +53,7 @@ describe('an agent books a room', { timeout: stretched(180_000) }, () => {
       room: 'Garden', name: 'Ada Lee', arrival: '2026-12-24', street: 'Main street 5',
       country: 'Germany', reference: 'A 1815', terms: true,
     });
-    // What the page said of it came back with the click.
+    // The page's confirmation was in the answer to the click.
     assert.match(answer, new RegExp(`clicked e\\d+ button Pay and book.*Booked, number ${number}`, 's'));
     await page.close();
   }));

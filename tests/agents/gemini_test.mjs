@@ -1,4 +1,4 @@
-/** gemini-cli in sessions, as it comes from npm, with a fake model. */
+/** gemini-cli from npm, in sessions with a fake model. */
 import { gemini } from './support/agents.js';
 import { checkAgent } from './support/agent_checks.js';
 import { checkOrphans } from './support/orphans.js';
@@ -7,6 +7,6 @@ import { checkStop } from './support/stops.js';
 
 checkAgent(gemini);
 checkStop('ends with its runner', gemini);
-// It keeps nothing where it is killed, and does not find a session that it has restored before.
+// It stores nothing when it is killed, and does not find a session that it restored before.
 checkRestarts('is restored by session/load', gemini, { kills: false, rounds: 1 });
 checkOrphans('leaves nothing behind', gemini);

@@ -1,7 +1,7 @@
 /**
- * The whole way: a message over REST, queue, runner, opencode, fake model, the gateway's tools, tracker,
- * extension, a page in Chromium, and back to who watches over a WebSocket. Then the same story again,
- * each time with a tracker that is killed at another point of it.
+ * The whole way: a message over REST, queue, runner, opencode, fake model, the gateway's tools,
+ * tracker, extension, a page in Chromium, and back to an observer over a WebSocket. Then the same
+ * story again, with the tracker killed at a different point each time.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -10,11 +10,11 @@ import { stretched } from '../support/patience.js';
 import { opencode } from './support/agents.js';
 import { Setting } from './support/setting.js';
 
-/** Ends when the test calls `release(value)` in the page, where `runs` counts how often it began. */
+/** Ends when the test calls `release(value)` in the page; `runs` counts the executions. */
 const UNTIL_RELEASED = `window.runs = (window.runs ?? 0) + 1;
   new Promise((resolve) => { window.release = resolve; })`;
 
-/** Where the story stands when the tracker is killed. */
+/** The points of the story at which the tracker is killed. */
 const POINTS = ['before the model speaks', 'in the middle of a command', 'before the model answers'];
 
 describe('a message is answered with what is in the browser', { timeout: stretched(280_000) }, () => {
@@ -26,7 +26,7 @@ describe('a message is answered with what is in the browser', { timeout: stretch
   });
   after(() => house?.close());
 
-  /** Lets the model use a page; `reaches` is told of each point. */
+  /** Lets the model use a page, and calls `reaches` at each point. */
   async function story(name, reaches) {
     const { model, sessions } = setting;
     const page = await house.browser.open(`${house.pages.url}/`);
@@ -53,7 +53,7 @@ describe('a message is answered with what is in the browser', { timeout: stretch
       { hold: hold(third) }, { repeat: true }]);
     await passes(first);
     await page.waitForFunction(() => 'release' in window);
-    // The result is there while nobody can take it.
+    // The result is ready while the tracker is down.
     await reaches(second, () => page.evaluate(() => window.release(`a secret of ${document.title}`)));
     await passes(third);
 
@@ -62,7 +62,7 @@ describe('a message is answered with what is in the browser', { timeout: stretch
     assert.match(await sessions.answer(id), /^I look\. .*a secret of Test page/s);
     assert.equal(await page.getAttribute('#go', 'data-clicks'), '1');
     assert.equal(await page.evaluate(() => window.runs), 1);
-    // Whoever watches has seen all of it, each event once and in order.
+    // The observer has seen all events, each once and in order.
     const events = await setting.events(id);
     await watcher.withSeq(events.at(-1).seq);
     const live = watcher.messages.filter(({ seq }) => seq !== undefined);

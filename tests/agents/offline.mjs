@@ -1,7 +1,7 @@
 /**
- * Runs test files where there is no network but loopback: in a network namespace of their own. Where
- * that is not permitted, it says so, and the proxy that leads nowhere is all that shows what an agent
- * asks for (support/nowhere.js).
+ * Runs test files in a network namespace that has only loopback. Without the permission for a
+ * namespace it prints a warning, and only the rejecting proxy (support/nowhere.js) records the
+ * requests of agents.
  *
  *   node offline.mjs FILE...
  */

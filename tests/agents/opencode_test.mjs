@@ -1,4 +1,4 @@
-/** opencode in sessions, as it comes from npm, with a fake model. */
+/** opencode from npm, in sessions with a fake model. */
 import { fileURLToPath } from 'node:url';
 import { opencode } from './support/agents.js';
 import { checkAgent } from './support/agent_checks.js';

@@ -1,4 +1,4 @@
-/** Nothing of opencode outlives its runner, nor itself, however it was started. */
+/** No process of opencode outlives its runner or its agent, however it was started. */
 import { opencode } from './support/agents.js';
 import { checkOrphans } from './support/orphans.js';
 

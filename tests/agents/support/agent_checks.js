@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { stretched } from '../../support/patience.js';
 import { Setting } from './setting.js';
 
-/** What every agent of the table has to show. */
+/** The checks that every agent of the table has to pass. */
 export function checkAgent(agent) {
   describe(`${agent.name} in a session`, { timeout: stretched(240_000) }, () => {
     let setting;
@@ -31,7 +31,7 @@ export function checkAgent(agent) {
         const id = await setting.begin();
         const { watcher, seen } = await setting.watch(id);
         await sessions.say(id, [{ say: 'Hello from ' }, { hold: 'first' }, { say: 'a model of ours.' }]);
-        // Seen while the turn is under way.
+        // Seen during the turn.
         await seen('agent_message');
         assert.equal((await sessions.turns(id)).length, 0);
         setting.model.release('first');
@@ -76,7 +76,7 @@ export function checkAgent(agent) {
         { say: 'I see ' }, { repeat: true }]);
       const [turn] = await setting.ended(id);
       assert.equal(turn.outcome, 'completed');
-      // Among others its own session.
+      // Its own session is in the list.
       assert.match(await sessions.answer(id), new RegExp(`^I see .*"session_id": ?"${id}"`, 's'));
     }));
 

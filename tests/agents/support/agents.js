@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const HERE = fileURLToPath(new URL('..', import.meta.url));
 
-/** A program of the packages; says what to do where it is not there. */
+/** A program of the packages. Throws an Error with the command that installs it. */
 function installed(path) {
   const program = join(HERE, path);
   if (!existsSync(program)) {
@@ -15,10 +15,10 @@ function installed(path) {
 }
 
 /**
- * The agents, each with how it is told of a model and of a folder for all that it keeps:
+ * The agents, each with the way to configure its model and the folder of its state:
  * `configure({home, model, proxy})` gives its entry for runner.yaml. `write` and `shell` are the
- * calls by which its model has it write a file and run a command, `program` is the name of its
- * processes, `tool` is how its model names a tool of the gateway's.
+ * model's calls that have the agent write a file and run a command, `program` is the name of its
+ * processes, `tool` is the model's name of a tool of the gateway.
  */
 export const opencode = {
   name: 'opencode',
@@ -57,7 +57,7 @@ export const opencode = {
   shell: (command) => ({ call: 'bash', args: { command, description: 'A command of the script' } }),
   program: /\/opencode$/,
   tool: (name) => `callslip_${name}`,
-  /** It would install the types of its plugins, in the background, and goes on without. */
+  /** It tries to install the types of its plugins in the background, and works without them. */
   alsoAsksFor: /^GET \/@opencode-ai%2fplugin$/i,
 };
 
@@ -109,7 +109,7 @@ supports_websockets = false
   }),
   program: /\/codex-acp$/,
   tool: (name) => `mcp__callslip/${name}`,
-  /** Where a command is refused, it ends its turn. */
+  /** It ends its turn after a command was rejected. */
   afterRejection: 'cancelled',
 };
 
@@ -125,7 +125,7 @@ export const gemini = {
     }));
     return {
       command: [installed('more/node_modules/.bin/gemini'), '--acp', '--model', 'gemini-2.5-pro'],
-      // It takes it for an error of its own that a file which it wants to make is not there yet.
+      // It treats the absence of a file that it is about to create as an error.
       fs: false,
       env: {
         HOME: home,
@@ -141,8 +141,8 @@ export const gemini = {
   program: /\/gemini$/,
   tool: (name) => `mcp_callslip_${name}`,
   /**
-   * As if a minute had passed: a session's file has the minute in its name, and one that is restored
-   * within it is overwritten before it is read.
+   * Makes the session's files a minute older: a file's name contains the minute, and a session that
+   * is restored within that minute is overwritten before it is read.
    */
   async passes(home) {
     const names = await readdir(home, { recursive: true });
@@ -154,7 +154,7 @@ export const gemini = {
   },
 };
 
-/** Whatever is not on this machine, and npm's packages, are asked for at the proxy. */
+/** Requests to other machines and for npm's packages go to the proxy. */
 function proxied(proxy) {
   const others = 'localhost,127.0.0.1,::1';
   return {

@@ -4,7 +4,7 @@ import { REBOUND_NAME } from '../../e2e/support/chromium.js';
 
 const page = (title, body) => `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title>${body}`;
 
-/** Tells the page around this frame of every field, whichever origin that has. */
+/** Reports every change of a field to the page around this frame, of whatever origin. */
 const TELLS = `<script>
   addEventListener('input', ({ target }) => {
     const value = target.type === 'checkbox' ? target.checked : target.value;
@@ -23,7 +23,7 @@ const PAYMENT = page('Payment', `<label>Reference <input name="reference"></labe
   <label><input name="terms" type="checkbox"> I accept the terms</label>
   <button onclick="parent.postMessage('send', '*')">Pay and book</button>${TELLS}`);
 
-/** The frames come only once a room is chosen. */
+/** The frames appear only after a room was chosen. */
 const rooms = ({ guest, address, payment }) => page('Rooms', `<main><h1>Rooms</h1>
   <ul><li>Garden, 90.00 <button>Book Garden</button></li>
     <li>Attic, 70.00 <button>Book Attic</button></li></ul>
@@ -46,8 +46,8 @@ const rooms = ({ guest, address, payment }) => page('Rooms', `<main><h1>Rooms</h
   </script>`);
 
 /**
- * Rooms are booked here, by a form in three frames of three origins, two of them of another than the
- * page: `bookings` has what came in, and each is answered with a number that nobody could guess.
+ * A site to book rooms with a form in three frames of three origins, two of them other than the
+ * page's: `bookings` has the received forms, and each is answered with a random number.
  */
 export class BookingSite {
   bookings = [];

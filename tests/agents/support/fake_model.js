@@ -6,20 +6,23 @@ import { responses } from './responses.js';
 import { nextMoves } from './script.js';
 
 const MAX_BODY_BYTES = 16 << 20;
-/** Of those that did not fit, for the message of a test that fails. */
+/** The number of recorded requests that did not fit, for the message of a failing test. */
 const MAX_REFUSALS = 20;
 
-/** The APIs that it speaks, each with what fits its requests. */
+/** The supported APIs: each reads its requests and writes its answers. */
 const WIRES = [chatCompletions, responses, generateContent];
 
 /**
- * A model for agents, on loopback: does what the script in the user's message says (script.js), over
- * the API that the agent asks it by. It needs no key, and has no state but what tests hold.
+ * A model for agents, on loopback: follows the script in the user's message (script.js), over the
+ * API of the agent's choice. It needs no key, and its only state is the holds of tests.
  */
 export class FakeModel {
-  /** Of each request that had tools: `{wire, tools, script, prompts, results}`; `prompts` counts the scripts. */
+  /**
+   * One entry for each request with tools: `{wire, tools, script, prompts, results}`; `prompts`
+   * counts the scripts.
+   */
   asked = [];
-  /** Requests that no wire knows, as `METHOD path`. */
+  /** Requests with an unknown path, as `METHOD path`. */
   refused = [];
   #held = new Map();
 
@@ -37,12 +40,12 @@ export class FakeModel {
     return model;
   }
 
-  /** Resolves once a script has come to `{hold: name}`. */
+  /** Resolves once a script has reached `{hold: name}`. */
   reached(name) {
     return this.#hold(name).reached;
   }
 
-  /** Lets scripts go on that are, or will be, at `{hold: name}`. */
+  /** Lets scripts continue that are, or will be, at `{hold: name}`. */
   release(name) {
     this.#hold(name).release();
   }
@@ -76,7 +79,7 @@ export class FakeModel {
         .end('{"error":{"message":"The fake model does not know this path."}}');
     }
     const question = wire.read(await bodyOf(request), request.url);
-    // Agents ask for titles and summaries, too: without tools.
+    // Agents also ask for titles and summaries: without tools.
     const moves = question.tools.length === 0 ? [{ say: 'A title' }]
       : nextMoves(question.script, question.results);
     if (question.tools.length > 0) this.asked.push({ wire: wire.name, ...question });
@@ -87,7 +90,7 @@ export class FakeModel {
         hold.reach();
         await Promise.race([hold.released, once(response, 'close')]);
       } else if ('say' in move) {
-        // As models do: in pieces, each an event of its own.
+        // In pieces, each an event of its own, as models do.
         for (const piece of move.say.match(/\s*\S+|\s+$/g) ?? []) writer.text(piece);
       } else {
         writer.call(move.call, move.args ?? {});

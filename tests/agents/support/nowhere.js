@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 
 const MAX_ASKED = 100;
 
-/** A proxy that leads nowhere, and keeps what it was asked for. */
+/** A proxy that rejects every request, and records it. */
 export class Nowhere {
   asked = [];
 

@@ -6,16 +6,16 @@ import { stretched } from '../../support/patience.js';
 import { Setting, until } from './setting.js';
 
 const ROUNDS = Number(process.env.CALLSLIP_AGENT_ROUNDS ?? 1);
-/** The keeper has 2 s for an agent whose runner is gone. */
+/** The keeper gives an agent 2 s to end after its runner is gone. */
 const END_PATIENCE_MS = stretched(10_000);
 
-/** Who is killed in each round, and how the turn that was under way ends by it. */
+/** The processes that a round kills, and the reason with which each ends the running turn. */
 const VICTIMS = { runner: 'runner_lost', agent: 'agent_crashed', keeper: 'agent_crashed' };
 
 /**
- * Nothing of an agent outlives its runner, its keeper, nor itself, in the middle of a command that it
- * runs and that has children which left its session. `wrap` makes the command that the runner starts
- * from the agent's. Says how long the last one took to end.
+ * No process of an agent outlives its runner, its keeper, or the agent, in the middle of a command
+ * with children that left its session. `wrap` makes the runner's command of the agent's. Reports
+ * how long the last process took to end.
  */
 export function checkOrphans(name, agent, wrap = (command) => command, rounds = ROUNDS) {
   test(name, { timeout: stretched(60_000 + rounds * 120_000) }, async (context) => {
@@ -40,7 +40,7 @@ export function checkOrphans(name, agent, wrap = (command) => command, rounds = 
   });
 }
 
-/** In a session of its own: agents that have crashed often are not started any more. */
+/** In a session of its own: the runner no longer starts an agent that has crashed often. */
 async function killEach(setting, round, took) {
   const { runner, sessions } = setting;
   const id = await setting.begin();
@@ -62,8 +62,8 @@ async function killEach(setting, round, took) {
 }
 
 /**
- * A command in an agent's session that sleeps for `seconds`, as do a child that has left its session, one
- * that has left its parent besides, and one that has nothing in its environment either.
+ * A command in an agent's session that sleeps for `seconds`. So does a child that has left its
+ * session, one that has also left its parent, and one that also has an empty environment.
  */
 class Command {
   #setting;
@@ -78,14 +78,14 @@ class Command {
     this.#mark = `CALLSLIP_SESSION_ID=${id}`;
   }
 
-  /** Has it begun, and gives the pids of whom it came from, once all of it runs. */
+  /** Starts the command. Returns the pids of its agent and keeper once all its processes run. */
   async runs() {
     const { sessions, agent } = this.#setting;
     const sleep = this.#words.join(' ');
     await sessions.say(this.#id, [agent.shell(
       `setsid ${sleep} & (setsid ${sleep} &); (env -i setsid ${sleep} &); ${sleep}`)]);
     return until(async () => {
-      // What was lost with the victim before may be lost to the agent, too.
+      // The session may have been lost with the previous victim.
       if ((await sessions.agent(this.#id))?.reason === 'cannot_restore') {
         await sessions.control(this.#id, 'fresh');
         await sessions.queue(this.#id, 'resume');
@@ -101,7 +101,7 @@ class Command {
     });
   }
 
-  /** Once nothing of it is left, nor of its agent. */
+  /** Waits until no process of the command or its agent is left. */
   async isGone() {
     let left;
     try {
@@ -114,7 +114,7 @@ class Command {
 
   async #all() {
     const marked = await processesWith(this.#mark);
-    // What has nothing in its environment.
+    // The process with an empty environment has no mark.
     const asleep = await processesWith(this.#words.join('\0'));
     return Promise.all([...new Set([...marked, ...asleep])].sort((a, b) => a - b)
       .map(async (pid) => ({ pid, words: await wordsOf(pid) })));

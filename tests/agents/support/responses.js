@@ -5,7 +5,7 @@ function textsOf(content) {
   return (content ?? []).filter(({ text }) => typeof text === 'string').map(({ text }) => text);
 }
 
-/** The names of tools; those in a namespace as `namespace/name`. */
+/** The names of tools; a tool of a namespace is `namespace/name`. */
 function namesOf(tools) {
   return tools.flatMap(({ type, name, tools: inside }) =>
     (type === 'namespace' ? namesOf(inside).map((each) => `${name}/${each}`) : [name ?? type]));

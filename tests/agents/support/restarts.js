@@ -6,8 +6,8 @@ import { Setting } from './setting.js';
 const ROUNDS = Number(process.env.CALLSLIP_AGENT_ROUNDS ?? 2);
 
 /**
- * An agent goes on with what it knew when its runner comes back, and nothing is recorded twice.
- * `change` as of Setting.open(); `kills`: every second time the runner is killed.
+ * An agent keeps its context when its runner returns, and nothing is recorded twice. `change` as of
+ * Setting.open(); with `kills` every second restart is a kill.
  */
 export function checkRestarts(name, agent, { change, kills = true, rounds = ROUNDS } = {}) {
   test(name, { timeout: stretched(60_000 + rounds * 30_000) }, async () => {
@@ -37,7 +37,7 @@ async function restarts(setting, rounds, kills) {
     const turns = await setting.ended(id, round + 1);
     assert.equal(turns[round].outcome, 'completed');
     said.push(`Round ${round}. Listed.`);
-    // The model is told of all that was said before.
+    // The model got the whole conversation.
     assert.equal(model.asked.at(-1).prompts, round + 1);
     const now = (await sessions.agent(id)).agent_session_id;
     assert.equal(now, known ??= now);
@@ -49,7 +49,7 @@ async function restarts(setting, rounds, kills) {
     if (type === 'agent_message') texts[texts.length - 1] += data.text;
   }
   assert.deepEqual(texts, said);
-  // gemini-cli begins with an update what it has asked permission for.
+  // gemini-cli reports a tool call that needs permission with an update first.
   const calls = log.filter(({ type }) => /^tool_call/.test(type));
   assert.equal(new Set(calls.map(({ data }) => data.tool_call_id)).size, said.length);
   assert.equal(log.filter(({ type }) => type === 'context_lost').length, 0);

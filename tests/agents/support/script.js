@@ -1,28 +1,28 @@
 /**
- * What the fake model does in a turn: a JSON list in the user's message, of
+ * The fake model's actions in a turn: a JSON list in the user's message, of
  *
  *   {"say": "text"}                      says it, word by word
- *   {"call": "tool", "args": {…}}        calls the agent's tool, and goes on with its result
+ *   {"call": "tool", "args": {…}}        calls the agent's tool, and continues with its result
  *   {"collect": "tool"}                  while the last result says that a command has not ended, asks
- *                                        `tool` what became of it, as the result says
+ *                                        `tool` for the command's result, as that result advises
  *   {"repeat": true}                     says the last result
  *   {"hold": "name"}                     waits for the test
  *
- * `<<button Send>>` in the `args` of a call stands for the ref of what is called so in the outlines among
- * the results, of the newest that has it. Where none has, it says so and ends.
+ * `<<button Send>>` in the `args` of a call stands for the ref of that role and name in the newest
+ * result with it. Without one the model says so and ends.
  *
- * A model remembers nothing: each request has the conversation, and so where the script stands is
- * counted from the results that are in it.
+ * A model has no memory: each request contains the conversation, so the position in the script
+ * follows from the number of results in it.
  */
 
-/** In a result of the gateway's tools, as it is told to models. */
+/** The advice to ask again, in results of the gateway's tools. */
 const ASK_AGAIN = /observe \{what: 'command_result'|says nothing of what the command did|"final":\s*false/;
 const COMMAND_IDS = /corr-\d+-[0-9a-f]{32}/g;
 const CALLED = /<<(.+?)>>/g;
-/** What ends a name in a line of an outline: states, a value, what is offered, another cell or ref. */
+/** The end of a name in a line of an outline: states, a value, options, another cell or ref. */
 const NAME_ENDS = '(?= \\[| = | of | placeholder | \\||\\]| e\\d| ?$)';
 
-/** The script in a text of the user's; undefined where there is none. */
+/** The script in a user's text; undefined if there is none. */
 export function scriptIn(text) {
   const trimmed = text.trim();
   if (!trimmed.startsWith('[')) return undefined;
@@ -34,7 +34,7 @@ export function scriptIn(text) {
   }
 }
 
-/** What comes next: `say`s and `hold`s, and a call as the last one, where there is one. */
+/** The next moves: `say`s and `hold`s, and a call at the end if there is one. */
 export function nextMoves(script, results) {
   if (script === undefined) return [{ say: 'There is no script in this.' }];
   const moves = [];
@@ -49,14 +49,14 @@ export function nextMoves(script, results) {
         seen += 1;
       }
     } else if (seen === results.length) {
-      // What comes before a result was said before it.
+      // Texts before a result were said in an earlier request.
       moves.push('repeat' in step ? { say: results.at(-1) ?? 'nothing' } : step);
     }
   }
   return moves;
 }
 
-/** The call, with the refs in it; or what is missing, said. */
+/** The call with its refs filled in, or a text that names the missing ones. */
 function calling({ call, args = {} }, results) {
   const missing = [];
   const text = JSON.stringify(args).replace(CALLED, (_, called) => {

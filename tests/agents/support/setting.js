@@ -10,7 +10,7 @@ import { Nowhere } from './nowhere.js';
 /** Real agents start and answer slowly on a busy machine, in ms. */
 const PATIENCE_MS = stretched(60_000);
 
-/** Looks again and again, until `look` gives something. */
+/** Polls until `look` returns a value. */
 export async function until(look, ms = PATIENCE_MS) {
   const patience = performance.now() + ms;
   for (;;) {
@@ -21,7 +21,7 @@ export async function until(look, ms = PATIENCE_MS) {
   }
 }
 
-/** What `promise` gives, unless that takes too long. */
+/** The value of `promise`; an Error if it takes too long. */
 export async function inTime(what, promise) {
   let timer;
   const late = new Promise((_, reject) => {
@@ -37,8 +37,8 @@ export async function inTime(what, promise) {
 /** A real agent in sessions: a fake model that it asks, and a runner that starts it. */
 export class Setting {
   /**
-   * What it opens is closed with its services, which are fresh ones unless they are given. `change`
-   * gets the agent's entry of runner.yaml, and may change it.
+   * Everything that it opens is closed with its services, which are fresh unless they are given.
+   * `change` gets the agent's entry of runner.yaml, and may change it.
    */
   static async open(agent, { services, change = (entry) => entry, workspace, limits } = {}) {
     const setting = new this();
@@ -77,7 +77,7 @@ export class Setting {
     return this.sessions.begin({ acp_server: this.agent.name, ...more });
   }
 
-  /** One who watches a session; `seen(type)` is the first message of that type. */
+  /** Observes a session; `seen(type)` is the first message of that type. */
   async watch(id) {
     const watcher = await this.sessions.watch(id);
     const seen = (type) => inTime(type, watcher.ofType(type));
@@ -85,7 +85,7 @@ export class Setting {
     return { watcher, seen };
   }
 
-  /** Has whatever is asked in a session allowed, once. */
+  /** Allows every permission request of a session, once. */
   async allows(id) {
     const { watcher } = await this.watch(id);
     this.services.onClose(async () => watcher.socket.terminate());
@@ -97,7 +97,7 @@ export class Setting {
     });
   }
 
-  /** The ends of its turns, once there are so many. */
+  /** The ended turns, once there are `count`. */
   ended(id, count = 1) {
     return until(async () => {
       const turns = await this.sessions.turns(id);

@@ -6,12 +6,12 @@ import { processesWith } from '../../e2e/support/runner.js';
 import { stretched } from '../../support/patience.js';
 import { Setting } from './setting.js';
 
-/** Runs the agent, and writes to the file $0 that it was asked to end, and the code that it ended with. */
+/** Runs the agent, and writes to the file $0 whether it got SIGTERM, and its exit code. */
 const WITNESS = 'trap "echo asked >> $0" TERM; "$@"; echo "$?" >> "$0"';
 
 /**
- * The agents of `count` sessions end with their runner, together, as they should: by the end of their
- * input, unasked, and with 0. Says how long that took.
+ * The agents of `count` sessions end together with their runner, as they should: at the end of
+ * their input, without a signal, and with 0. Reports how long it took.
  */
 export function checkStop(name, agent, { count = 1 } = {}) {
   test(name, { timeout: stretched(60_000 + count * 20_000) }, async (context) => {

@@ -1,6 +1,6 @@
 /**
- * An agent, as a command, that can `session/load` and not `session/resume`: the given one, whose answer
- * to `initialize` is told without that. All else passes as it is.
+ * An agent, as a command, with `session/load` but without `session/resume`: runs the given agent
+ * and removes that capability from its answer to `initialize`. Everything else passes unchanged.
  */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
