@@ -80,7 +80,7 @@ class Fixture : public Tool {
   const Json definition_;
 };
 
-// Answers always the same.
+// Always gives the same answer.
 class FixedAnswer final : public Fixture {
  public:
   FixedAnswer(const char* name, const char* description, Json result,
@@ -95,7 +95,7 @@ class FixedAnswer final : public Fixture {
   const Json result_;
 };
 
-// Does what a function says.
+// Runs a function.
 class Script final : public Fixture {
  public:
   using Function = RpcOutcome (*)(CallContext& context, const Json& arguments);
@@ -104,7 +104,7 @@ class Script final : public Fixture {
          const char* schema = kNoArguments)
       : Fixture(name, description, schema), function_(function) {}
 
-  // It may say something before it answers.
+  // The function may send messages before its answer.
   absl::Duration LongestWait(const Json&) const override { return kSlowWait; }
 
   boost::asio::awaitable<ToolResult> Call(Context context, Json arguments) const override {
@@ -136,7 +136,7 @@ RpcOutcome NeedSampling(CallContext& context, const Json&) {
   return MissingCapabilities({{"sampling", Json::object()}});
 }
 
-// Tells that a list has changed.
+// Reports that a list has changed.
 class Announcement final : public Fixture {
  public:
   Announcement(const char* name, std::string list,
@@ -155,10 +155,10 @@ class Announcement final : public Fixture {
   const std::function<void(const std::string& list)> announce_;
 };
 
-// Asks the client during the call, as only legacy clients can be.
+// Sends a request to the client during the call, which only legacy clients support.
 class Question final : public Fixture {
  public:
-  // `argument` of the call, if not null, is put into the request's params at `pointer`.
+  // The call's `argument`, if not null, is put into the request's params at `pointer`.
   Question(const char* name, const char* method, const char* params, const char* argument = nullptr,
            const char* pointer = "")
       : Fixture(name, "Asks the client, and says what it answered.", Schema(argument).c_str()),
@@ -200,11 +200,11 @@ class Question final : public Fixture {
   const char* const pointer_;
 };
 
-// What a modern request asks its client for, in rounds, before it is answered. Keeps no state: the
-// requestState says which round it is, and nobody but this can make one up.
+// Requests a modern client for input, in rounds, before it answers. Keeps no state: the
+// requestState identifies the round, and a client can't invent one.
 class InputRounds {
  public:
-  // The inputRequests of each round. Only `sealed` ones hand out a requestState.
+  // The inputRequests of each round. Only `sealed` rounds have a requestState.
   InputRounds(bool sealed, std::initializer_list<const char*> rounds) {
     for (const char* requests : rounds) {
       rounds_.push_back(Json::parse(requests));
@@ -212,8 +212,8 @@ class InputRounds {
     }
   }
 
-  // The InputRequiredResult for what is still missing, or why it cannot be asked for; nullopt when
-  // all is there.
+  // The InputRequiredResult for the missing input, or the error if the client can't provide it;
+  // nullopt if all input is there.
   std::optional<RpcOutcome> AskForRest(const CallContext& context) const {
     size_t round = 0;
     const Json& state = Member(context.params(), "requestState");
@@ -224,7 +224,7 @@ class InputRounds {
     }
     const Json requests = Askable(context, rounds_[round]);
     if (requests.empty()) return MissingCapabilities(CapabilitiesFor(rounds_[round]));
-    // Input counts together with the state that it was asked for with.
+    // Input is accepted only together with the requestState of its request.
     const bool may_be_answer = seals_.empty() || !state.is_null();
     if (!may_be_answer || !Answered(context, requests)) return Ask(round, requests);
     if (++round == rounds_.size()) return std::nullopt;
@@ -243,7 +243,7 @@ class InputRounds {
     return capabilities;
   }
 
-  // Those of `requests` that the client has declared itself able to answer.
+  // The `requests` that the client has declared a capability for.
   static Json Askable(const CallContext& context, Json requests) {
     Json askable = Json::object();
     for (auto& [key, request] : requests.items()) {
@@ -291,10 +291,10 @@ class InputTool final : public Fixture {
   const InputRounds rounds_;
 };
 
-// Tasks that end when their time has come and all their input is there. Used by one thread.
+// Tasks that end when their duration has passed and all their input is there. Used by one thread.
 class FixtureTasks final : public TaskProvider {
  public:
-  // What a task waits for, and what comes of it.
+  // The conditions and the outcome of a task.
   struct Job {
     absl::Duration duration;
     Json input_requests = Json::object();
@@ -303,7 +303,7 @@ class FixtureTasks final : public TaskProvider {
 
   explicit FixtureTasks(Clock* clock) : clock_(clock) {}
 
-  // A CreateTaskResult.
+  // Returns a CreateTaskResult.
   Json Create(Job job) {
     const std::string id = absl::StrCat(kIdPrefix, RandomHex128());
     const absl::Time now = clock_->Now();
@@ -394,12 +394,12 @@ class FixtureTasks final : public TaskProvider {
   }
 
   Clock* const clock_;
-  // The provider's methods are const for those that only translate.
+  // TaskProvider's methods are const, since the other providers only translate.
   mutable std::map<std::string, Task> tasks_;
   std::deque<std::string> ids_;  // Oldest first.
 };
 
-// Becomes a task, unless it is over at once.
+// Becomes a task, unless it ends at once.
 class TaskTool final : public Fixture {
  public:
   using MakeJob = FixtureTasks::Job (*)(const CallContext& context, const Json& arguments);
@@ -615,7 +615,7 @@ class FixturePrompts final : public PromptProvider {
       "requestedSchema": {"type": "object", "properties": {"context": {"type": "string"}}}}}})"}};
 };
 
-// All of JSON Schema that has to reach the client as it is.
+// The keywords of JSON Schema that have to reach the client unchanged.
 constexpr char kRichSchema[] = R"json({
   "$schema": "https://json-schema.org/draft/2020-12/schema",
   "type": "object",
@@ -631,7 +631,7 @@ constexpr char kRichSchema[] = R"json({
   "additionalProperties": false
 })json";
 
-// Forms, as elicitation/create shows them.
+// Forms of elicitation/create.
 constexpr char kAccountForm[] = R"json({
   "mode": "form", "message": "", "requestedSchema": {"type": "object", "properties": {
     "username": {"type": "string"}, "email": {"type": "string"}},
@@ -673,7 +673,7 @@ constexpr char kAskModel[] = R"json({"capital": {"method": "sampling/createMessa
   "maxTokens": 100}}})json";
 constexpr char kAskRoots[] = R"json({"client_roots": {"method": "roots/list", "params": {}}})json";
 
-// The requests of all of them at once.
+// Merges the requests.
 std::string Together(std::initializer_list<const char*> requests) {
   Json all = Json::object();
   for (const char* each : requests) all.update(Json::parse(each));

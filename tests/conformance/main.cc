@@ -1,4 +1,4 @@
-// callslip-gateway, with what the official conformance suite wants to call.
+// callslip-gateway with the fixtures of the official conformance suite.
 #include "conformance/conformance_fixtures.h"
 #include "gateway/gateway_main.h"
 

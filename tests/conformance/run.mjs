@@ -1,6 +1,6 @@
 /**
  * Runs one line of the official conformance suite against a tracker and a gateway of its own, and
- * ends with 1 unless exactly the failures happen that expected-failures.yaml explains:
+ * ends with 1 unless the failures are exactly those in expected-failures.yaml:
  *
  *     node run.mjs LINE
  */
@@ -24,14 +24,14 @@ const LINE_PATIENCE_MS = 60_000;
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** A file of the installed packages; the suite wants a newer Node than the tests do. */
+/** A file of the installed packages; the suite needs a newer Node than the tests. */
 function installed(path) {
   const file = here(`node_modules/${path}`);
   if (!existsSync(file)) throw new Error(`${file} is missing: run ./dev setup.`);
   return file;
 }
 
-/** Runs the suite; answers what it printed. Its exit status says less than its results do. */
+/** Runs the suite; returns its output. Its exit status says less than its results. */
 async function runSuite([edition, ...selection], url, results) {
   const suite = installed(`${edition}/dist/index.js`);
   const args = [suite, 'server', '--url', url, ...selection, '--output-dir', results];
@@ -45,7 +45,7 @@ async function runSuite([edition, ...selection], url, results) {
   return output;
 }
 
-/** The checks of each scenario that ran, in the order of their running. */
+/** The checks of each scenario, in the order in which they ran. */
 async function readResults(folder) {
   const scenarios = new Map();
   for (const name of await readdir(folder)) {
@@ -60,7 +60,7 @@ async function readResults(folder) {
   return [...scenarios].sort(([, a], [, b]) => a.time.localeCompare(b.time));
 }
 
-/** The failures of this line that are the suite's own: "scenario:check" to the reason. */
+/** The expected failures of this line: "scenario:check" to the reason. */
 async function readExpected(line) {
   installed('yaml');
   const { parse } = await import('yaml');
@@ -74,7 +74,7 @@ async function readExpected(line) {
   return expected;
 }
 
-/** Prints what became of a scenario; answers its failures by "scenario:check". */
+/** Prints the result of a scenario; returns its failures by "scenario:check". */
 function report(scenario, checks, expected) {
   const of = (status) => checks.filter((check) => check.status === status);
   const failures = new Set(of('FAILURE').map(({ id }) => `${scenario}:${id}`));
@@ -92,7 +92,7 @@ function report(scenario, checks, expected) {
   return failures;
 }
 
-/** Runs the line; answers whether all is as expected. */
+/** Runs the line; returns whether all results are as expected. */
 async function run(line) {
   const expected = await readExpected(line);
   const results = await mkdtemp(join(tmpdir(), 'callslip-conformance-'));
