@@ -1,7 +1,8 @@
-// Checks that compose_test.sh, image_test.sh and package_test.sh make as clients from outside. One a run:
+// Checks that compose_test.sh, cluster_test.sh, image_test.sh and package_test.sh make as clients
+// from outside. One a run:
 //   node client_checks.mjs CHECK ARGUMENT...
-// It exits 0 when the check holds and otherwise says why not. It needs nothing but Node itself, so
-// that it also runs on a machine where no npm package is installed.
+// It exits with 0 if the check holds, and otherwise prints the reason. It needs only Node, so that
+// it also runs on a machine without npm packages.
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
 import {readFileSync} from 'node:fs';
@@ -56,7 +57,7 @@ const checks = {
     assertTools(rpcMessage(listed));
   },
 
-  // A command goes from an agent to a worker and back, with the tokens that stand in `file`.
+  // A command goes from an agent to a worker and back, with the tokens of `file`.
   async 'command-with-tokens'(port, file) {
     const lines = readFileSync(file, 'utf8').split('\n').map((line) => line.split(' '));
     const tokens = Object.fromEntries(lines.map(([role, , token]) => [role, `Bearer ${token}`]));
@@ -94,7 +95,7 @@ const checks = {
     assert.equal(end.result.data, 'done');
   },
 
-  // The tracker has a runner, which has no agents.
+  // The tracker has a connected runner without agents.
   async 'runner-idle'(port) {
     const answer = await request(port, {method: 'GET', path: '/api/runners'});
     const {runners} = JSON.parse(answer.body);
@@ -102,7 +103,7 @@ const checks = {
       answer.body);
   },
 
-  // An agent of a session says what it is told to. `file`: tokens, where the gateway wants one.
+  // The agent of a session says a given text. `file`: tokens, if the gateway requires one.
   async 'agent-answers'(port, agent, dir, file) {
     const headers = {'content-type': 'application/json'};
     if (file) {
@@ -129,7 +130,7 @@ const checks = {
     }
   },
 
-  // Runs a command that speaks MCP on its standard input and output, and ends on end of input.
+  // Runs a command that speaks MCP over stdio, and ends at the end of its input.
   async 'mcp-over-stdio'(command, ...args) {
     const child = spawn(command, args, {stdio: ['pipe', 'pipe', 'inherit']});
     const exited = new Promise((resolve) => child.once('close', resolve));
@@ -156,7 +157,7 @@ const checks = {
     assert.deepEqual(answer, [0, 0, 0, 0, 2, 0x08, 0x01]);
   },
 
-  // Who reaches the port and shows nothing lists nobody's commands and completes none.
+  // A caller without a valid token can't list workers, nor list, lease or complete commands.
   async 'grpc-strangers-refused'(port) {
     const allClients = [0x10, 0x01];
     const calls = [['WorkerService/ListWorkers', allClients], ['CommandService/ListCommands', []],
@@ -169,7 +170,7 @@ const checks = {
     }
   },
 
-  // With a token of the file, as its role.
+  // A caller with a token of the file has its role.
   async 'grpc-with-token'(port, file) {
     const lines = readFileSync(file, 'utf8').split('\n').map((line) => line.split(' '));
     const [, , client] = lines.find(([role]) => role === 'client');

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Starts the cluster of deploy/cluster/docker-compose.yml with the programs of a build, and has it lose a
-# tracker and a database: what was accepted before is there after it.
+# Starts the cluster of deploy/cluster/docker-compose.yml with the programs of a build, and kills a
+# tracker and a database: sessions that were accepted before are there afterwards.
 #   cluster_test.sh BUILD_FOLDER
-# Runs from a bare Debian 12 as root; a machine that has a container engine needs no root. What it
-# starts it stops, what it finds running it leaves alone.
+# Runs from a bare Debian 12 as root; a machine that has a container engine needs no root. Stops
+# everything that it started; leaves everything else alone.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -50,14 +50,15 @@ take_programs() {
   } >"$work/prebuilt.yml"
 }
 
-# call METHOD PATH [BODY]: through the balancer, as the client whose token was made.
+# call METHOD PATH [BODY]: through the balancer, with the client's token of the cluster's token
+# file.
 call() {
   curl --silent --show-error --fail-with-body --max-time 5 --request "$1" \
     --header "Authorization: Bearer $token" --header 'Content-Type: application/json' \
     ${3:+--data "$3"} "http://127.0.0.1:$CALLSLIP_GATEWAY_PORT$2"
 }
 
-# insist COMMAND...: until it succeeds.
+# insist COMMAND...: repeats it until it succeeds.
 insist() {
   local until=$((SECONDS + PATIENCE_SECONDS))
   until "$@"; do
@@ -72,7 +73,7 @@ begin_session() {
 
 has_session() { call GET "/api/sessions/$1"; }
 
-# The tracker whose health check finds somebody who listens.
+# The tracker whose health check succeeds: it listens.
 owner() {
   local each
   for each in tracker1 tracker2 tracker3; do
@@ -84,7 +85,7 @@ owner() {
   return 1
 }
 
-# Its volume goes, and what follows the other server takes its place.
+# Deletes its volume; a follower of the other server takes its place.
 make_first_database_anew() {
   compose rm --force db1
   docker volume rm "${COMPOSE_PROJECT_NAME}_db1-data"
@@ -129,7 +130,7 @@ main() {
   check "a primary that was replaced is refused" refuses_to_be_second
 }
 
-# As where somebody starts a primary whose standby was promoted meanwhile.
+# Starts an earlier primary whose standby was promoted meanwhile.
 refuses_to_be_second() {
   compose exec -T db1 callslip-database promote
   compose restart db2

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Starts the services as docker-compose.yml describes them, and looks at them from outside: who can
-# reach them, what they may do, whether agents get answers, whether they stop. The images take the
-# programs of a build that is there; that they can be built from sources is image_test.sh's.
+# Starts the services as docker-compose.yml describes them, and tests them from outside: who can
+# reach them, their privileges, whether agents get answers, whether they stop. The images take the
+# programs of an existing build; image_test.sh tests the build from sources.
 #   compose_test.sh BUILD_FOLDER
-# Runs from a bare Debian 12 as root; a machine that has a container engine needs no root. What it
-# starts it stops, what it finds running it leaves alone.
+# Runs from a bare Debian 12 as root; a machine that has a container engine needs no root. Stops
+# everything that it started; leaves everything else alone.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -72,7 +72,7 @@ main() {
   check_stop
 }
 
-# A context for the images' build with the programs of our build in it, and what makes compose use it.
+# A build context with the programs of our build, and a compose file that uses it.
 take_programs() {
   local service
   mkdir -p "$work/bin" "$work/libexec/callslip" "$work/deploy/packages"
@@ -88,7 +88,7 @@ take_programs() {
   } >"$work/prebuilt.yml"
 }
 
-# The tests' own, mounted; the same container otherwise.
+# Mounts the tests' scripted agent into the same container.
 gets_agent() {
   cat >"$work/agent.yml" <<YAML
 services:
@@ -114,7 +114,7 @@ published_on_loopback_only() {
   [[ $addresses == "127.0.0.1 " ]]
 }
 
-# What the kernel says of the running process counts, not what was configured.
+# Reads the running process's status from the kernel, not the configuration.
 runs_unprivileged() {
   local status
   status=$(compose exec -T "$1" cat /proc/1/status)

@@ -1,5 +1,6 @@
 # Gets a container engine and the base image ready, starting from a bare Debian. Sourced by
-# compose_test.sh and image_test.sh, after checks.sh; the functions are called in the order of this file.
+# compose_test.sh, cluster_test.sh and image_test.sh, after checks.sh; the functions are called in
+# the order of this file.
 # shellcheck shell=bash
 
 # shellcheck source=tests/support/debian_root.sh
@@ -25,7 +26,7 @@ install_missing_packages() {
 }
 
 # The images need BuildKit. Debian's docker.io 20.10 client has it built in; a client from 23.0 on
-# needs the buildx plugin for it. One that has neither is passed over for the one in /usr/bin.
+# needs the buildx plugin for it. A client with neither is skipped for the one in /usr/bin.
 choose_client() {
   export DOCKER_BUILDKIT=1 COMPOSE_DOCKER_CLI_BUILD=1 BUILDKIT_PROGRESS=plain
   if ! docker buildx version >/dev/null 2>&1; then
@@ -33,9 +34,9 @@ choose_client() {
   fi
 }
 
-# Uses the engine that answers, or else starts one that is the test's own: its sockets and process
-# files in a temporary folder (a Unix socket's path must be short), its images and compiler cache
-# in the cache folder, so that the next run is quick.
+# Uses a running engine, or else starts one for the test: its sockets and process files are in a
+# temporary folder (a Unix socket's path must be short), its images and compiler cache in the cache
+# folder, so that the next run is quick.
 start_engine() {
   if docker info >/dev/null 2>&1; then
     return
@@ -54,9 +55,9 @@ start_engine() {
   # keeps the build cache from growing without end.
   printf '{"builder": {"gc": {"enabled": true, "defaultKeepStorage": "8GB"}}}\n' \
     >"$ENGINE_DIR/daemon.json"
-  # The storage driver (overlay2 where the kernel has it) and iptables rules are left to dockerd's
-  # defaults. The bridge must not have a larger MTU than the way out of the machine: where "packet
-  # too big" messages get lost, downloads inside the build would hang.
+  # The storage driver (overlay2 if the kernel has it) and iptables rules are left to dockerd's
+  # defaults. The bridge must not have a larger MTU than the machine's default route: if "packet too
+  # big" messages get lost, downloads inside the build would hang.
   dockerd --config-file "$ENGINE_DIR/daemon.json" --host "unix://$ENGINE_DIR/docker.sock" \
     --data-root "$CACHE_DIR/engine" --exec-root "$ENGINE_DIR/exec" \
     --pidfile "$ENGINE_DIR/dockerd.pid" --mtu "$(default_route_mtu)" \
@@ -93,10 +94,10 @@ stop_engine() {
   ENGINE_PID=
 }
 
-# The base image is pulled where a registry can be reached. Elsewhere it is made from the package
-# archive and given the same name, so the Dockerfile knows of no difference. An image made here
-# takes over the host's package sources and proxy settings, the only ones known to work on this
-# machine; its label remembers them, so that it is made anew when they change.
+# The base image is pulled if a registry is reachable. Otherwise it is made from the package archive
+# and given the same name, so that the Dockerfile sees no difference. An image made here uses the
+# host's package sources and proxy settings, the only ones known to work on this machine; its label
+# records them, and a change of them has it made again.
 ensure_base_image() {
   local settings made_with tarball
   settings=$(apt_settings)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Builds the images from the sources, as `docker-compose build` does for those who use them, and starts
-# the services from them: what answers here was compiled as what is shipped. Runs from a bare Debian 12 as root; a machine that has a container engine
-# needs no root. What it starts it stops; the compiler's cache stays, so that the next run is short.
+# Builds the images from the sources, as a user's `docker-compose build` does, and starts the
+# services from them: these programs are compiled like the released ones. Runs from a bare Debian 12
+# as root; a machine that has a container engine needs no root. Stops everything that it started;
+# the compiler's cache stays, so that the next run is short.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -57,7 +58,7 @@ says_version() {
   [[ -n $2 && $said == *"$2"* ]]
 }
 
-# Ends with 0 only if each was looked for.
+# Ends with 0 only if all tools were looked for.
 holds_no_compiler() {
   # shellcheck disable=SC2016  # The inner shell's.
   compose run --rm --no-deps -T --entrypoint /bin/sh "$1" -c '

@@ -1,6 +1,6 @@
-# The services of docker-compose.yml, started and looked at from outside. Sourced by compose_test.sh and
-# image_test.sh, after checks.sh and engine.sh; they set `here`, `repository`, COMPOSE_PROJECT_NAME and
-# COMPOSE_FILES, an array.
+# The services of docker-compose.yml, started and tested from outside. Sourced by compose_test.sh,
+# cluster_test.sh and image_test.sh, after checks.sh and engine.sh; they set `here`, `repository`,
+# COMPOSE_PROJECT_NAME and COMPOSE_FILES, an array.
 # shellcheck shell=bash disable=SC2154
 
 # Equal to stop_grace_period in docker-compose.yml.
@@ -15,7 +15,7 @@ compose() {
   docker-compose "${files[@]}" --project-directory "$repository" --profile tools "$@"
 }
 
-# On ports that are free at that moment.
+# Starts them on free ports.
 start_services() {
   read -r CALLSLIP_GATEWAY_PORT CALLSLIP_TRACKER_PORT < <(two_free_ports)
   export CALLSLIP_GATEWAY_PORT CALLSLIP_TRACKER_PORT
@@ -58,7 +58,7 @@ check_stop() {
   done
 }
 
-# With their logs where a check has failed.
+# Prints their logs if a check has failed.
 remove_services() {
   if ((failed)); then
     compose logs --no-color --tail 40 "${SERVICES[@]}" 2>/dev/null || true
@@ -80,7 +80,7 @@ two_free_ports() {
     });'
 }
 
-# Reads one field of a service's container, as a Go template.
+# inspect SERVICE TEMPLATE: a field of the service's container, as a Go template.
 inspect() { docker inspect --format "$2" "$(compose ps --quiet "$1")"; }
 
 becomes_healthy() {
