@@ -1,10 +1,10 @@
-/** Runs of ctest, and what it has written of them. */
+/** Runs ctest, and reads its reports. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Runs `ctest`, which prints as ever: its exit code, and its tests as readReport() has them. */
+/** Runs `ctest` with its usual output. Returns its exit code, and its tests as of readReport(). */
 export function ctest(args, { stdio = 'inherit' } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'callslip-ctest-'));
   try {
@@ -22,8 +22,8 @@ const unescape = (text) => text.replace(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (wh
     : hex ? String.fromCodePoint(parseInt(hex, 16)) : ENTITIES[name] ?? whole);
 
 /**
- * Each test of a report that --output-junit has written: {name, seconds, outcome, output}, where the outcome is `passed`, `failed` or
- * `skipped`. A test that ctest could not start has failed.
+ * The tests of a report by --output-junit: {name, seconds, outcome, output}, where the outcome is
+ * `passed`, `failed` or `skipped`. A test that ctest could not start has failed.
  */
 export function readReport(xml) {
   return [...xml.matchAll(/<testcase name="([^"]*)"[^>]*? time="([^"]*)" status="([^"]*)"[^>]*>(.*?)<\/testcase>/gs)]
@@ -43,10 +43,10 @@ function outcomeOf(status, inner) {
 
 export const failedOf = (tests) => tests.filter(({ outcome }) => outcome === 'failed');
 
-/** The file in `folder` for what a test has printed. */
+/** The file in `folder` for the output of a test. */
 export const logOf = (folder, name) => join(folder, `${name.replace(/[^\w.-]/g, '_')}.log`);
 
-/** The lines of a failed test that say where it failed: at most twelve, the last ones. */
+/** The lines of a failed test's output that locate the failure: at most the last twelve. */
 export function reasonsIn(output) {
   const telling = /^\s*(not ok|✖) |Error\b|still not so|_test\.(mjs|js|cc):\d+|Failure$|\[ {2}FAILED/;
   return output.split('\n').filter((line) => telling.test(line)).slice(-12).map((line) => line.slice(0, 200));

@@ -1,14 +1,16 @@
 /**
- * What this machine does for a test just now, compared with the one that the tests' deadlines are
- * meant for.
+ * Measures the machine's current speed, relative to the machine for which the tests' deadlines are
+ * chosen.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What each takes on that machine, in ms: two idle cores of a virtual machine on an AMD EPYC, and a disk
- * that syncs within 5 ms. */
+/**
+ * The usual times in ms: on two idle cores of a virtual machine on an AMD EPYC, and a disk that
+ * syncs within 5 ms.
+ */
 const USUAL = { loop: 300, start: 90, sync: 5 };
 const MOST = 10;
 const STARTS = 5;
@@ -18,7 +20,7 @@ const LOOP = `const begun = performance.now();
   for (let i = 0; i < 5e7; ++i) sum = (sum * 31 + i) | 0;
   console.log(performance.now() - begun, sum);`;
 
-/** A loop of Node. Two at once: a test has a program under test beside it. */
+/** A loop of Node. Two at once, since a test runs beside a program under test. */
 async function loop() {
   const times = await Promise.all([0, 1].map(async () => {
     let text = '';
@@ -35,7 +37,7 @@ function start() {
   return (performance.now() - begun) / STARTS;
 }
 
-/** In the folder where tests put their data. */
+/** Syncs in the folder where tests put their data. */
 function sync() {
   const folder = mkdtempSync(join(tmpdir(), 'callslip-sync-'));
   const file = openSync(join(folder, 'file'), 'w');
@@ -52,16 +54,18 @@ function sync() {
   }
 }
 
-/** How often as long it takes as on that machine: {loop, start, sync}. */
+/** The measured times as multiples of the usual ones: {loop, start, sync}. */
 export async function measureMachine() {
   const took = { loop: await loop(), start: start(), sync: sync() };
   return Object.fromEntries(Object.entries(took).map(([what, ms]) => [what, ms / USUAL[what]]));
 }
 
-/** How often as long a test is to wait: as the slowest of them takes, 1 at least. */
+/** The factor for the tests' deadlines: the largest multiple, but at least 1 and at most MOST. */
 export const stretchOf = (machine) => Math.min(MOST, Math.max(1, ...Object.values(machine)));
 
-/** Has the tests of this run wait as long as this machine needs, unless CALLSLIP_STRETCH says how long. */
+/**
+ * Lengthens the deadlines of this run's tests as this machine needs. CALLSLIP_STRETCH overrides it.
+ */
 export async function stretchDeadlines() {
   if (process.env.CALLSLIP_STRETCH) return;
   const machine = await measureMachine();

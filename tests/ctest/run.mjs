@@ -1,10 +1,10 @@
 /**
- * Runs ctest, and each test that failed once more, alone, after the others. A test that passes then is
- * flaky: it is named in the last lines, its first output is kept, and it is counted over runs.
+ * Runs ctest, then runs each failed test once more, alone. A test that passes then is flaky: the
+ * last lines name it, the output of its failure is kept, and it is counted over runs.
  *
- *   node run.mjs FOLDER ARGUMENT...    runs `ctest ARGUMENT...`, keeps what it keeps in FOLDER
+ *   node run.mjs FOLDER ARGUMENT...    runs `ctest ARGUMENT...`, keeps outputs and counts in FOLDER
  *
- * Ends with 0 where each test passed, in the end. More than three flaky tests are a failure.
+ * Ends with 0 if each test passed in the end. More than three flaky tests are a failure.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -12,7 +12,7 @@ import { ctest, failedOf, logOf, reasonsIn } from './ctest.js';
 import { stretchDeadlines } from './machine.mjs';
 
 const MOST_FLAKY = 3;
-// So many do not fail by accident; running them again, one by one, would only take time.
+// More failures than this are not accidental; a repetition of each would only take time.
 const MOST_REPEATED = 20;
 const SLOWEST = 10;
 
@@ -22,7 +22,7 @@ if (!folder || args.length === 0) {
   process.exit(2);
 }
 
-/** Those of `failed` that pass when nothing else runs. */
+/** The tests of `failed` that pass alone. */
 function repeat(failed) {
   if (failed.length === 0 || failed.length > MOST_REPEATED) return [];
   console.log(`\nOnce more, alone: ${failed.map(({ name }) => name).join(', ')}`);
@@ -32,7 +32,9 @@ function repeat(failed) {
   return failed.filter(({ name }) => passed.has(name));
 }
 
-/** Keeps what they printed when they failed, and returns how often each has been flaky, in how many runs. */
+/**
+ * Keeps the outputs of the failures. Returns how often each test was flaky, and the number of runs.
+ */
 function keep(flaky) {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, 'counts.json');
@@ -66,6 +68,6 @@ for (const { name } of flaky) {
 if (flaky.length > MOST_FLAKY) console.log(`More than ${MOST_FLAKY} flaky tests fail the run.`);
 const count = (outcome) => tests.filter((each) => each.outcome === outcome).length;
 console.log(`${count('passed') + flaky.length} passed, ${failed.length} failed, ${count('skipped')} skipped`);
-// Without a failed test ctest itself says what is wrong: there may be no test at all.
+// Without a failed test ctest's exit code counts: there may be no test at all.
 const isGreen = failedAtFirst.length === 0 ? code === 0 : failed.length === 0 && flaky.length <= MOST_FLAKY;
 process.exit(isGreen ? 0 : code || 1);

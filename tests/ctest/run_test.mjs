@@ -1,4 +1,4 @@
-/** How a run of tests ends: what is flaky does not break it, and what fails does. */
+/** The end of a test run: a flaky test does not fail it, a failing test does. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

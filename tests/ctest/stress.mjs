@@ -1,10 +1,11 @@
 /**
- * Runs tests again and again beside a busy machine, and says how often each has failed.
+ * Runs tests repeatedly on a busy machine, and prints how often each has failed.
  *
- *   node stress.mjs FOLDER ROUNDS ARGUMENT...    runs `ctest ARGUMENT...` ROUNDS times; keeps what a
- *                                                test printed when it failed last in FOLDER
+ *   node stress.mjs FOLDER ROUNDS ARGUMENT...    runs `ctest ARGUMENT...` ROUNDS times; FOLDER gets
+ *                                                the output of each test's latest failure
  *
- * CALLSLIP_STRESS_LOAD processes (default 6) keep the machine busy meanwhile. Ends with 0 where nothing failed.
+ * CALLSLIP_STRESS_LOAD processes (default 6) keep the machine busy meanwhile. Ends with 0 if no
+ * test failed.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -20,7 +21,7 @@ if (!folder || !/^[1-9]\d*$/.test(rounds ?? '') || args.length === 0) {
 mkdirSync(folder, { recursive: true });
 
 const load = Array.from({ length: Number(process.env.CALLSLIP_STRESS_LOAD ?? 6) },
-  // Until this process is gone, however it ends.
+  // They end with this process, however it ends.
   () => spawn(process.execPath, ['-e', `process.stdin.resume().on('end', () => process.exit());
     (function spin() { const until = Date.now() + 50; while (Date.now() < until); setImmediate(spin); })()`],
   { stdio: ['pipe', 'ignore', 'ignore'] }));
@@ -34,7 +35,7 @@ try {
     const run = ctest(args, { stdio: ['ignore', 'ignore', 'inherit'] });
     const failed = failedOf(run.tests);
     found = run.tests.length;
-    // Without a failed test ctest itself has not come to run any.
+    // Without a failed test, ctest itself failed.
     if (run.code !== 0 && failed.length === 0) code = run.code;
     console.log(`round ${round} of ${rounds}: ${run.tests.length} tests, ${failed.map(({ name }) => name).join(', ') || 'none'} failed`);
     for (const { name, output } of failed) {
