@@ -1,4 +1,4 @@
-/** ARCHITECTURE.md stays short, and says the truth about folders, files and includes. */
+/** ARCHITECTURE.md stays short, and is true of the folders, files and includes. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -53,7 +53,9 @@ test('each line names a folder, and each folder once', () => {
 test('each file and folder that the text names exists', () => {
   const prose = text.replaceAll(/\n```[\s\S]*?\n```\n/g, '\n');
   const paths = [...prose.matchAll(/`([\w./*-]+)`/g)].map(([, path]) => path).filter((path) => !/^\/|\/$/.test(path));
-  /** A path from the root or from services/, with any extension; `*` stands for a part of a name. */
+  /**
+   * Matches a path from the root or from services/, with any extension; `*` is a part of a name.
+   */
   const matches = (path, file) => new RegExp(`^(services/)?${
     path.replaceAll(/[.]/g, '\\.').replaceAll('*', '[^/]*')}(\\.\\w+)?$`).test(file);
   const known = [...tracked, ...folders];
@@ -93,7 +95,7 @@ test('the folders of services include what it says', () => {
     said);
 });
 
-/** Of a graph of Map(name → names): one circle, as a list of names; null where there is none. */
+/** A cycle in a graph of Map(name → names), as a list of names; null if there is none. */
 function circleIn(graph) {
   const done = new Set();
   const visit = (name, path) => {
@@ -113,7 +115,7 @@ function circleIn(graph) {
   return null;
 }
 
-/** Of the files that match: what `key` makes of each → what it makes of those that it imports. */
+/** A graph of the matching files: `key` of a file → the keys of its imports. */
 function graphOf(files, importsOf, key) {
   const graph = new Map();
   for (const file of files) {

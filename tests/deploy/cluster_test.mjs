@@ -1,4 +1,4 @@
-/** The files for several trackers: that each of them names what there is, and fits the others. */
+/** The files for several trackers are valid and consistent with each other. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const balancer = read('balancer.cfg');
 const manifests = parseAllDocuments(read('kubernetes/callslip.yaml')).map((one) => one.toJS());
 const found = (kind, name) => manifests.find((one) => one.kind === kind && one.metadata.name === name);
 
-/** The options of a program, as `--help` has them. */
+/** A program's options, from its `--help`. */
 function optionsOf(program) {
   const help = execFileSync(binary(`callslip-${program}`), ['--help'], { encoding: 'utf8' });
   return new Set([...help.matchAll(/^ *--([a-z-]+)/gm)].map(([, name]) => name));
@@ -30,7 +30,7 @@ function assertOptions(program, names) {
 const fromVariable = (name) => name.replace('CALLSLIP_', '').toLowerCase().replaceAll('_', '-');
 const variablesOf = (names) => names.filter((name) => name.startsWith('CALLSLIP_')).map(fromVariable);
 
-/** `512m`, `3Gi`, `3GiB`, `3G` of systemd: all of them in 1024s. */
+/** Parses `512m`, `3Gi`, `3GiB`, and systemd's `3G`: all units are powers of 1024. */
 function bytes(text) {
   const [, number, unit] = /^(\d+)([kmg])(?:i?b?)$/i.exec(text);
   return Number(number) * 1024 ** ('kmg'.indexOf(unit.toLowerCase()) + 1);
@@ -112,7 +112,7 @@ describe('the drop-ins for systemd', () => {
       const unit = readFileSync(join(root, `deploy/debian/${name}.service`), 'utf8');
       mkdirSync(join(folder, `${name}.service.d`));
       cpSync(join(cluster, `systemd/${name}.conf`), join(folder, `${name}.service.d/cluster.conf`));
-      // Programs and users are those of the package, which is not here.
+      // The package's programs and users are not on this machine.
       writeFileSync(join(folder, `${name}.service`), unit.replace(/^(User|Group|Wants|After)=.*\n/gm, ''));
       const drop = join(folder, `${name}.service.d/cluster.conf`);
       writeFileSync(drop, readFileSync(drop, 'utf8').replaceAll(`/usr/bin/${name}`, '/bin/true'));

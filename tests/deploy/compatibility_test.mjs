@@ -1,4 +1,4 @@
-/** What docs/compatibility.md says of versions is what the programs say. */
+/** The versions in docs/compatibility.md are those of the programs. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file) => readFileSync(`${root}/${file}`, 'utf8');
 const page = read('docs/compatibility.md');
 
-/** The cells of the rows whose line matches. */
+/** The first table row that matches. */
 const row = (pattern) => page.split('\n').find((line) => line.startsWith('|') && pattern.test(line));
 
 test('the revisions of MCP are those of the gateway', () => {

@@ -1,4 +1,7 @@
-/** The lists of CONTRIBUTING.md, "What to edit", have the files that mention their examples, and no others. */
+/**
+ * The lists of "What to edit" in CONTRIBUTING.md have exactly the files that mention their
+ * examples.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -21,7 +24,7 @@ const sections = text.split('\n## What to edit\n')[1].split('\n## ')[0].split('\
   };
 });
 
-/** `*` of a list stands for a part of a name. */
+/** A list's `*` is a part of a name. */
 const toPattern = (path) => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`);
 
 describe('what to edit', () => {

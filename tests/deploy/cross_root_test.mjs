@@ -1,4 +1,7 @@
-/** The root of arm64's libraries, with a stand-in for mmdebstrap, which would fetch a hundred packages. */
+/**
+ * The root of arm64's libraries, made with a stand-in for mmdebstrap, which would download a
+ * hundred packages.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
@@ -7,7 +10,7 @@ import { env } from 'node:process';
 import { beforeEach, describe, test } from 'node:test';
 import { otherCheckout, temporaryFolder } from './support.mjs';
 
-/** Notes what it was asked for, and leaves one package and what is in it. */
+/** Records its arguments, and leaves one package and its content. */
 const MMDEBSTRAP = `#!/bin/sh -e
 echo "$*" >>"$CALLS"
 [ -z "$FAIL" ] || { echo 'no such package' >&2; exit 1; }
@@ -18,7 +21,7 @@ dpkg-deb --extract "$DEB" "$root"
 ln -s /usr/lib/aarch64-linux-gnu/libdemo.so.1.0 "$root/lib/libdemo.so"
 `;
 
-/** A package of a library for arm64, which is no library. */
+/** A package with a stand-in for an arm64 library. */
 function demoPackage() {
   const folder = temporaryFolder();
   const library = join(folder, 'demo/usr/lib/aarch64-linux-gnu');

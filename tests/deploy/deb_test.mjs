@@ -1,4 +1,4 @@
-/** The Debian package, of what stands in for a build, which takes an hour. */
+/** The Debian package, made of a stand-in for a build, since a build takes an hour. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const SOURCES = [
   'ARCHITECTURE.md', 'CHANGELOG.md', 'LICENSE',
 ];
 
-/** A project whose only program is one of the system's, so that nothing is compiled. */
+/** A project whose only program is one of the system's: nothing is compiled. */
 const PROJECT = `cmake_minimum_required(VERSION 3.25)
 project(callslip VERSION 1.2.3 LANGUAGES NONE)
 install(PROGRAMS callslip-tracker DESTINATION bin COMPONENT programs)
@@ -23,7 +23,7 @@ include(cmake/Package.cmake)
 const EXTENSION = ['manifest.json', 'background.js', 'src/z.js', 'src/a.js', 'popup.html'];
 const WHO = ['-c', 'user.name=Test', '-c', 'user.email=test@callslip.invalid'];
 
-/** A checkout, made with this umask, whose files came in this order, configured by cmake. */
+/** A checkout, made with this umask and its files in this order, and configured by cmake. */
 function checkout({ umask = 0o022, files = EXTENSION } = {}) {
   const former = process.umask(umask);
   try {
@@ -40,11 +40,11 @@ function checkout({ umask = 0o022, files = EXTENSION } = {}) {
   }
 }
 
-/** Packs what is in a checkout. */
+/** Packs a checkout. */
 const packDeb = (source, environment) =>
   pack(['deb', join(source, 'build'), temporaryFolder()], { source, environment });
 
-/** The path of the package that is made of it. */
+/** The path of the checkout's package. */
 function packed(source, environment) {
   const { status, path, error } = packDeb(source, environment);
   assert.equal(status, 0, error);

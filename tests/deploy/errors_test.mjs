@@ -1,4 +1,4 @@
-/** Every error that the programs can answer with is told of in the documents. */
+/** The documents name every error that the programs can answer with. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ const read = (file) => readFileSync(`${root}/${file}`, 'utf8');
 const sources = ['services/common', 'services/gateway', 'services/tracker']
   .flatMap((folder) => readdirSync(`${root}/${folder}`, { recursive: true }).map((file) => `${folder}/${file}`))
   .filter((file) => /\.(cc|h)$/.test(file) && !/_test\.cc$|fixture\.h$|\/testing\//.test(file));
-/** As they are made: by the tracker's details of errors, and by the gateway's own answers. */
+/** The code that makes errors: the tracker's error details, and the gateway's own answers. */
 const MADE = [/\.reason = "([a-z_]+)"/g, /ErrorResponse\(\s*\d+,\s*"([a-z_]+)"/g, /Refused\(\s*"([a-z_]+)"/g];
 
 test('every reason of an error is in the documents', () => {

@@ -1,4 +1,4 @@
-/** The extension as the store gets it. */
+/** The extension's archive for the store. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

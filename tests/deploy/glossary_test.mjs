@@ -1,4 +1,6 @@
-/** docs/glossary.md names fields that are in the protos, and members that the documents have. */
+/**
+ * The names in docs/glossary.md: contract fields are in the protos, JSON members in the documents.
+ */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -8,7 +10,9 @@ const read = (file) => readFileSync(`${root}/${file}`, 'utf8');
 const FOLDER = 'proto/callslip/tracker/v1';
 const NAMES = read('docs/glossary.md').split('\n## Terms\n')[0];
 
-/** `Message.field` of all messages, those within others by their own names; oneofs are fields as well. */
+/**
+ * `Message.field` of all messages, nested messages by their own names; oneofs are fields as well.
+ */
 function fieldsOfProtos() {
   const fields = new Set();
   for (const file of readdirSync(`${root}/${FOLDER}`)) {

@@ -1,4 +1,4 @@
-/** What `kubectl apply --dry-run=server` finds, without a cluster. */
+/** Finds what `kubectl apply --dry-run=server` finds, without a cluster. */
 import * as apps from 'kubernetes-models/apps/v1';
 import * as networking from 'kubernetes-models/networking.k8s.io/v1';
 import * as policy from 'kubernetes-models/policy/v1';
@@ -6,7 +6,7 @@ import * as core from 'kubernetes-models/v1';
 
 const MODELS = { v1: core, 'apps/v1': apps, 'policy/v1': policy, 'networking.k8s.io/v1': networking };
 
-/** Notes in `asked` each field of `value` that somebody reads, by its path. */
+/** Records the path of each field of `value` that the caller reads, in `asked`. */
 function listening(value, path, asked) {
   if (value === null || typeof value !== 'object') return value;
   return new Proxy(value, {
@@ -23,8 +23,8 @@ function pathsOf(value, path = '') {
 }
 
 /**
- * What is wrong with an object; empty where nothing is. The schemas let unknown fields pass, as they do
- * everything that they don't ask for: such fields are those that the check has not read.
+ * The problems of an object; empty if there are none. The schemas ignore unknown fields: they are
+ * the fields that the validation has not read.
  */
 export function problemsOf(object) {
   const Model = MODELS[object.apiVersion]?.[object.kind];

@@ -1,4 +1,4 @@
-/** Each relative link of the documentation leads to a file, and to a heading of it. */
+/** Each relative link of the documentation leads to a file, and to one of its headings. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { root } from './support.mjs';
 const pages = execFileSync('git', ['-C', root, 'ls-files', '*.md'], { encoding: 'utf8' }).trim().split('\n');
 const read = (file) => readFileSync(join(root, file), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '');
 
-/** The anchors that GitHub makes of the headings of a page. */
+/** The anchors that GitHub makes for the headings of a page. */
 function anchors(file) {
   const seen = new Map();
   return new Set([...read(file).matchAll(/^#+ +(.*)$/gm)].map(([, heading]) => {

@@ -15,7 +15,7 @@ import { pack, root, temporaryFolder, unpack } from './support.mjs';
 
 const BIN = env.CALLSLIP_BIN ?? join(root, 'build/dev/bin');
 
-/** A port that is free at the moment: it has to be named before anybody listens. */
+/** A free port: a test has to name it before a server listens. */
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -25,7 +25,7 @@ async function freePort() {
   return port;
 }
 
-/** Whether a program of `folder` runs. */
+/** Whether a program of `folder` is running. */
 const isInUse = (folder) => readdirSync('/proc').filter((name) => /^\d+$/.test(name)).some((pid) => {
   try {
     return readlinkSync(`/proc/${pid}/exe`).startsWith(folder);
@@ -41,7 +41,7 @@ before(() => {
   ({ folder } = unpack(packed.path));
 });
 
-/** An agent's first two calls, at a bridge that was started with these settings in `home`. */
+/** An agent's first two calls, at a bridge started with these settings in `home`. */
 async function useBundle(home, userConfig) {
   const { command, args, env: settings } = await getMcpConfigForManifest({
     manifest: JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')),

@@ -1,4 +1,4 @@
-/** The bundle for desktop clients: its manifest as the official tool sees it, and what is packed. */
+/** The bundle for desktop clients: its manifest under the official tool, and its content. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -14,14 +14,14 @@ const SOURCES = ['deploy/release', 'deploy/mcpb', 'CMakeLists.txt', 'LICENSE'];
 const version = versionOf(root);
 const manifest = JSON.parse(readFileSync(join(root, 'deploy/mcpb/manifest.json'), 'utf8'));
 
-/** The official tool; {status, output}. */
+/** Runs the official tool; returns {status, output}. */
 function mcpb(...args) {
   const tool = join(root, 'tests/deploy/node_modules/@anthropic-ai/mcpb/dist/cli/cli.js');
   const { status, stdout, stderr } = spawnSync(execPath, [tool, ...args], { encoding: 'utf8' });
   return { status, output: stdout + stderr };
 }
 
-/** What a client makes of the manifest for a bundle in /b. */
+/** A client's command line from the manifest, for a bundle in /b. */
 const commandLine = (userConfig) => getMcpConfigForManifest({
   manifest, extensionPath: '/b', systemDirs: {}, userConfig, pathSeparator: '/',
 });
@@ -72,7 +72,7 @@ describe('the manifest', () => {
     assert.deepEqual(args,
       ['--gateway=https://callslip.test', '--autostart=false', '--token-file=/t/tokens']);
     assert.deepEqual(env, { CALLSLIP_TOKEN: 'secret' });
-    // Other users of a machine see the arguments of a process.
+    // Other users of a machine can see the arguments of a process.
     assert.ok(manifest.user_config.token.sensitive && !args.join().includes('secret'));
   });
 });

@@ -1,4 +1,4 @@
-/** The packages for npm: what is packed, and the launcher. */
+/** The packages for npm: their content, and the launcher. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ const version = versionOf(root);
 const ONLY = { skip: arch === 'x64' ? false : 'there are programs for x64 only' };
 const TIMEOUT = { ...ONLY, timeout: stretched(60_000) };
 
-/** The folders of launcher and programs, unpacked where npm puts them. */
+/** The folders of launcher and programs, unpacked as npm installs them. */
 function install(path) {
   const modules = join(temporaryFolder(), 'node_modules');
   return path.split('\n').map((file) => {
@@ -46,7 +46,7 @@ describe('of stand-ins', ONLY, () => {
     [launcher, programs] = install(archives);
   });
 
-  /** Runs the launcher; {status, stdout, stderr}. */
+  /** Runs the launcher; returns {status, stdout, stderr}. */
   const type = (...args) => spawnSync(execPath, [join(launcher, 'bin/callslip.js'), ...args],
     { encoding: 'utf8', env: { PATH: env.PATH } });
 
@@ -90,7 +90,7 @@ describe('of stand-ins', ONLY, () => {
     const [pid] = await once(child.stdout, 'data');
     child.kill('SIGTERM');
     assert.deepEqual(await ended, [null, 'SIGTERM']);
-    // Its parent is gone, so that it is another one's to take note of its end.
+    // Its parent is gone, so another process collects its exit code.
     await assert.rejects(async () => {
       for (const until = performance.now() + stretched(5_000); performance.now() < until; await pause(10)) {
         process.kill(Number(pid), 0);

@@ -14,9 +14,9 @@ import { pack, root, standIns, temporaryFolder } from './support.mjs';
 const template = JSON.parse(readFileSync(join(root, 'deploy/registry/server.json'), 'utf8'));
 
 /**
- * What the registry's schema of 2025-12-11 asks of the members that an entry of ours has, and what the
- * registry itself asks of bundles besides: an https address with "mcp" in it, and the sum. It allows
- * more members; these are all that we mean to have.
+ * The rules of the registry's schema of 2025-12-11 for the members of our entries, and the
+ * registry's own rules for bundles: an https address with "mcp" in it, and the checksum. The schema
+ * allows more members; our entries have only these.
  */
 const RULES = {
   type: 'object',
@@ -48,7 +48,7 @@ const RULES = {
   },
 };
 
-/** CALLSLIP_SERVER_SCHEMA names the registry's own schema, where it is at hand. */
+/** CALLSLIP_SERVER_SCHEMA names a file of the registry's own schema, if there is one. */
 const SCHEMAS = { 'our rules': RULES };
 if (env.CALLSLIP_SERVER_SCHEMA) {
   SCHEMAS['the registry\'s schema'] = JSON.parse(readFileSync(env.CALLSLIP_SERVER_SCHEMA, 'utf8'));

@@ -1,4 +1,6 @@
-/** ./dev release: its steps in order, with a stand-in for ./dev, whose steps take an hour. */
+/**
+ * ./dev release: its steps in order, with a stand-in for ./dev, since the real steps take an hour.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -7,7 +9,7 @@ import { env } from 'node:process';
 import { describe, test } from 'node:test';
 import { EPOCH, otherCheckout } from './support.mjs';
 
-/** Notes what it was called with, fails at $FAIL_AT, and makes small packages. */
+/** Records its arguments, fails at $FAIL_AT, and makes small packages. */
 const DEV = `#!/bin/sh
 echo "$*" >>"$CALLS"
 [ "$*" != "$FAIL_AT" ] || exit 7
@@ -47,7 +49,10 @@ function repository(changes = DATED) {
   return { folder, git };
 }
 
-/** Runs it; {status, stdout, stderr, calls}: the commands that ./dev was given. */
+/**
+ * Runs the release; returns {status, stdout, stderr, calls}, where `calls` are the arguments of
+ * ./dev.
+ */
 function release(folder, args = [], environment = {}) {
   const result = spawnSync(join(folder, 'deploy/release/release.sh'), args, {
     encoding: 'utf8',

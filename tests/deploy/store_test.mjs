@@ -1,4 +1,4 @@
-/** Texts and pictures of the store's listing keep to its limits, and are all there. */
+/** The texts and pictures of the store's listing are complete and within its limits. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const store = join(root, 'deploy/store');
 const read = (file) => readFileSync(join(root, file), 'utf8');
 const manifest = JSON.parse(read('extension/manifest.json'));
 
-/** Of the store's dashboard and of the manifest's format, in characters. */
+/** The limits of the store's dashboard and of the manifest's format, in characters. */
 const LIMITS = [
   ['the name', manifest.name, 75],
   ['the summary', manifest.description, 132],
@@ -38,7 +38,7 @@ describe('the listing', () => {
   });
 
   test('tells of each action that agents can ask for', () => {
-    // Words of the description, by action: what is added has to be told of.
+    // Words of the description, by action: a new action has to be described.
     const words = {
       execute_js: 'run a script', navigate: 'follow links and addresses', back: 'go back', forward: 'go back',
       reload: 'reload', click: 'click', type: 'type', select: 'select options', scroll: 'scroll',
@@ -63,7 +63,7 @@ describe('the listing', () => {
       const png = readFileSync(join(store, 'pictures', name));
       assert.equal(png.toString('latin1', 1, 4), 'PNG', name);
       assert.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [1280, 800], name);
-      // 24 bits a pixel, without transparency.
+      // 24 bits per pixel, without transparency.
       assert.deepEqual([png[24], png[25]], [8, 2], name);
     }
   });

@@ -1,4 +1,4 @@
-/** What the tests of packages share: folders that go away, the packer, and what is in an archive. */
+/** Shared by the tests of packages: temporary folders, the packer, and the content of archives. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { stretched } from '../support/patience.js';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 
-/** A moment that every archive of a test is of. */
+/** The time of every archive of a test. */
 export const EPOCH = '1767225600';
 
 const folders = [];
@@ -20,7 +20,7 @@ export function temporaryFolder() {
   return folders.at(-1);
 }
 
-/** Runs pack.sh of `source`, the repository unless it says; returns {status, path, error}. */
+/** Runs pack.sh of `source`, by default of the repository; returns {status, path, error}. */
 export function pack(args, { source = root, environment = {} } = {}) {
   const { status, stdout, stderr } = spawnSync(join(source, 'deploy/release/pack.sh'), args, {
     encoding: 'utf8', env: { ...env, SOURCE_DATE_EPOCH: EPOCH, ...environment }, timeout: stretched(60_000),
@@ -28,7 +28,7 @@ export function pack(args, { source = root, environment = {} } = {}) {
   return { status, path: stdout.trim(), error: stderr };
 }
 
-/** The folder that an archive was unpacked to, and the names in it in their order. */
+/** Unpacks an archive; returns the folder, and the archive's names in order. */
 export function unpack(archive) {
   const folder = temporaryFolder();
   execFileSync('unzip', ['-q', archive, '-d', folder]);
@@ -36,7 +36,7 @@ export function unpack(archive) {
   return { folder, names };
 }
 
-/** A copy of `source` whose files are of another age, mode and order on disk. */
+/** A copy of the repository's folders whose files differ in time, mode and order on disk. */
 export function otherCheckout(folders) {
   const copy = temporaryFolder();
   for (const name of folders) {
@@ -47,7 +47,7 @@ export function otherCheckout(folders) {
   return copy;
 }
 
-/** Stand-ins for the programs of a build, which tell their version and nothing else. */
+/** Stand-ins for the programs of a build, which only print their version. */
 export function standIns(version, programs = ['bridge', 'gateway', 'tracker']) {
   const folder = temporaryFolder();
   for (const name of programs.map((program) => `callslip-${program}`)) {

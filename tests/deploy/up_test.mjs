@@ -1,4 +1,4 @@
-/** `up` of the launcher, which is that of ./dev as well, with the programs of this build. */
+/** The launcher's `up`, which `./dev up` also uses, with the programs of this build. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { root, temporaryFolder } from './support.mjs';
 const BIN = env.CALLSLIP_BIN ?? join(root, 'build/dev/bin');
 const TIMEOUT = { timeout: stretched(60_000) };
 
-/** Two ports that are free at the moment, as the announcement has to name them. */
+/** Two free ports, which the announcement has to name. */
 async function freePorts() {
   const servers = [createServer(), createServer()];
   const ports = [];
@@ -66,7 +66,7 @@ class Up {
     }
   }
 
-  /** The programs that it runs: their process ids by their names. */
+  /** Its child processes: process ids by the names of their programs. */
   programs() {
     const children = `/proc/${this.child.pid}/task/${this.child.pid}/children`;
     return Object.fromEntries(readFileSync(children, 'utf8').trim().split(' ').map((pid) =>
@@ -95,7 +95,7 @@ test('says three steps that fit, and ends with all that it has started', TIMEOUT
   for (const pid of Object.values(programs)) {
     assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
   }
-  // Data stays, sockets do not.
+  // The data stays, the sockets do not.
   assert.deepEqual(readdirSync(where.HOME), ['.local']);
 });
 

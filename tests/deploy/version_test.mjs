@@ -12,13 +12,13 @@ import {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Where a version stands for any: comments that show what one looks like. */
+/** Files with any version as an example of the format, in comments. */
 const EXAMPLES = [
   'proto/callslip/tracker/v1/admin_service.proto', 'proto/callslip/tracker/v1/worker.proto',
   'services/bridge/doctor/doctor.cc', 'services/bridge/doctor/links_beyond_tracker.cc',
 ];
 
-/** Texts that tell of several versions. */
+/** Texts about several versions. */
 const HISTORY = ['CHANGELOG.md', 'docs/compatibility.md'];
 
 describe('the repository', () => {
