@@ -1,4 +1,4 @@
-// Data directories of every format that ever landed: each is started with, and keeps everything.
+// Data directories of every earlier format: a tracker starts with each, and keeps all data.
 
 #include <algorithm>
 #include <cstdio>
@@ -38,7 +38,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-// What is to be found there. One that is missing is made, where that is asked for.
+// Compares with expected.txt. If the file is missing, CALLSLIP_UPDATE_GOLDEN makes it.
 void ExpectFound(const std::string& format, const std::vector<std::string>& lines) {
   const fs::path expected = Formats() / format / "expected.txt";
   if (!fs::exists(expected) && std::getenv("CALLSLIP_UPDATE_GOLDEN") != nullptr) {
@@ -49,7 +49,7 @@ void ExpectFound(const std::string& format, const std::vector<std::string>& line
       (std::vector<std::string>(absl::StrSplit(Contents(expected), '\n', absl::SkipEmpty()))));
 }
 
-// A command's own ones only.
+// Only the command's own deadlines.
 std::shared_ptr<const CommandDeadlines> OwnClocks(const DeadlineOverrides& overrides,
                                                   CommandClass) {
   auto clocks = std::make_shared<CommandDeadlines>();
@@ -106,7 +106,7 @@ TEST_P(CommandFormatsTest, InspectionShowsItAndChangesNothing) {
   EXPECT_EQ(Contents(folder_.path() + "/commands.db"), before);
 }
 
-// As clients and workers see it.
+// Through the interface of clients and workers.
 TEST_P(CommandFormatsTest, TrackerGoesOnWithIt) {
   const auto storage = Open(folder_.path());
   ASSERT_OK(storage);
@@ -139,7 +139,7 @@ TEST_P(CommandFormatsTest, TrackerGoesOnWithIt) {
   }
   EXPECT_EQ(table.leased(), leased);
   EXPECT_EQ(annotations.drawings(), drawings);
-  // All of it is written as the present version writes it, too.
+  // The current version can also write it.
   const Journal::Batch batch = journal.Take();
   EXPECT_OK((*storage)->Append((*storage)->position(), batch.entries));
   EXPECT_OK((*storage)->WriteRows());

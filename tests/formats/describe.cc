@@ -9,7 +9,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Members that say nothing are left out.
+// Empty members are omitted.
 class Line {
  public:
   explicit Line(absl::string_view kind) : text_(kind) {}
@@ -29,7 +29,7 @@ class Line {
   std::string text() const { return text_; }
 
  private:
-  // What is long, by its ends and its size.
+  // Shows a long value by its ends and its size.
   static std::string Shown(absl::string_view value) {
     if (value.size() <= 120) return absl::Utf8SafeCEscape(value);
     return absl::StrCat(value.substr(0, 12), "…", value.substr(value.size() - 3), "(", value.size(),

@@ -6,7 +6,7 @@
 
 namespace callslip::tracker {
 
-// All that an entry says, as a line of text. Test code only.
+// An entry's content as a line of text. Test code only.
 std::string Describe(const JournalEntry& entry);
 
 }  // namespace callslip::tracker

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-// The data directories of README.md, laid out where a test wants them.
+// Lays out the data directories of README.md for a test.
 namespace callslip::tracker {
 
 const std::filesystem::path& Formats();
 std::string Contents(const std::filesystem::path& path);
-// The names of the folders that have what is called `holds`.
+// The names of the formats' folders that contain `holds`.
 std::vector<std::string> Holding(const char* holds);
-// Lays the commands of a format out, as its tracker has left them.
+// Writes a format's files of commands to `to`, as its tracker left them.
 void Lay(const std::string& format, const std::string& to);
 
 }  // namespace callslip::tracker

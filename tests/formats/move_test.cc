@@ -1,5 +1,5 @@
-// Data directories that are moved to a database and back: all that they hold is there, and nothing
-// serves what was moved by half.
+// Data directories that are moved to a database and back: they keep all their content, and no
+// tracker serves half of a move.
 
 #include <algorithm>
 #include <cstdio>
@@ -47,7 +47,7 @@ class MoveTest : public testing::Test {
   MoveTest() : nowhere_(std::fopen("/dev/null", "w")) {}
   ~MoveTest() override { std::fclose(nowhere_); }
 
-  // All kinds of commands and drawings, and sessions with queues and an image.
+  // Commands and drawings of all kinds, and sessions with queues and an image.
   void Fill(const std::string& format, const std::string& folder) {
     Lay(format, folder);
     for (const std::string& sessions : Holding("sessions")) {
@@ -66,7 +66,7 @@ class MoveTest : public testing::Test {
     }
     ASSERT_OK(made->record->AppendAll(std::move(events), absl::FromUnixSeconds(2000)));
     ASSERT_OK(made->record->SyncLog());
-    // So that seqs are missing.
+    // Leaves a gap in the sequence of events.
     ASSERT_OK(made->record->Prune({.max_events = 20}));
     std::deque<QueuedMessage> messages(1);
     messages[0].id = "m1";
@@ -79,7 +79,7 @@ class MoveTest : public testing::Test {
     return {.data_dir = folder, .storage = url_, .standby = false, .out = nowhere_};
   }
 
-  // What an inspection shows but for what it is of.
+  // The output of an inspection without the name of the inspected storage.
   static std::string Shown(const std::string& of, const std::string& command = "") {
     char* text = nullptr;
     size_t size = 0;
@@ -97,7 +97,7 @@ class MoveTest : public testing::Test {
     return command.empty() ? shown.substr(shown.find('\n')) : shown;
   }
 
-  // As a tracker that starts there.
+  // Takes the database as a starting tracker does.
   absl::StatusOr<uint64_t> Take() {
     const auto connection = PostgresConnection::Open(url_);
     if (!connection.ok()) return connection.status();
@@ -123,7 +123,7 @@ class MoveTest : public testing::Test {
     return lines;
   }
 
-  // It serves what is there, and takes more.
+  // The storage serves its content, and accepts more.
   static void ExpectServed(JournalStorage& journal, SessionStorage& sessions) {
     const absl::Time now = absl::FromUnixSeconds(1'769'947'210);
     Journal changes;
@@ -141,7 +141,7 @@ class MoveTest : public testing::Test {
     EXPECT_EQ(loaded->messages.size(), 1u);
     EXPECT_EQ(loaded->record->event_count(), 20);
     EXPECT_EQ(loaded->record->max_seq(), 31);
-    // It is there already.
+    // The same image is stored already.
     const auto put = loaded->record->PutImage(kPng, "", 10);
     ASSERT_OK(put);
     const auto image = loaded->record->GetImage(put->id);
@@ -208,7 +208,7 @@ TEST_F(MoveTest, OneCommandIsShownAlike) {
   const size_t begin = all.find("corr-");
   ASSERT_NE(begin, std::string::npos);
   const std::string id = all.substr(begin, all.find(' ', begin) - begin);
-  // The last span of one that is under way lasts until now.
+  // The last span of an unfinished command lasts until now.
   const auto head = [](const std::string& text) { return text.substr(0, text.find("ms ")); };
   EXPECT_EQ(head(Shown(url_, id)), head(Shown(from_.path(), id)));
 }
@@ -251,7 +251,7 @@ TEST_F(MoveTest, WhatATrackerUsesIsRefused) {
   }
 }
 
-// At each place where it may be stopped.
+// With a stop at each possible place.
 TEST_F(MoveTest, HalfAnImportServesNobodyAndIsDoneAgain) {
   Fill("4-one-encoding", from_.path());
   int stops = 0;
@@ -267,7 +267,7 @@ TEST_F(MoveTest, HalfAnImportServesNobodyAndIsDoneAgain) {
     EXPECT_EQ(served.code(), absl::StatusCode::kFailedPrecondition);
     EXPECT_THAT(std::string(served.message()), HasSubstr("half imported"));
     EXPECT_EQ(Export(Request(to_.path())).code(), absl::StatusCode::kFailedPrecondition);
-    // A tracker that stands by since before does not take it either.
+    // A tracker that was already standing by does not take it either.
     PostgresCell cell(url_);
     EXPECT_EQ(cell.Take(*cell.Read(), "tracker").status().code(),
               absl::StatusCode::kFailedPrecondition);
@@ -299,7 +299,7 @@ TEST_F(MoveTest, HalfAnExportServesNobodyAndIsDoneAgain) {
   EXPECT_EQ(Shown(to_.path()), Shown(from_.path()));
 }
 
-// As a database would that has its own idea of what it is given.
+// A trigger of the database drops rows.
 TEST_F(MoveTest, WhatIsNotAsItWasReadIsNoticed) {
   Fill("4-one-encoding", from_.path());
   for (const char* change :
