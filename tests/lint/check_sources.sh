@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Holds the sources to the rules that a compiler does not know. Prints each breach; exits with 1 if
-# there is one.
+# Checks the rules that a compiler does not check. Prints each breach; exits with 1 if there is one.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 
@@ -16,7 +15,8 @@ forbid() {
   fi
 }
 
-# The English of everything but tests and decisions: phrases.txt has each pattern and what to write.
+# The English of everything except tests and decisions: phrases.txt has each pattern and its
+# replacement.
 while IFS=$'\t' read -r phrase instead; do
   [[ -z $phrase || $phrase == \#* ]] || forbid "write plain English ($instead)" "$phrase" \
     services web/src extension/src proto docs deploy examples README.md CONTRIBUTING.md \
@@ -37,7 +37,7 @@ forbid "randomness comes from common/random.cc" 'mt19937' 'services/*.h' 'servic
   ':!services/*_test.cc'
 forbid "the tracker's domain knows no transport and no format" \
   '#include.*(grpc|\.pb\.h|json|httplib|boost/(asio|beast))' 'services/tracker/domain/*' ':!*_test.cc' ':!*fixture.h'
-# What a folder of the domain may include are the folders before it, and never what is around it.
+# A folder of the domain may include the folders before it, and never those outside the domain.
 later='rpc|server|storage|process|metrics'
 for room in runner session annotation queue journal worker command; do
   forbid "domain/$room includes what stands above it in ARCHITECTURE.md only" \
@@ -50,8 +50,8 @@ for room in rpc server metrics storage; do
     "#include \"tracker/($later)/" "services/tracker/$room/*" ':!*_test.cc' ':!*fixture.h'
   later+="|$room"
 done
-# The headers that take longest to parse, each with the rooms that need it (docs/adr/0011): in a file
-# outside of them it would cost all who include that file. A room is a pathspec of git's.
+# The headers that take longest to parse, each with the pathspecs of files that may include them
+# (docs/adr/0011): elsewhere, every file that includes them would become slower to compile.
 heavy_headers=''
 confine() {
   local header=$1 pattern=$2 hits count
@@ -92,7 +92,7 @@ if ! git ls-files '*.cc' '*.h' | xargs clang-format --dry-run -Werror; then
   breaches=1
 fi
 
-# A browser says nothing of a service worker that it can't read.
+# A browser reports no syntax error of a service worker.
 while read -r script; do
   node --check --input-type=module <"$script" || breaches=1
 done < <(git ls-files 'extension/*.js' | grep -v /page/)
