@@ -1,7 +1,7 @@
-/** Seeds that were there while the oracles were written, and those that were not. */
+/** The first of the seeds that were held out while the oracles were written. */
 const HELD_OUT = 6;
 
-/** Of held-out seeds, one task of the main ones may fail: chance draws what no whole pixel can meet. */
+/** On held-out seeds one main task may fail: some random tasks can't be solved by whole pixels. */
 const HELD_OUT_MISSES = 1;
 const ANSWER_TOKENS = 120;
 
@@ -15,7 +15,7 @@ const share = (results) => `${results.filter(({ solved }) => solved).length}/${r
 const open = ({ seed }) => seed < HELD_OUT;
 const heldOut = ({ seed }) => seed >= HELD_OUT;
 
-/** A line for each task, as Markdown. */
+/** A line of a Markdown table for each task. */
 export function table(tasks, results) {
   const lines = tasks.map(({ name, group }) => {
     const own = results.filter(({ task }) => task === name);
@@ -28,14 +28,14 @@ export function table(tasks, results) {
     '|---|---|---|---|---|---|---|', ...lines].join('\n');
 }
 
-/** How many of the tasks are solved with all of the seeds. */
+/** The number of tasks that are solved with all of the seeds. */
 function solvedBy(tasks, results, seeds) {
   const all = ({ name }) => results.filter((each) => each.task === name && seeds(each))
     .every(({ solved }) => solved);
   return tasks.filter(all).length;
 }
 
-/** What has to be met, of what was played: `{what, figure, bar, isMet}`. */
+/** The bars and the figures of the played tasks: `{what, figure, bar, isMet}`. */
 export function bars(tasks, results) {
   const found = [];
   const least = (what, figure, bar) => found.push({ what, figure, bar: `≥ ${bar}`, isMet: figure >= bar });

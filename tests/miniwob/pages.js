@@ -8,10 +8,12 @@ const TYPES = {
   '.js': 'text/javascript', '.png': 'image/png', '.svg': 'image/svg+xml',
 };
 
-/** Who plays is not measured by time: an episode ends long after anybody has given up, in ms. */
+/**
+ * The player is not measured by time: an episode ends long after any player has given up, in ms.
+ */
 const EPISODE_MS = 600_000;
 
-/** Begins the task of a seed as soon as the page is there, in place of a click on START. */
+/** Begins the task of a seed when the page has loaded, without a click on START. */
 const begun = (seed) => `<script>
   addEventListener('load', () => {
     Math.seedrandom(${seed});

@@ -1,36 +1,36 @@
 import { things } from './said.js';
 
-/** For each call: long enough for a machine that does other things, in ms. */
+/** The wait of each call, long enough for a busy machine, in ms. */
 const WAIT_MS = 20_000;
 
-/** What only looks, though it is an action, and the lines of answers that are not of the page. */
+/** Actions that only read, and the prefixes of answer lines that are not the page's text. */
 const LOOKS = new Set(['query', 'execute_js']);
 const REPORTED = /^[+~-] /;
 
 const textOf = ({ content }) =>
   content.filter(({ type }) => type === 'text').map(({ text }) => text).join('\n');
 
-/** One who does tasks by the tools alone, and knows of the page what these have answered. */
+/** A player that uses only the tools, and knows only their answers about the page. */
 export class Player {
-  /** `tokens(text)` counts; `say(line)` is told of each call and its answer. */
+  /** `tokens(text)` counts tokens; `say(line)` gets each call and its answer. */
   constructor(agent, { tokens, say = () => {} }) {
     this.agent = agent;
     this.tokens = tokens;
     this.say = say;
   }
 
-  /** Goes to a task. All that is known is what this answers. */
+  /** Opens a task. The player knows only this answer. */
   async open(url) {
     this.calls = 0;
     /** The tokens of each answer to an action. */
     this.answers = [];
     this.heard = [];
     await this.act('navigate', { url });
-    // Behind what was done and the address, the task is the first that the page says.
+    // The task is the first text of the page, after the report of the action and the address.
     this.task = this.lines().find((line) => !/^e\d+ /.test(line)) ?? '';
   }
 
-  /** Carries out an action, and gives what it answered. */
+  /** Carries out an action, and returns its answer. */
   async act(action, args = {}) {
     const text = await this.#call('interact', { action, ...args });
     if (!LOOKS.has(action)) this.answers.push(this.tokens(text));
@@ -55,7 +55,7 @@ export class Player {
     return this.#call('analyze', { what: 'page', ...args });
   }
 
-  /** The elements that match, as `query` tells of them, with the middle of each as `x` and `y`. */
+  /** The matching elements as `query` reports them, with the middle of each as `x` and `y`. */
   async query(args) {
     const text = await this.act('query', { limit: 100, ...args });
     const { elements } = JSON.parse(text.slice(text.indexOf('{')));
@@ -65,18 +65,20 @@ export class Player {
     });
   }
 
-  /** The lines of the last answer: what the page says, without signs and indents. */
+  /** The lines of an answer, by default the last: the page's text, without prefixes and indents. */
   lines(text = this.heard.at(-1)) {
     return text.split('\n').slice(1).filter((line) => !line.startsWith('→ '))
       .map((line) => line.replace(REPORTED, '').trim().replace(/^'/, ''));
   }
 
-  /** All that has a ref in what was said, the newest first: `{ref, role, name, rest}`. */
+  /** All elements with a ref in the answers, the newest first: `{ref, role, name, rest}`. */
   things() {
     return this.heard.toReversed().flatMap((text) => things(text));
   }
 
-  /** The ref of what is called so, such as `button Submit`, in the newest answer that has it. */
+  /**
+   * The ref of an element by role and name, such as `button Submit`, in the newest answer with it.
+   */
   ref(called) {
     const found = this.things().find(({ role, name }) =>
       called instanceof RegExp ? called.test(`${role} ${name}`) : `${role} ${name}`.trim() === called);
@@ -84,7 +86,9 @@ export class Player {
     return found.ref;
   }
 
-  /** A look at the page itself, for what is not said: whether the task is done, and its pictures. */
+  /**
+   * Reads the page itself for facts that no answer has: whether the task is done, and its pictures.
+   */
   async peek(script) {
     const { calls } = this;
     const text = await this.#call('interact', { action: 'execute_js', script, view: 'none' });

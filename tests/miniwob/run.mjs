@@ -1,13 +1,14 @@
 /**
- * MiniWoB++, done through the tools as they are: can what an agent is told and given do its tasks?
+ * MiniWoB++, played through the unchanged tools: are the tools' answers and actions enough for its
+ * tasks?
  *
  *   node tests/miniwob/run.mjs --pages FOLDER [--tasks NAME,NAME] [--seeds 1-10] [--tokenizer FOLDER]
  *       [--verbose]
  *
- * It is not among the tests of ./dev test: its pages are others' work. FOLDER is a checkout of
- * https://github.com/Farama-Foundation/miniwob-plusplus. CALLSLIP_BIN is the folder of our programs.
- * Tokens are bytes / 4, or those of o200k where `gpt-tokenizer` is installed in the folder that
- * --tokenizer names. It ends with 1 where a bar is missed.
+ * It is not among the tests of ./dev test: its pages are third-party work. FOLDER is a checkout of
+ * https://github.com/Farama-Foundation/miniwob-plusplus. CALLSLIP_BIN is the folder of our
+ * programs. Tokens are bytes / 4, or those of o200k if `gpt-tokenizer` is installed in the folder
+ * of --tokenizer. It ends with 1 if a bar is missed.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -18,7 +19,7 @@ import { servePages } from './pages.js';
 import { Player } from './player.js';
 import { TASKS } from './tasks.js';
 
-/** What the page says of how it went: whether it is over, and the reward, whatever time it took. */
+/** The page's outcome: whether the task is over, and its reward without a discount for time. */
 const OUTCOME = '[WOB_DONE_GLOBAL, WOB_RAW_REWARD_GLOBAL]';
 
 function tokenizer(folder) {

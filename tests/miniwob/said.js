@@ -1,9 +1,9 @@
 /**
- * What an outline says, read as a model reads it.
+ * Reads an outline as a model does.
  */
 const THING = /(?<![\w-])(e[1-9]\d*) ([a-z]+)/g;
 
-/** All that has a ref, in the order of the page: `{ref, role, name, rest, line}`. */
+/** All elements with a ref, in the order of the page: `{ref, role, name, rest, line}`. */
 export function things(text) {
   return text.split('\n').flatMap((line) => {
     const found = [...line.matchAll(THING)];

@@ -5,7 +5,7 @@ import * as pictures from './oracles/pictures.js';
 import * as sites from './oracles/sites.js';
 import * as texts from './oracles/texts.js';
 
-/** Where the reward is a measure of how well it was done: so much of it counts as done. */
+/** For a task with a graded reward: this much of it counts as solved. */
 const WELL = 0.5;
 
 const MAIN = {
@@ -46,6 +46,6 @@ const EXTRA = {
   'sign-agreement': { solve: texts.signAgreement },
 };
 
-/** What is played: `{name, group, solve(player), least, calls}`. */
+/** The played tasks: `{name, group, solve(player), least, calls}`. */
 export const TASKS = [['main', MAIN], ['extra', EXTRA]].flatMap(([group, tasks]) =>
   Object.entries(tasks).map(([name, task]) => ({ name, group, ...task })));

@@ -1,4 +1,4 @@
-/** Tasks in which things are moved. */
+/** Tasks that move elements. */
 
 const nth = (list, place) => `${list} > li:nth-of-type(${place + 1})`;
 const texts = async (player, selector) =>

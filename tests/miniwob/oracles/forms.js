@@ -1,4 +1,4 @@
-/** Tasks in forms, with the fields that libraries make. */
+/** Tasks in forms, with fields made by libraries. */
 
 export async function clickCheckboxes(player) {
   const [, names] = /^Select (.*) and click Submit\.$/.exec(player.task);
@@ -41,7 +41,7 @@ export async function formSequence(player) {
   await player.click(player.ref(`button ${button}`));
 }
 
-/** A field may bring up a question; it is cancelled, and what was to be written is written again. */
+/** Fills a field that may open a dialog: the dialog is cancelled, and the field filled again. */
 async function fillCalmly(player, field, value) {
   try {
     await player.act('fill', { fields: { [field]: value } });

@@ -1,4 +1,4 @@
-/** Tasks in which something is found in lists, menus, tabs and trees. */
+/** Tasks that find an item in lists, menus, tabs and trees. */
 
 export async function clickScrollList(player) {
   const [, names] = /^Select (.*) from the scroll list/.exec(player.task);
@@ -14,13 +14,13 @@ const PLAYBACK = ['Prev', 'Stop', 'Play', 'Next'];
 
 export async function clickMenu(player) {
   const named = /item labeled "(.*)"/.exec(player.task);
-  // An icon of the task is a picture: its name is its class.
+  // The task's icon is a picture: its class is its name.
   const icon = named ? '' : await player.peek(`document.querySelector('#query .ui-icon').className`);
   const label = named?.[1] ?? ICONS[/ui-icon-([\w-]+)/.exec(icon)[1]];
   await player.click(player.ref('button Menu'));
   if (PLAYBACK.includes(label)) {
     await player.act('hover', { selector: player.ref('menuitem Playback') });
-    // The name of the one that is wanted is in the task, too.
+    // The wanted item's name is also in the task's text, so wait for another one.
     await player.act('wait_for', { text: PLAYBACK.find((other) => other !== label) });
     await player.look();
   }

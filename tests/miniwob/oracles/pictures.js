@@ -1,4 +1,4 @@
-/** Tasks in pictures, where the places of things are what is known. */
+/** Tasks in pictures, where only the positions of elements are known. */
 
 const middle = ({ x, y }) => `${Math.round(x)},${Math.round(y)}`;
 const at = ({ x, y }) => ({ x: Math.round(x), y: Math.round(y) });
@@ -52,10 +52,10 @@ export async function dragShapes(player) {
   await player.click(player.ref('button Submit'));
 }
 
-/** How often something that moves is looked at. */
+/** How often the position of a moving element is read. */
 const LOOKS = 20;
 
-/** What has this text, once it is twice in the same place. */
+/** The element with this text, once two reads find it in the same place. */
 async function standing(player, selector, wanted) {
   let before;
   for (let look = 0; look < LOOKS; look += 1) {
@@ -71,7 +71,7 @@ export async function clickPie(player) {
   await player.click(player.ref('click +'));
   const known = player.things().find(({ role, name }) => role === 'click' && name === label);
   if (known) return player.click(known.ref);
-  // The item that is chosen at first is only a text.
+  // The initially selected item is only a text, without a ref.
   const { x, y } = await standing(player, '#divWheel tspan', label);
   return player.act('click', at({ x, y }));
 }

@@ -1,7 +1,7 @@
-/** Tasks in what looks like a site: of a mailer, an airline, a shop. */
+/** Tasks on the likeness of a site: a mailer, an airline, a shop. */
 import { pickDay } from './forms.js';
 
-/** Writes into a field that makes suggestions, and takes the one that is meant. */
+/** Types into a field with suggestions, and takes the matching one. */
 async function suggest(player, field, text, isIt) {
   await player.act('type', { selector: field, text });
   await player.act('wait_for', { selector: '.ui-autocomplete li' });
@@ -9,7 +9,7 @@ async function suggest(player, field, text, isIt) {
   await player.click(player.things().find(({ name }) => isIt(name)).ref);
 }
 
-/** The minutes of a flight, or its price: what the task wants the least of. */
+/** The values that the task minimizes: the duration of each flight in minutes, or its price. */
 function costs(lines, by) {
   const found = [];
   let minutes;
@@ -95,7 +95,7 @@ export async function searchEngine(player) {
   await player.click(results[number % PER_PAGE].selector);
 }
 
-/** How many people are in the book, each on a page of its own. */
+/** The number of people in the book, each on a page of its own. */
 const PEOPLE = 5;
 
 export async function phoneBook(player) {
