@@ -12,9 +12,9 @@ namespace callslip::bench {
 using BareHandler =
     std::function<boost::asio::awaitable<std::string>(std::string path, std::string body)>;
 
-// The floor for everything that speaks HTTP here: Beast reads a request, the handler answers it,
-// Beast writes. One thread; no timeouts, no limits of its own, no notice of a peer that leaves.
-// Runs in a child process, for ever.
+// The floor for every HTTP server here: Beast reads a request, the handler answers it, Beast
+// writes. One thread; no timeouts, no limits of its own, no detection of a closed connection. Runs
+// in a child process, for ever.
 void ServeBareHttp(const ParentLink& parent, const BareHandler& handler);
 
 }  // namespace callslip::bench

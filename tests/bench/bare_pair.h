@@ -5,11 +5,11 @@
 
 #include "bench/child_process.h"
 
-// The floors for a tool call: what its bytes cost on their way when nobody looks into them. Both
-// answer every request with a body of `body_bytes`, in a child process, for ever.
+// The floors for a tool call: the cost of moving its bytes without reading them. Both answer every
+// request with a body of `body_bytes`, in a child process, for ever.
 namespace callslip::bench {
 
-// A Beast server alone.
+// Only a Beast server.
 void ServeFixedBody(const ParentLink& parent, size_t body_bytes);
 
 // A Beast server that makes one call to ServeWithQueue() at `rpc_port` for each request, through a

@@ -13,7 +13,7 @@ namespace {
 
 using Service = v1::CommandService;
 
-// As AsyncServer accepts of each method.
+// As many as AsyncServer accepts for each method.
 constexpr int kAccepts = 16;
 
 class Tag {
@@ -64,10 +64,10 @@ std::unique_ptr<Service::Stub> Connect(uint16_t port) {
       grpc::CreateChannel("127.0.0.1:" + std::to_string(port), grpc::InsecureChannelCredentials()));
 }
 
-// What a call needs until it is answered.
+// The state of a call until it is answered.
 struct Exchange {
   explicit Exchange(std::function<void()> when_done) : done(std::move(when_done)) {
-    // Both clients await a server that is still starting, and have a deadline as every call has.
+    // Both clients wait for a server that is still starting, and have a deadline like every call.
     context.set_wait_for_ready(true);
     context.set_deadline(gpr_time_from_seconds(10, GPR_TIMESPAN));
   }

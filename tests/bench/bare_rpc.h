@@ -8,13 +8,13 @@
 #include "bench/child_process.h"
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
 
-// The floor for everything that speaks gRPC here: RegisterCommand without a domain behind it, its
-// messages as large as the real ones.
+// The floor for every gRPC server here: RegisterCommand without a domain behind it, with messages
+// as large as the real ones.
 namespace callslip::bench {
 
 namespace v1 = callslip::tracker::v1;
 
-// What the gateway sends for an interact call, and what the tracker answers.
+// The gateway's request for an interact call, and the tracker's answer.
 v1::RegisterCommandRequest SampleRequest();
 v1::RegisterCommandResponse SampleResponse();
 
@@ -27,7 +27,7 @@ class RpcClient {
  public:
   virtual ~RpcClient() = default;
 
-  // Calls `done` on a thread of the client's once the answer is there. A call that fails ends the
+  // Calls `done` on a thread of the client after the answer has arrived. A call that fails ends the
   // benchmark.
   virtual void Call(std::function<void()> done) = 0;
 };

@@ -29,7 +29,8 @@ struct Pipe {
   int write_end;
 };
 
-// Forks a child that the kernel kills when the benchmark ends in whatever way. Returns 0 in it.
+// Forks a child that the kernel kills when the benchmark ends in whatever way. Returns 0 in the
+// child.
 pid_t ForkBound() {
   const pid_t parent = getpid();
   std::fflush(nullptr);

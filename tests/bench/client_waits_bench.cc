@@ -1,5 +1,5 @@
-// What a wait costs the gateway's memory: many WaitForEnd() with the coroutines that await them, at
-// a tracker that does not answer. Prints a figure and judges nothing.
+// The gateway's memory for a wait: many WaitForEnd() with the coroutines that await them, with a
+// tracker that does not answer. Prints a figure and judges nothing.
 #include <malloc.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -25,7 +25,7 @@ asio::awaitable<void> Await(gateway::TrackerClient* client) {
   (void)co_await client->WaitForEnd("client", kId, absl::Minutes(10));
 }
 
-// Of a socket that accepts connections and says nothing.
+// The address of a socket that accepts connections and never answers.
 Address Silent() {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in name = {};
@@ -46,7 +46,7 @@ void Main() {
     for (int i = 0; i < count; ++i) asio::co_spawn(io, Await(client.get()), asio::detached);
     io.poll();
   };
-  // What the first one sets up counts for none.
+  // The first wait's setup is not counted.
   begin(1);
   const auto before = mallinfo2();
   begin(kWaits);

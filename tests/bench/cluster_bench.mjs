@@ -1,7 +1,8 @@
 /**
- * What it costs that commands are stored in PostgreSQL with a synchronous standby, both on this disk: the
- * RegisterCommand of one caller beside a bare INSERT of as many bytes by PostgreSQL's own pgbench, in turns; and how
- * many changes share an append where 64 callers register at a time. Prints ratios of one run and judges nothing.
+ * The cost of commands in PostgreSQL with a synchronous standby, both on this disk: the
+ * RegisterCommand of one caller beside a bare INSERT of as many bytes by PostgreSQL's own pgbench,
+ * in turns; and how many changes share an append while 64 callers register. Prints ratios of one
+ * run and judges nothing.
  *   CALLSLIP_BIN=build/release/bin node tests/bench/cluster_bench.mjs [SECONDS]
  */
 import { randomBytes } from 'node:crypto';
@@ -11,13 +12,13 @@ import { ServerProcess } from '../e2e/support/processes.js';
 import { TrackerApi } from '../e2e/support/tracker_api.js';
 import { Postgres } from '../fault/support/postgres.js';
 
-/** Of each turn; short ones meet the same load of the machine. */
+/** The length of each turn; short turns meet the same load of the machine. */
 const SECONDS = Number(process.argv[2] ?? 1);
 const ROUNDS = 10;
 const MANY = 64;
 const PARAMS = Buffer.from(JSON.stringify({ text: randomBytes(384).toString('hex') }));
 
-/** What is registered is completed at once: neither queue nor memory grows. */
+/** Each command is cancelled at once: neither queue nor memory grows. */
 async function registerAndEnd(api, target, times) {
   const begun = performance.now();
   const { command_id: id } = await api.register({ target, params: PARAMS });
@@ -42,7 +43,7 @@ async function ofDatabase(postgres) {
   const text = await postgres.pgbench(
     `INSERT INTO bare (record) VALUES ('\\x${PARAMS.toString('hex')}'::bytea);`,
     ['--client=1', `--time=${SECONDS}`]);
-  // Client, number, microseconds, …
+  // Client, transaction number, microseconds, …
   return text.trim().split('\n').map((line) => Number(line.split(' ')[2]) / 1_000);
 }
 

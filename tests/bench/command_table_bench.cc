@@ -1,9 +1,8 @@
-// What the tracker's domain costs by itself: Google Benchmark on a CommandTable, no transport.
+// The cost of the tracker's domain by itself: Google Benchmark on a CommandTable, no transport.
 //
-// One cycle is what a command goes through: registered, delivered, completed, read, and removed
-// after its retention, with every deadline set and moved as in the tracker. The fake time passes as
-// fast as it takes to keep about a thousand commands of finished cycles, whatever lives beside
-// them.
+// One cycle is the life of a command: registered, delivered, completed, read, and removed after its
+// retention, with every deadline set and moved as in the tracker. The fake time passes at a rate
+// that keeps about a thousand commands of finished cycles, whatever other commands there are.
 
 #include <malloc.h>
 
@@ -32,11 +31,11 @@ using tracker::LeaseProof;
 using tracker::Payload;
 using tracker::WorkerNews;
 
-// With the retention of a second: 1,000 commands are kept, and 10,000 tombstones.
+// With a retention of a second: 1,000 commands are kept, and 10,000 tombstones.
 constexpr absl::Duration kTimePerCycle = absl::Milliseconds(1);
 constexpr int kTargets = 64;
 
-// A sixtieth of the usual ones for what has ended, and a day for what has not begun.
+// A sixtieth of the default retentions, and a day until a command has to start.
 CommandDeadlines Deadlines() {
   CommandDeadlines deadlines;
   deadlines.result_retention = absl::Seconds(1);
@@ -104,8 +103,8 @@ class Bench {
     }
   }
 
-  // `count` commands of one client, of which every other one is completed; the first `kLabelled`
-  // have the label `wanted`.
+  // `count` commands of one client; every other command is completed; the first `kLabelled` have
+  // the label `wanted`.
   void AddLabelled(int64_t count) {
     for (int64_t i = 0; i < count; ++i) {
       CommandRequest request;
@@ -169,7 +168,7 @@ void FullCycle(benchmark::State& state) {
 }
 BENCHMARK(FullCycle)->Arg(0)->Arg(1'000'000)->MinTime(1.0)->Repetitions(5)->ReportAggregatesOnly();
 
-// The same with every change journalled, as it is with --durability.
+// The same with every change in a journal, as with --durability.
 void JournalledCycle(benchmark::State& state) {
   Bench& bench = BenchBeside(0, Kept::kInJournal);
   for (auto _ : state) bench.Cycle();
@@ -177,7 +176,7 @@ void JournalledCycle(benchmark::State& state) {
 }
 BENCHMARK(JournalledCycle)->MinTime(1.0)->Repetitions(5)->ReportAggregatesOnly();
 
-// A few commands of a client that has many: by their label, and by a state that none is in.
+// Lists few of a client's many commands: by their label, and by a state that none has.
 void ListFew(benchmark::State& state, const CommandFilter& filter) {
   static auto& benches = *new std::map<int64_t, std::unique_ptr<Bench>>;
   std::unique_ptr<Bench>& bench = benches[state.range(0)];

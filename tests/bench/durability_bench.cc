@@ -1,6 +1,6 @@
-// What it costs that accepted commands survive: the same commands over gRPC in memory, relaxed and
-// strict, and strict without gRPC against a bare loop that commits as many rows; a restart against
-// a bare scan; and whether file and memory stay flat. Prints ratios of one run and judges nothing.
+// The cost of durability: the same commands over gRPC in memory, relaxed and strict, and strict
+// without gRPC against a bare loop that commits as many rows; a restart against a bare scan; and
+// whether file and memory stay flat. Prints ratios of one run and judges nothing.
 
 #include <sched.h>
 #include <sqlite3.h>
@@ -43,7 +43,7 @@ constexpr int kRounds = 5;
 constexpr int kCallers = 64;
 constexpr std::chrono::milliseconds kLoadTime{1000};
 constexpr int kLiveCommands = 100'000;
-// An hour of them.
+// The commands of an hour.
 constexpr int kCommandsPerSecond = 100;
 constexpr int kManyCommands = 3600 * kCommandsPerSecond;
 constexpr char kParams[] = R"({"action":"click","selector":"#submit"})";
@@ -114,7 +114,7 @@ std::function<void(const ParentLink&)> Tracker(const std::string& folder,
   };
 }
 
-// One of many that register a command, lease it, complete it and read it, again and again.
+// One of many callers that repeatedly register a command, lease it, complete it and read it.
 class Caller {
  public:
   Caller(Stub* stub, grpc::CompletionQueue* queue, int number, bool only_register)
@@ -235,7 +235,7 @@ class BareDatabase {
   sqlite3* handle_ = nullptr;
 };
 
-// Commits copies of one row that a tracker has written, in batches of kCallers, each synced.
+// Commits copies of a row that a tracker has written, in batches of kCallers, each synced.
 class BareWriter {
  public:
   BareWriter(const Folder& folder, const std::string& written)
@@ -307,8 +307,8 @@ void BenchThroughput(const ChildProcess& memory, const ChildProcess& relaxed,
   table.Print();
 }
 
-// Callers that are in the tracker's process, each of which registers a command once the one before
-// was let out: what --durability=strict costs by itself, since gRPC alone takes longer than SQLite.
+// Callers in the tracker's process. Each registers a command once its previous one was committed:
+// the cost of --durability=strict by itself, since gRPC alone takes longer than SQLite.
 class StrictCallers {
  public:
   explicit StrictCallers(const Folder& folder)
@@ -360,7 +360,7 @@ class StrictCallers {
   Mutex mutex_;
   CondVar let_out_;
   int ready_ = kCallers;
-  // Last, so that it lets out what waits before the rest goes.
+  // Last, so that it answers the waiting callers before the other members are destroyed.
   tracker::JournalCommitter committer_{&clock_, &journal_, storage_.get(),
                                        tracker::JournalCommitter::Where::kOnThread};
 };
@@ -368,7 +368,7 @@ class StrictCallers {
 void BenchStrict() {
   const Folder folder, bare_folder;
   StrictCallers callers(folder);
-  // A log that grows takes longer to sync than one that is written again.
+  // A growing log takes longer to sync than one that is overwritten.
   constexpr int kWarmUps = 6;
   for (int round = 0; round < kWarmUps; ++round) callers.CommandsPerSecond();
   callers.WriteRows();
@@ -387,7 +387,7 @@ void BenchStrict() {
   table.Print();
 }
 
-// A table with its journal and storage, driven without a network and in its own time.
+// A table with its journal and storage, driven without a network and on a fake clock.
 class KeptTable {
  public:
   explicit KeptTable(const Folder& folder)
@@ -493,7 +493,7 @@ double ResidentMebibytes() {
   return static_cast<double>(resident * sysconf(_SC_PAGESIZE)) / (1 << 20);
 }
 
-// In its own time, an hour: each command is removed a minute later, and its tombstone ten minutes
+// An hour on a fake clock: each command is removed a minute later, and its tombstone ten minutes
 // after that.
 void BenchFlatness() {
   const Folder folder;
@@ -547,5 +547,5 @@ void Main(const std::string& part) {
 }  // namespace
 }  // namespace callslip::bench
 
-// argv[1]: one part only, servers, strict, restart or hour.
+// argv[1]: a single part: servers, strict, restart or hour.
 int main(int argc, char** argv) { callslip::bench::Main(argc > 1 ? argv[1] : ""); }

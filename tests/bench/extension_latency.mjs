@@ -1,13 +1,12 @@
 /**
- * How long it takes from an agent's call to its code running in a page, and to its answer, through
- * everything that is real: MCP client, gateway, tracker, extension, Chromium. Prints medians and
- * judges nothing.
+ * The time from an agent's call to its code running in a page, and to its answer, through real
+ * parts only: MCP client, gateway, tracker, extension, Chromium. Prints medians and judges nothing.
  *
  *     CALLSLIP_BIN=build/release/bin node tests/bench/extension_latency.mjs
  *
- * A held poll is what the extension does. A poll each second is what it would do at a gateway that
- * holds none: a proxy between the two takes `wait` out of its polls, and delays each until a second
- * after the one before.
+ * The extension holds its polls. A poll each second is the alternative at a gateway that holds
+ * none: a proxy between the two removes `wait` from the polls, and delays each until a second after
+ * the previous one.
  */
 import { once } from 'node:events';
 import { createServer, request as sendRequest } from 'node:http';
@@ -25,7 +24,7 @@ const WARM_UP = { action: 'execute_js', script: '1' };
 /** How long an agent waits for an answer in one call, in ms. */
 const WAIT_MS = 8_000;
 
-/** Stands before the gateway and makes its polls short and rare. */
+/** A proxy before the gateway that makes its polls short and rare. */
 async function startShortPolls(gatewayUrl) {
   let nextAt = 0;
   const server = createServer(async (incoming, response) => {
@@ -55,17 +54,17 @@ async function startShortPolls(gatewayUrl) {
   };
 }
 
-/** Points the extension somewhere else, and waits until it has done a command from there. */
+/** Sets the extension's gateway, and waits until it has executed a command from there. */
 async function pointAt(house, agent, serverUrl) {
   const set = (url) => chrome.storage.local.set({ serverUrl: url });
   await house.browser.worker.evaluate(set, serverUrl);
   await agent.run(WARM_UP);
 }
 
-/** The time of this process that is wall clock time, as `Date.now()` in the page is, in ms. */
+/** The wall clock of this process, as `Date.now()` in the page, in ms. */
 const wallNow = () => performance.timeOrigin + performance.now();
 
-/** Calls once; answers when the code ran and when the answer was there, in ms after the call. */
+/** Calls once; returns when the code ran and when the answer arrived, in ms after the call. */
 async function measure(agent, script) {
   const calledAt = wallNow();
   const { structuredContent } = await agent.call('interact', {
@@ -86,7 +85,7 @@ const LONG = `
   await new Promise((resolve) => setTimeout(resolve, ${ACTION_MS}));
   return at;`;
 
-/** Calls again and again; up to `spreadMs` after each other, so as not to keep step with polls. */
+/** Calls repeatedly, up to `spreadMs` after each other, so as not to keep step with polls. */
 async function measureMany(agent, script, rounds, spreadMs = 0) {
   const times = [];
   for (let round = 0; round < rounds; round += 1) {

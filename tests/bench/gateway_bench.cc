@@ -1,4 +1,4 @@
-// What the gateway costs beside the bytes that it moves: argv[1] is callslip-tracker, argv[2] is
+// The gateway's cost beside the bytes that it moves: argv[1] is callslip-tracker, argv[2] is
 // callslip-gateway. The floor is a bare Beast server that makes one bare gRPC call for each
 // request.
 
@@ -26,10 +26,10 @@ using std::chrono::milliseconds;
 constexpr int kRounds = 5;
 constexpr milliseconds kRoundTime{500};
 constexpr int kCyclesPerRound = 400;
-// Each also asks the browser for a pen: below the 100 commands that a client may have queued.
+// Requests for drawings: below the 100 commands that a client may have queued.
 constexpr int kHeldCommands = 80;
 constexpr int kHeldWaits = 10'000;
-// Held first, so that what is allocated only once does not count.
+// Held first, so that one-time allocations do not count.
 constexpr int kWarmWaits = 200;
 constexpr int kFastCalls = 3'000;
 // The longest wait, which only drawings allow: a person has ten minutes to finish one.
@@ -45,12 +45,12 @@ struct Load {
   }
 };
 
-// What plays the extension.
+// Plays the extension.
 class Worker {
  public:
   explicit Worker(uint16_t port) : port_(port), client_(port, 1, GetRequest("/healthz", port)) {}
 
-  // What is queued, up to five.
+  // Up to five queued commands.
   json Poll() { return json::parse(client_.RunOnce(GetRequest("/pending-queries", port_))); }
 
   void Complete(const json& query) {
@@ -72,8 +72,8 @@ class Worker {
   LoadClient client_;
 };
 
-// A request with names in it that are replaced by others of the same length: making it anew would
-// cost more than some of what is measured.
+// A request in which names are replaced by others of the same length: composing it anew would cost
+// more than some of the measured steps.
 class RequestForm {
  public:
   RequestForm(std::string request, const std::vector<std::string>& names)
@@ -99,7 +99,7 @@ class RequestForm {
   std::vector<Place> places_;
 };
 
-// The text that the first member of that name has.
+// The text value of the first member of that name.
 std::string_view Member(std::string_view body, const std::string& name) {
   const std::string label = "\"" + name + "\":\"";
   const size_t at = body.find(label);
@@ -119,7 +119,7 @@ class Cycle {
         worker_(port, 1, GetRequest("/healthz", port)),
         complete_("", {}),
         observe_("", {}) {
-    // One that is not counted tells how long names are.
+    // The first cycle is not counted: it gives the length of the names.
     poller_.Begin(held_poll_);
     agent_.RunOnce(interact_);
     const json query = json::parse(poller_.Await()).at(0);
@@ -163,7 +163,7 @@ double CyclesPerSecond(uint16_t port) {
          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// In turns with the pair, so that a noisy moment hits both.
+// In turns with the pair, so that a noisy moment affects both.
 void MeasureCycles(const ChildProcess& gateway, const ChildProcess& pair, const std::string& id) {
   LoadClient pair_client(pair.port(), 1, ObserveCall(pair.port(), id));
   std::vector<double> floor;
@@ -199,7 +199,7 @@ void MeasureCalls(const ChildProcess& gateway, const ChildProcess& pair, const s
   table.Print();
 }
 
-// A command that a person finishes, and that nobody will.
+// A command for a person, which nobody will complete.
 std::string AskForDrawing(uint16_t port) {
   return ToolCall(port, "analyze", {{"what", "annotations"}, {"wait", true}});
 }
@@ -226,7 +226,7 @@ void MeasureHeldWaits(const ChildProcess& gateway, const ChildProcess& tracker) 
   const auto hold_up_to = [&](size_t count) {
     while (held.size() < count) {
       held.emplace_back(port, waits[held.size() % waits.size()]);
-      // An answer to another call: the gateway has taken what came before it.
+      // An answer to another call: the gateway has received the earlier requests.
       if (held.size() % 100 == 0) agent.RunOnce(fast);
     }
     for (int i = 0; i < 20; ++i) agent.RunOnce(fast);
@@ -271,7 +271,7 @@ void Main(const std::string& tracker_path, const std::string& gateway_path) {
   files.rlim_cur = files.rlim_max;
   setrlimit(RLIMIT_NOFILE, &files);
 
-  // durability_bench tells what it costs to keep commands.
+  // durability_bench measures the cost of storing commands.
   const ChildProcess tracker = ChildProcess::Exec(tracker_path, {"--durability", "memory"});
   const ChildProcess gateway = ChildProcess::Exec(
       gateway_path, {"--tracker", "127.0.0.1:" + std::to_string(tracker.port())});

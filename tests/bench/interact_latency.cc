@@ -1,8 +1,9 @@
-// How long a tool call takes at the gateway's socket, one at a time on one connection, against what
-// its bytes cost without us: argv[1] is callslip-tracker, argv[2] is callslip-gateway.
+// The latency of a tool call at the gateway's socket, one at a time on one connection, against the
+// cost of its bytes without us: argv[1] is callslip-tracker, argv[2] is callslip-gateway.
 //
-// Most of such a latency is the machine waking up processors for the threads that take turns, which
-// depends on what else runs. With a single processor (taskset) there is none of that: only work.
+// Most of the latency is the time to wake up processors for the alternating threads, which depends
+// on the machine's other load. With a single processor (taskset) there are no such wake-ups, only
+// work.
 //
 // No worker answers while interact is measured: the calls don't wait for one. Between the rounds
 // this benchmark plays the extension and empties the queue.
@@ -30,7 +31,7 @@ namespace {
 
 using nlohmann::json;
 
-// All take turns, so that a noisy moment hits all of them.
+// All take turns, so that a noisy moment affects all of them.
 constexpr int kRounds = 40;
 // Below the queue's 100.
 constexpr int kCallsPerRound = 80;
@@ -55,7 +56,7 @@ class Extension {
     client_.set_tcp_nodelay(true);
   }
 
-  // Completes everything that is queued; returns how much that was.
+  // Completes all queued commands; returns their number.
   int DrainQueue() {
     int drained = 0;
     for (;;) {

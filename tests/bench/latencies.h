@@ -7,7 +7,7 @@
 
 namespace callslip::bench {
 
-// All durations of one kind, kept one by one: percentiles are exact.
+// All durations of one kind, stored individually: percentiles are exact.
 class Latencies {
  public:
   void Add(std::chrono::nanoseconds latency) {
@@ -26,7 +26,7 @@ class Latencies {
   std::vector<uint32_t> nanos_;
 };
 
-// The upper one of two in the middle. There must be at least one.
+// The upper one of the two middle values. There must be at least one value.
 double Median(std::vector<double> values);
 
 }  // namespace callslip::bench

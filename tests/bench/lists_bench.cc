@@ -1,4 +1,4 @@
-// What an agent's list of its commands costs: argv[1] is callslip-tracker, argv[2] is
+// The cost of an agent's list of its commands: argv[1] is callslip-tracker, argv[2] is
 // callslip-gateway. The floor is a bare Beast server that makes one bare gRPC call for each request
 // and answers as many bytes.
 
@@ -23,17 +23,17 @@ using std::chrono::milliseconds;
 
 constexpr int kRounds = 5;
 constexpr milliseconds kRoundTime{400};
-// What a client may have queued for one target.
+// The number of commands that a client may have queued for one target.
 constexpr int64_t kOfTarget = 100;
 constexpr int kConnections[] = {1, 8, 64};
-// From 20 on an answer has the same size, which is that of the page.
+// From 20 on an answer has the same size: that of a page.
 constexpr int64_t kCommands[] = {1, 20, 1'000, 99'000};
 
 std::string ListCall(uint16_t port) {
   return ToolCall(port, "observe", {{"what", "pending_commands"}});
 }
 
-// A tracker that lets commands wait for as long as this takes, and a gateway.
+// A tracker whose commands wait longer than this benchmark takes, and a gateway.
 class Services {
  public:
   Services(const std::string& tracker, const std::string& gateway)
@@ -44,14 +44,14 @@ class Services {
 
   uint16_t port() const { return gateway_.port(); }
 
-  // Has one client hand in commands until it has `count`.
+  // Submits commands of one client until it has `count`.
   void AddUpTo(int64_t count) {
     while (commands_ < count) {
       const int64_t here = std::min(kOfTarget - commands_ % kOfTarget, count - commands_);
       const nlohmann::json arguments = {{"action", "click"},
                                         {"selector", "#submit"},
                                         {"target", std::to_string(commands_ / kOfTarget)}};
-      // The first is handed in as the connection is opened.
+      // The first command is submitted as the connection is opened.
       LoadClient agent(port(), 1, ToolCall(port(), "interact", arguments));
       if (here > 1) agent.Run({.duration = std::chrono::minutes(1), .requests = here - 1});
       commands_ += here;

@@ -57,7 +57,7 @@ size_t ContentLength(std::string_view headers) {
   Die("an answer without Content-Length: " + std::string(headers));
 }
 
-// Adds what has come to `received`. True when that is a whole answer, which is then in `body`.
+// Appends received bytes to `received`. True if it is a whole answer, which is then in `body`.
 bool ReceiveBody(int fd, std::string& received, std::string& body) {
   std::array<char, 16384> bytes;
   const ssize_t count = recv(fd, bytes.data(), bytes.size(), 0);

@@ -10,8 +10,8 @@
 
 namespace callslip::bench {
 
-// A POST of `body` as JSON, with the headers that an agent's client sends. `more_headers` are whole
-// lines with their ends.
+// A POST of `body` as JSON, with the headers of an agent's client. `more_headers` are whole lines
+// with their ends.
 std::string PostRequest(const std::string& path, const std::string& body, uint16_t port,
                         const std::string& more_headers = "");
 std::string GetRequest(const std::string& path, uint16_t port);
@@ -28,9 +28,9 @@ struct LoadResult {
   double PerSecond() const { return static_cast<double>(latencies.count()) / seconds; }
 };
 
-// Sends one request again and again over kept-alive loopback connections, each of which has one
-// request under way at a time: a closed loop. Raw sockets and one thread, so that it costs far less
-// than what it measures; the servers are child processes.
+// Sends one request repeatedly over kept-alive loopback connections, each of which has one request
+// in flight at a time: a closed loop. Raw sockets and one thread, so that it costs far less than
+// the measured servers, which are child processes.
 //
 // An answer other than 200 ends the benchmark.
 class LoadClient {
@@ -69,16 +69,16 @@ class LoadClient {
   std::string body_;  // Of the latest answer.
 };
 
-// A connection whose request is sent and whose answer is not read as yet: one held by a long poll.
+// A connection whose request is sent and whose answer is not read yet: one held by a long poll.
 class HeldRequest {
  public:
   HeldRequest(uint16_t port, const std::string& request);
   HeldRequest(HeldRequest&& other) noexcept;
   HeldRequest& operator=(HeldRequest&&) = delete;
-  // Leaves.
+  // Closes the connection.
   ~HeldRequest();
 
-  // The body of its answer, once.
+  // The body of its answer. May be called once.
   std::string Await();
 
  private:

@@ -1,12 +1,12 @@
 /**
- * What the page costs a browser, with a real tracker and gateway: until it is seen, while a long session
- * is read and while events and commands stream in, with many tabs, and while nothing happens. Prints
- * figures and judges them in one respect: nothing may be lost, and nothing change its place.
+ * The cost of the page in a browser, with a real tracker and gateway: until it is shown, while a
+ * long session is read and while events and commands stream in, with many tabs, and while idle.
+ * Prints figures and judges one property: nothing may be lost or change its place.
  *
  *     CALLSLIP_BIN=build/release/bin node tests/bench/page_bench.mjs
  *
- * Times are those of this machine's clock, which the page has, too; `main thread` is the part of the time
- * in which the page's main thread was busy.
+ * Times are those of this machine's clock, which the page also has; `main thread` is the share of
+ * time in which the page's main thread was busy.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -34,7 +34,9 @@ function percentile(numbers, percent) {
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))];
 }
 
-/** Notes in the page when texts `mark N` come into the document, and how long its frames take once that is asked for. */
+/**
+ * Records in the page when texts `mark N` enter the document, and, on request, the times of frames.
+ */
 const WATCH = () => {
   window.marks = new Map();
   const look = (node) => {
@@ -75,12 +77,12 @@ class Tab {
     const { metrics } = await this.client.send('Performance.getMetrics');
     return metrics.find((each) => each.name === name).value;
   }
-  /** MB, after what is garbage has gone. */
+  /** MB, after a garbage collection. */
   async heap() {
     await this.client.send('HeapProfiler.collectGarbage');
     return (await this.metric('JSHeapUsedSize')) / 1e6;
   }
-  /** Of 1: how much of the time of `work` the main thread is busy. */
+  /** The share of the time of `work`, from 0 to 1, in which the main thread is busy. */
   async busy(work) {
     const [begun, spent] = [performance.now(), await this.metric('TaskDuration')];
     await work();
@@ -241,7 +243,7 @@ class Bench {
     const make = async (name) => (await this.sessions.call('POST', '/sessions', { name, start: false })).session_id;
     const shared = await make('Shared');
     const ids = [...Array(8).fill(shared), ...await Promise.all([1, 2, 3, 4].map((i) => make(`Other ${i}`)))];
-    // In one browser, so that they share its connections to the gateway.
+    // In one browser, so that all tabs share its connections to the gateway.
     const { context } = await this.setting.person();
     await context.addInitScript(WATCH);
     const pages = await Promise.all(ids.map(async (id) => {

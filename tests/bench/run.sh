@@ -32,7 +32,7 @@ run session_bench
 CALLSLIP_BENCH_DIR=$BUILD run durability_bench
 run tracker_rpc_bench
 
-# Those with clients of the end-to-end tests: left out where their packages are not installed.
+# Benchmarks with clients of the end-to-end tests: omitted if their packages are not installed.
 here=$(dirname "${BASH_SOURCE[0]}")
 for script in runner_bench page_bench extension_latency; do
   if [[ -d $here/../e2e/node_modules ]] && command -v node >/dev/null; then

@@ -1,13 +1,13 @@
 /**
- * What a runner costs: how long a prompt takes to its agent, and an agent's first piece to who watches
- * the session, held against events that are appended without a runner; memory; and many agents that
- * talk at once. All is real but the agent, which is the tests' scripted one. Prints figures and judges
- * them in one respect: nothing may be lost, and nothing change its place.
+ * The cost of a runner: the time of a prompt to its agent, and of an agent's first piece to an
+ * observer of the session, against events that are appended without a runner; memory; and many
+ * agents that talk at once. All parts are real except the agent, which is the tests' scripted one.
+ * Prints figures and judges one property: nothing may be lost or change its place.
  *
  *     CALLSLIP_BIN=build/release/bin node tests/bench/runner_bench.mjs
  *
- * The agent tells its own times by the clock that `process.hrtime` has, too. A message and the turn that it
- * begins are synced to the disk that TMPDIR is on: what that costs is most of a prompt's way.
+ * The agent reports its times by the clock of `process.hrtime`. A message, and the turn that it
+ * begins, are synced to the disk of TMPDIR: that is most of a prompt's latency.
  */
 import assert from 'node:assert/strict';
 import { readFile, rm } from 'node:fs/promises';
@@ -25,7 +25,7 @@ const TALKERS = 8;
 const PIECES_A_SECOND = 200;
 const TALK_S = Number(process.env.CALLSLIP_BENCH_RUNNER_S ?? 60);
 
-/** Jiffies, of which /proc tells, in a second. */
+/** Jiffies, the unit of /proc, in a second. */
 const JIFFIES = 100;
 const KEPT = `/dev/shm/callslip-bench-${process.pid}`;
 
@@ -76,7 +76,7 @@ class Bench {
     });
   }
 
-  /** All that the agent has said, and in how many events. */
+  /** Everything that the agent has said, and the number of its events. */
   async said(id) {
     const pieces = [];
     for (let after = 0, page; !page || page.has_more; after = page.last_seq) {
@@ -86,16 +86,19 @@ class Bench {
     return { text: pieces.map(({ data }) => data.text).join(''), events: pieces.length };
   }
 
-  /** ms: message added → agent has it; agent says something → it is seen; the same of an append. */
+  /**
+   * ms: from a message's addition to the agent; from the agent's text to its observer; and the same
+   * from an append.
+   */
   async latencies() {
     const id = await this.sessions.begin();
     const watcher = await this.sessions.watch(id);
     await watcher.ofType('connected');
     const times = { bare: [], stored: [], prompt: [], chunk: [], append: [] };
     for (let round = -10; round < ROUNDS; round += 1) {
-      // An agent that was just asked is not idle yet.
+      // An agent that has just ended a turn is not idle yet.
       await pause(IDLE_MS);
-      // What this caller and its way to the tracker cost: a call that changes nothing.
+      // The cost of this caller and its connection to the tracker: a call that changes nothing.
       const asked = now();
       await this.tracker.call('GetQueueStatus', { session_id: id }, this.tracker.queues);
       const bare = now() - asked;
@@ -116,7 +119,7 @@ class Bench {
         { session_id: id, events: [{ type: 'agent_message', data: Buffer.from(JSON.stringify({ text: data.text })) }] }, this.tracker.sessions);
       const took = (await appended) - sent;
       watcher.messages.length = 0;
-      // The first ones warm up.
+      // The first rounds warm up.
       if (round < 0) continue;
       times.bare.push(bare);
       times.stored.push(stored);
@@ -136,7 +139,7 @@ class Bench {
       ...figures.chunk.map((ms, i) => `${(ms / figures.append[i]).toFixed(2)} x`));
   }
 
-  /** ms: a turn is stopped → its agent knows. */
+  /** ms: from the stop of a turn to its agent. */
   async stops() {
     const id = await this.sessions.begin();
     const watcher = await this.sessions.watch(id);
@@ -144,7 +147,7 @@ class Bench {
     const times = [];
     const said = (fits) => watcher.find(({ type, data }) => type === 'agent_message' && fits(data.text));
     for (let round = -5; round < STOPS; round += 1) {
-      // The sleep ends by the cancel, and the agent says when.
+      // The cancel ends the sleep, and the agent says when.
       await this.sessions.say(id, [{ say: 'works' }, { sleep: 60_000, say_times: true }]);
       await said((text) => text.startsWith('works'));
       const stopped = now();
@@ -153,7 +156,7 @@ class Bench {
       await watcher.ofType('turn_end');
       if (round >= 0) times.push(Number(data.text.match(/"write":(\d+)/)[1]) / 1e6 - stopped);
       watcher.messages.length = 0;
-      // Whoever stops a turn decides what comes next.
+      // After a stop the queue waits for the user's decision.
       await this.sessions.queue(id, 'resume');
     }
     await watcher.close();
@@ -161,7 +164,7 @@ class Bench {
       ...[50, 99].map((percent) => percentile(times, percent).toFixed(2)));
   }
 
-  /** KiB of the runner, without agents, and more for each session. */
+  /** KiB of the runner without agents, and the increase for each session. */
   async memory(idle) {
     const countStopped = async () => {
       let count = 0;
@@ -188,7 +191,8 @@ class Bench {
         await Promise.all(ids.slice(i, i + 20).map((id) => this.sessions.control(id, 'stop')));
       }
     };
-    // What the first ones leave behind is not a session's; more of them would leave room for the others.
+    // The first sessions allocate memory that later ones share; more of them would leave free
+    // memory to the others.
     await stop(await begin(2));
     const before = await this.residentKib();
     const running = await begin(RUNNING);
@@ -206,7 +210,7 @@ class Bench {
     printRow('session whose agent is stopped', asleep, ((after - between) / asleep).toFixed(2), after);
   }
 
-  /** Many agents that say a piece each few ms. */
+  /** Many agents that say a piece every few ms. */
   async talk() {
     const ids = await Promise.all(Array.from({ length: TALKERS }, () => this.sessions.begin()));
     const watchers = await Promise.all(ids.map((id) => this.sessions.watch(id)));

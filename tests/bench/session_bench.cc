@@ -1,7 +1,7 @@
-// What recording sessions costs: appends that are answered once they are on the disk, against bare
+// The cost of recorded sessions: appends that are answered once they are on the disk, against bare
 // loops of write and fsync with the same bytes in the same run; pages from the beginning to the end
-// of long logs; and the memory that it takes. Usage: session_bench [FOLDER], a folder on the disk
-// that is meant, by default one for temporary files.
+// of long logs; and memory. Usage: session_bench [FOLDER], a folder on the measured disk, by
+// default one for temporary files.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -42,10 +42,10 @@ using tracker::SessionTable;
 constexpr int kSessions = 100;
 constexpr int kEventsOfSession = 10'000;
 constexpr int kWriters = 16;
-// Of one writer that does not wait for each answer, as a handler of streamed text.
+// One writer that does not wait for each answer, like a handler of streamed text.
 constexpr int kOutstanding = 64;
-// Each rate is the mean of some rounds in which all of them take their turns, so that what else
-// goes on in the machine meets all of them.
+// Each rate is the mean of some rounds in which all of them take turns, so that other load of the
+// machine affects all of them.
 constexpr int kRounds = 4;
 constexpr auto kMeasured = std::chrono::milliseconds(700);
 constexpr int kPage = 100;
@@ -64,7 +64,7 @@ double ResidentMiB() {
   return static_cast<double>(resident * sysconf(_SC_PAGESIZE)) / (1 << 20);
 }
 
-// Appends a second of `threads` that each write a line to a file of their own and sync it.
+// Appends per second of `threads` that each write a line to a file of their own and sync it.
 double BareLoop(const std::string& folder, int threads) {
   const std::string line =
       tracker::EncodeEvents(5000, absl::Now(), {AgentMessage{kText}})->front().line;
@@ -90,7 +90,7 @@ double BareLoop(const std::string& folder, int threads) {
   return static_cast<double>(appends) / SecondsSince(start);
 }
 
-// Lets so many calls be under way.
+// Limits the number of calls in flight.
 class Window {
  public:
   explicit Window(int size) : free_(size), size_(size) {}
@@ -138,8 +138,8 @@ class Bench {
     window.Drain();
   }
 
-  // Appends a second of all writers, each of which has `outstanding` of them under way. Writers
-  // take turns over `sessions` sessions, until `stop` says so.
+  // Appends per second of all writers, each with `outstanding` appends in flight. Writers take
+  // turns over `sessions` sessions, until `stop` returns true.
   double Append(int sessions, int outstanding, const std::function<bool(int64_t done)>& stop) {
     std::atomic<int64_t> begun{0};
     const auto start = steady_clock::now();
@@ -201,7 +201,7 @@ class Bench {
       for (int i = 0; i < kSessions; ++i) {
         const int64_t length = table_->Get(IdOf(i))->event_count;
         const auto after = static_cast<int64_t>(part * static_cast<double>(length - kPage));
-        // The first one may have to load the session.
+        // The first read may have to load the session.
         Read(i, after);
         const auto start = steady_clock::now();
         if (Read(i, after).events.size() != kPage) Die("a page was not full");

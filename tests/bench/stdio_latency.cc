@@ -1,6 +1,6 @@
-// What the way over stdin and stdout adds to an HTTP call: through the bridge, and through a bare
-// relay, which is the least that such a way can cost. argv[1] is callslip-tracker, argv[2] is
-// callslip-gateway, argv[3] is callslip-bridge.
+// The latency that stdio adds to an HTTP call: through the bridge, and through a bare relay, which
+// is the floor. argv[1] is callslip-tracker, argv[2] is callslip-gateway, argv[3] is
+// callslip-bridge.
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -25,10 +25,10 @@
 namespace callslip::bench {
 namespace {
 
-// All take turns, so that a noisy moment hits all of them.
+// All take turns, so that a noisy moment affects all of them.
 constexpr int kRounds = 100;
 constexpr int kCallsPerRound = 50;
-// What the bridge may add, in terms of what the bare relay adds.
+// The bridge's limit, as a multiple of the latency that the bare relay adds.
 constexpr double kAllowed = 1.3;
 
 constexpr char kCall[] =
@@ -45,12 +45,12 @@ void WriteAll(int fd, const std::string& bytes) {
   }
 }
 
-// Bytes of a descriptor, up to what is asked for.
+// Reads a descriptor up to a given end.
 class Reader {
  public:
   explicit Reader(int fd) : fd_(fd) {}
 
-  // Up to and with `end`; empty at the end of the input.
+  // Up to and including `end`; empty at the end of the input.
   std::string Until(const std::string& end) {
     size_t at = 0;
     while ((at = buffer_.find(end)) == std::string::npos) {
@@ -132,7 +132,7 @@ void Relay(uint16_t port) {
   }
 }
 
-// A child that is spoken to by lines, and ends with its stdin.
+// A child that reads and writes lines, and ends with its stdin.
 class PipeChild {
  public:
   // `run` gets the pipes as stdin and stdout.
@@ -198,7 +198,7 @@ void Main(const std::vector<std::string>& programs) {
         const auto start = std::chrono::steady_clock::now();
         if (way.call(kCall).find("\"result\"") == std::string::npos) Die("a call failed");
         const auto end = std::chrono::steady_clock::now();
-        if (round > 0) way.latencies.Add(end - start);  // The first one warms up.
+        if (round > 0) way.latencies.Add(end - start);  // The first round warms up.
       }
     }
   }

@@ -8,7 +8,7 @@
 namespace callslip::bench {
 namespace {
 
-// In characters; a byte that continues a UTF-8 sequence takes no place of its own.
+// In characters; a continuation byte of UTF-8 has no width of its own.
 int Width(const std::string& text) {
   return static_cast<int>(
       std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));

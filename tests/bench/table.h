@@ -10,7 +10,7 @@ class Table {
  public:
   explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
 
-  // As many cells as the head has.
+  // `row` has as many cells as the head.
   void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   void Print() const;
 
@@ -18,7 +18,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// "1.2", with as many decimals as are named.
+// "1.2", with `decimals` decimals.
 std::string Fixed(double value, int decimals);
 // "1.2x".
 std::string Ratio(double value, double floor);

@@ -17,7 +17,7 @@ namespace {
 
 using Async = v1::CommandService::AsyncService;
 
-// As AsyncServer accepts of each method.
+// As many as AsyncServer accepts for each method.
 constexpr int kAccepts = 16;
 
 class Tag {

@@ -42,8 +42,8 @@ constexpr int kStreams = 5;
 constexpr int kTogether = 10'000;
 constexpr char kPoked[] = "poked";
 
-// The tracker as it is, but for its limits, and with a poke: it completes all commands with the
-// label kPoked. All are of one client, as a caller over TCP without a token speaks for itself only.
+// The tracker without limits, and with a poke that completes all commands with the label kPoked.
+// All commands are of one client, since a caller over TCP without a token has one name only.
 void ServeTracker(const ParentLink& parent) {
   tracker::CommandLimits limits;
   limits.queued = limits.queued_of_client = limits.commands = limits.commands_of_client = int64_t{1}
@@ -87,8 +87,8 @@ void Check(const grpc::Status& status, const char* what) {
   if (!status.ok()) Die(std::string(what) + ": " + status.error_message());
 }
 
-// Keeps kOutstanding calls of one method under way on one connection and one queue, for kLoadTime.
-// Returns how many were answered in a second.
+// Keeps kOutstanding calls of one method in flight on one connection and one queue, for kLoadTime.
+// Returns the number of answers per second.
 template <typename Request, typename Response>
 double CallsPerSecond(Stub* stub,
                       std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> (Stub::*start)(
@@ -143,7 +143,7 @@ std::string Register(Stub* stub, const v1::RegisterCommandRequest& request) {
   return response.command().command_id();
 }
 
-// Many of them, several at a time.
+// Registers `count` commands one after another.
 std::vector<std::string> RegisterMany(Stub* stub, const v1::RegisterCommandRequest& request,
                                       int count) {
   std::vector<std::string> ids;
@@ -183,7 +183,7 @@ void BenchCalls(const ChildProcess& tracker, const ChildProcess& floor) {
   table.Print();
 }
 
-// From the sending of CompleteCommand to the last message on a stream that waits.
+// From the sending of CompleteCommand to the last message on a waiting stream.
 std::chrono::nanoseconds WakeOnce(Stub* stub, const std::string& wait_id,
                                   const std::string& complete_id,
                                   std::chrono::milliseconds idle_before) {
@@ -229,7 +229,7 @@ void BenchWakes(const ChildProcess& tracker, const ChildProcess& floor) {
   const auto bare = Connect(floor);
   int next_bare = 0;
   const auto wake_bare = [&](std::chrono::milliseconds idle) {
-    // As long ago as below that this client has waited for an answer.
+    // A call before the wait, as in wake_ours, so that both clients were idle for the same time.
     Register(bare.get(), Registration());
     return WakeOnce(bare.get(), "", std::to_string(next_bare++), idle);
   };
@@ -279,7 +279,7 @@ class Watcher {
     if (request.add_size() > 0) Send(request);
   }
 
-  // Returns once `count` ends have come; how many messages that took.
+  // Returns once `count` ends have come, with the number of their messages.
   int AwaitEnds(int count) {
     int messages = 0;
     v1::WatchCommandsResponse response;
@@ -333,14 +333,14 @@ void BenchManyWaits(const ChildProcess& tracker) {
   for (int i = 0; i < kStreams; ++i) {
     watchers.push_back(std::make_unique<Watcher>(tracker));
     watchers.back()->Add(ids[i]);
-    // Answered after all of them are there.
+    // Answered after all waits are registered.
     Complete(stub.get(), ids[i].back());
     watchers.back()->AwaitEnds(1);
   }
   const int64_t bytes = tracker.ResidentBytes() - bytes_before;
   for (int i = 0; i < kRounds; ++i) beside.push_back(rate());
 
-  // Each completion must be told once: anything else ends the benchmark in AwaitEnds().
+  // Each completion must be reported once: anything else ends the benchmark in AwaitEnds().
   for (int i = 0; i < kStreams; ++i) {
     Complete(stub.get(), ids[i][0]);
     watchers[i]->AwaitEnds(1);
@@ -372,7 +372,7 @@ void BenchTogether(const ChildProcess& tracker, const ChildProcess& floor) {
         Wait* wait = waits.back().get();
         wait->reader = bare->AsyncWaitForCommand(&wait->context, {}, &queue, wait);
       }
-      // Until `count` waits have come to `step`, from which they read on.
+      // Until `count` waits have reached `step`, and read on.
       const auto advance = [&](int step, int count) {
         void* tag = nullptr;
         bool ok = false;
