@@ -5,7 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Of the extension, by the key in its manifest; a browser has workers of its own besides. */
+/**
+ * The extension's origin, which follows from the key in its manifest; a browser also has workers of
+ * its own.
+ */
 const WORKER = 'chrome-extension://fkcobmieoejemhgkfajpliikanmfnppi/';
 
 /** Chromium over its debugging pipe: Debian 12's Node is too old for Playwright. */
@@ -24,7 +27,7 @@ class Browser {
       rest = messages.pop();
       for (const message of messages.map((text) => JSON.parse(text))) this.#answer(message);
     });
-    // What was asked of a browser that is gone has no answer.
+    // Pending requests to a browser that has exited get no answer.
     this.child.stdio[3].on('error', () => {});
     this.child.once('exit', () => {
       for (const id of this.#waiting.keys()) this.#answer({ id, error: { message: 'it has ended' } });
@@ -46,7 +49,7 @@ class Browser {
     });
   }
 
-  /** What an expression comes to in the extension's service worker. */
+  /** The value of an expression in the extension's service worker. */
   async evaluateInExtension(expression) {
     let worker;
     while (!worker) {
@@ -80,7 +83,9 @@ class Browser {
   }
 }
 
-/** A Chromium with an extension, paired with a gateway that asks for no token, and a page in front. */
+/**
+ * A Chromium with the extension, paired with a gateway that requires no token, and a page in front.
+ */
 export async function startBrowser({ extension, serverUrl, page }) {
   const folder = await mkdtemp(join(tmpdir(), 'callslip-chromium-'));
   const browser = new Browser(folder, [
@@ -89,7 +94,7 @@ export async function startBrowser({ extension, serverUrl, page }) {
     '--disable-background-networking', '--disable-component-update', '--no-first-run', 'about:blank',
   ]);
   try {
-    // The worker is there a moment before its API is.
+    // The worker is listed a moment before its API exists.
     while (!await browser.evaluateInExtension('Boolean(globalThis.chrome?.storage)')) await pause(50);
     const settings = JSON.stringify({ serverUrl, token: '', openGateway: true });
     await browser.evaluateInExtension(`chrome.storage.local.set(${settings})`);

@@ -1,6 +1,7 @@
 /**
- * The packages for npm on a machine with Node and Chromium and without a network: from `npm install` to
- * an agent's first answer, as people type it. Run there by npm_test.sh.
+ * The packages for npm on a machine with Node and Chromium and without a network: from `npm
+ * install` to an agent's first answer, with the commands that a user types. npm_test.sh runs it
+ * there.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -22,7 +23,7 @@ const GATEWAY = 'http://127.0.0.1:7890';
 const project = mkdtempSync(join(tmpdir(), 'callslip-npm-'));
 const settings = { PATH: env.PATH, HOME: project, npm_config_update_notifier: 'false' };
 
-/** Whatever may be mapped of the machine's own: glibc. */
+/** The libraries that programs may load from the machine: glibc. */
 const GLIBC = /\/(libc|libm|libpthread|libdl|librt|libresolv|libnss_\w+|ld-linux[^/]*)[-.][^/]*$/;
 
 const closers = [];
@@ -46,7 +47,7 @@ function running() {
   });
 }
 
-/** `npx callslip up`, once it says that it is. */
+/** Starts `npx callslip up`, and waits for its announcement. */
 async function up() {
   const child = spawn('npx', ['callslip', 'up'], { cwd: project, env: settings, detached: true });
   closers.push(() => {
@@ -72,7 +73,7 @@ before(async () => {
   writeFileSync(join(project, 'package.json'), '{}');
   const registry = await startRegistry(readdirSync(PACKAGES).map((name) => join(PACKAGES, name)));
   began = performance.now();
-  // Not spawnSync: the registry is of this process.
+  // Not spawnSync: the registry runs in this process.
   const npm = spawn('npm', ['install', 'callslip', '--registry', registry.url],
     { cwd: project, env: settings, stdio: 'inherit' });
   const end = await once(npm, 'close');

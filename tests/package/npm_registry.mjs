@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 
-/** A registry that has these packages and no others: {url, stop}. */
+/** A registry with only these packages: {url, stop}. */
 export async function startRegistry(files) {
   const packages = new Map(files.map((file) => {
     const manifest = JSON.parse(execFileSync('tar', ['-xzOf', file, 'package/package.json']));

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Makes npm's packages of a build, and tries them on a Debian that has Node and Chromium and nothing of
-# ours, without a network: npm_checks.mjs, as a machine of its own but for the kernel.
-#   npm_test.sh BUILD_FOLDER [SUITE]     SUITE: bookworm unless it says; or trixie
-# Needs root, the package archive, and the packages of ../e2e and ../deploy; installs what it lacks.
+# Makes npm's packages of a build, and tests them on a Debian with Node and Chromium, without our
+# sources and without a network: runs npm_checks.mjs in namespaces of its own.
+#   npm_test.sh BUILD_FOLDER [SUITE]     SUITE: bookworm (default) or trixie
+# Needs root, the package archive, and the packages of ../e2e and ../deploy; installs missing
+# packages.
 set -euo pipefail
 
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -27,7 +28,8 @@ install_missing_packages() {
     "${missing[@]}"
 }
 
-# in_machine COMMAND...: in $root, with processes and a loopback of its own, and the tests in /tests.
+# in_machine COMMAND...: runs it in $root, with processes and a loopback of its own, and the tests
+# in /tests.
 in_machine() {
   # shellcheck disable=SC2016  # The inner shell's.
   unshare --mount --pid --ipc --net --fork --kill-child bash -c '

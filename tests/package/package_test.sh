@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Makes the Debian package of a build, installs it into a fresh Debian 12, boots that one's systemd
-# in namespaces of its own, and looks at the services from outside: whether agents get answers from
-# behind the units' sandboxes, and whether upgrade, removal and purge leave what they should.
+# Makes the Debian package of a build, installs it into a fresh Debian 12, boots that system's
+# systemd in namespaces of its own, and tests the services from outside: whether agents get answers
+# from the sandboxed units, and whether upgrade, removal and purge leave the right files.
 #   package_test.sh BUILD_FOLDER
-# Needs root and the package archive; installs what it lacks. What it starts it ends.
+# Needs root and the package archive; installs missing packages. Ends everything that it started.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -16,7 +16,8 @@ source "$here/../support/debian_root.sh"
 readonly GATEWAY_PORT=7890
 readonly TOKENS=/var/lib/callslip/gateway/tokens
 readonly START_LIMIT_SECONDS=30
-# In tenths, by service; systemd calls up to 4.0 "OK". Agents need more than the services do.
+# In tenths, by service; systemd calls up to 4.0 "OK". Agents need more privileges than the
+# services.
 declare -rA MOST_EXPOSURE=([tracker]=15 [gateway]=15 [runner]=20)
 readonly SERVICES=(tracker gateway runner)
 
@@ -129,12 +130,12 @@ holds_files() {
   done
 }
 
-# A machine of its own but for the kernel: processes, mounts, network (loopback alone) and control
-# groups. It ends with its first process.
+# Boots the root as a machine that shares only the kernel: it has its own processes, mounts, network
+# (only loopback) and control groups. It ends with its first process.
 boot() {
   cgroup=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/callslip-package-$$
   mkdir "$cgroup" || { echo "systemd needs a cgroup2 hierarchy"; return 1; }
-  # No console is ours to log in on.
+  # There is no console to log in on.
   ln -sf /dev/null "$root/etc/systemd/system/getty.target"
   # shellcheck disable=SC2016  # The inner shell's.
   env -i PATH="$PATH" bash -c '
@@ -148,7 +149,7 @@ boot() {
       mount -t cgroup2 cgroup2 $1/sys/fs/cgroup
       mount -t tmpfs tmpfs $1/run
       mount -t tmpfs tmpfs $1/tmp
-      # Where the root is not that of the mount namespace, the kernel gives no user namespaces.
+      # If the root is not that of the mount namespace, the kernel permits no user namespaces.
       cd $1
       pivot_root . mnt
       umount --lazy /mnt
@@ -174,7 +175,7 @@ shut_down() {
 
 in_machine() { [[ -n $init_pid ]] && nsenter --target "$init_pid" --all --root --wd "$@"; }
 
-# From the host's programs, over the machine's loopback.
+# Runs the host's client_checks.mjs in the machine's network namespace.
 outside() {
   nsenter --target "$init_pid" --net node "$here/../compose/client_checks.mjs" "$@"
 }
@@ -215,7 +216,8 @@ runner_serves() {
   return 1
 }
 
-# The tests' own, which needs nothing but a C++ library. Its workspace is in the runner's home.
+# Adds the tests' scripted agent, which needs only a C++ library. Its workspace is the runner's
+# home.
 gets_agent() {
   install --mode=0755 "$build/test_bin/callslip-scripted-agent" "$root/usr/local/bin/agent"
   cat >>"$root/etc/callslip/runner.yaml" <<YAML

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds a package twice, in clones of the last commit whose paths differ, and compares the bytes. The
-# second build takes nothing from ccache, and its time zone, language and umask are others. It is not
-# among the tests of `./dev test --all`: on two cores it takes about an hour.
+# Builds a package twice, in clones of the last commit with different paths, and compares the bytes.
+# The second build uses no ccache, and a different time zone, language and umask. It is not among
+# the tests of `./dev test --all`: on two cores it takes about an hour.
 #   reproducible_test.sh KIND [FOLDER]   KIND as of `./dev package`: deb, arm64, mcpb, npm, extension.
-#                                        With FOLDER the clones stay there, and a run that was cut off
-#                                        goes on
+#                                        With FOLDER the clones stay there, and a new run resumes an
+#                                        aborted one
 set -euo pipefail
 
 readonly KIND=${1:?which package: deb, arm64, mcpb, npm or extension}
@@ -17,7 +17,7 @@ fi
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 
-# package SOURCE CLONE VARIABLE=VALUE...: the paths of what is made there.
+# package SOURCE CLONE VARIABLE=VALUE...: builds it in CLONE; prints the paths of the packages.
 package() {
   local source=$1 clone=$2
   [[ -d $clone ]] || git clone --quiet "$source" "$clone" >&2
