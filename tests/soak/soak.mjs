@@ -1,11 +1,11 @@
 /**
- * A long run under mixed load while one process after another is killed; see Ledger for what is
- * counted.
+ * A long run under mixed load while processes are killed one after another; Ledger explains the
+ * figures.
  *   node tests/soak/soak.mjs [MINUTES] [--seed N] [--durability MODE] [--cluster]
- * With --cluster there are three trackers over a database, proxies in all links, and sessions with turns;
- * what happens to them is in CLUSTER_FAULTS.
- * Exits with 1 if anything that was accepted was lost, if anything happened twice, or if a process
- * is left.
+ * With --cluster there are three trackers over a database, proxies in all links, and sessions with
+ * turns; CLUSTER_FAULTS has the faults.
+ * Exits with 1 if an accepted command was lost, if anything happened twice, or if a process is
+ * left.
  */
 import { parseArgs } from 'node:util';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,9 +14,9 @@ import { children } from '../fault/support/children.js';
 import { ClusterTurns } from '../fault/support/cluster_turns.js';
 
 const USAGE = 'Usage: ./dev soak [MINUTES] [--seed N] [--durability relaxed|strict|memory] [--cluster]';
-/** From one kill to the next, and from one line of progress to the next, in ms. */
+/** Ranges of time between kills, and between lines of progress, in ms. */
 const PEACE_MS = [100, 2_000];
-/** What happens to a cluster lasts so long at most, in ms. */
+/** The longest fault of a cluster, in ms. */
 const LONGEST_MS = 20_000;
 const PROGRESS_MS = 5_000;
 
