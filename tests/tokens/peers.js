@@ -5,7 +5,7 @@ import { StdioClientTransport }
 
 const CHROMIUM = process.env.CALLSLIP_CHROMIUM ?? '/usr/bin/chromium';
 
-/** How each of them is started, goes to a page, and looks at it. */
+/** How each peer is started, opens a page, and reads it. */
 const PEERS = {
   '@playwright/mcp': {
     program: '@playwright/mcp/cli.js',
@@ -21,7 +21,7 @@ const PEERS = {
   },
 };
 
-/** Those that are installed in a folder, started: by name, `{client, look(url)}`. */
+/** Starts all peers from the packages of a folder: by name, `{client, look(url)}`. */
 export async function peers(folder) {
   const started = {};
   for (const [name, { program, args, go, look }] of Object.entries(PEERS)) {

@@ -1,10 +1,10 @@
 /**
- * What a look at a page costs a model, ours beside that of others: bytes / 4 of the text of the answer.
+ * The tokens of a look at a page, ours beside others': bytes / 4 of the text of the answer.
  *
  *   node tests/tokens/run.mjs [--peers FOLDER]
  *
- * It is not among the tests of ./dev test: it installs `@playwright/mcp` and `chrome-devtools-mcp` from
- * npm, into a temporary folder or the one that is named. CALLSLIP_BIN is the folder of our programs.
+ * It is not among the tests of ./dev test: it installs `@playwright/mcp` and `chrome-devtools-mcp`
+ * from npm, into a temporary folder or the named one. CALLSLIP_BIN is the folder of our programs.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -23,7 +23,7 @@ const textOf = (answer) =>
   answer.content.filter(({ type }) => type === 'text').map(({ text }) => text).join('\n');
 const listed = async (client) => tokens(JSON.stringify(await client.listTools()));
 
-/** A server of the pages; one of them has a frame of another site, which is another server. */
+/** A server of the pages; one page has a frame of another site, which is a second server. */
 async function servePages() {
   const sites = {};
   for (const name of ['other', 'main']) {
@@ -43,7 +43,7 @@ function install(folder) {
   execFileSync('npm', args, { stdio: 'inherit' });
 }
 
-/** Ours: `{tools, look(url)}`, as the peers have it. */
+/** Our tools: `{tools, look(url)}`, like the peers. */
 async function ours(house) {
   const agent = await house.agentOverBridge();
   const call = async (tool, args) => {
