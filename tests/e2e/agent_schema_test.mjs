@@ -1,4 +1,7 @@
-/** What is written to an agent is what version 1 of its protocol says: its SDK's own schema. */
+/**
+ * The messages to an agent conform to version 1 of its protocol, by the schema of the protocol's
+ * SDK.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,11 +32,11 @@ function check(name, value) {
   const valid = ajv.getSchema(`acp#/$defs/${name}`);
   assert.ok(valid(value), `${name}: ${JSON.stringify(value)}: ${ajv.errorsText(valid.errors)}`);
   const foreign = Object.keys(value).filter((key) => !(key in (defs[name].properties ?? {})));
-  // Of unions, whose members are in their parts.
+  // Not for unions: their parts have the members.
   if (!defs[name].anyOf && !defs[name].oneOf) assert.deepEqual(foreign, [], name);
 }
 
-/** The definition of what a method takes, of an agent. */
+/** The definition of the params that a method of the agent takes. */
 function paramsOf(method) {
   const [name] = Object.entries(defs).find(([key, def]) =>
     def['x-method'] === method && def['x-side'] === 'agent' && !key.endsWith('Response')) ?? [];

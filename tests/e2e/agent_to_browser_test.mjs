@@ -1,4 +1,4 @@
-/** The real thing: official MCP client, bridge, gateway, tracker, extension, Chromium. */
+/** All parts are real: official MCP client, bridge, gateway, tracker, extension, Chromium. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { checkAgentToBrowser } from './support/agent_checks.js';

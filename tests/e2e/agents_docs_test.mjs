@@ -1,5 +1,5 @@
 /**
- * Carries out every call in docs/agents.md, with nothing replaced, and compares every answer. With
+ * Carries out every call in docs/agents.md, with all parts real, and compares every answer. With
  * CALLSLIP_UPDATE_GOLDEN=1 it writes the answers there: read the difference as an agent would.
  */
 import assert from 'node:assert/strict';
@@ -20,7 +20,7 @@ const DOCUMENT = new URL('../../docs/agents.md', import.meta.url);
 const SHOP = 'http://shop.test';
 const CALL = /^(interact|analyze|observe) (\{.*\})$/;
 
-/** What stands in the documentation of an answer that is longer. */
+/** The number of lines that the documentation shows of a longer answer. */
 const SHOWN_LINES = 12;
 
 let house;
@@ -71,7 +71,7 @@ async function answerTo(tool, text) {
     .split('\n');
 }
 
-/** Whether an answer is what the documentation shows, in which `…` stands for any lines. */
+/** Whether an answer matches the documentation, where `…` stands for any lines. */
 function fits(lines, shown) {
   if (shown.length === 0) return lines.length === 0;
   const [first, ...rest] = shown;
@@ -87,7 +87,7 @@ const shortened = (lines) => (lines.length <= SHOWN_LINES
 const inDocument = (lines) =>
   lines.map((line, i) => `${i === 0 ? '→ ' : '  '}${line}`.trimEnd());
 
-/** The document as it would be with the answers of today; `compare` is called for each. */
+/** The document with the current answers; `compare` is called for each. */
 async function perform(text, compare) {
   const written = [];
   let inBlock = false;

@@ -1,6 +1,6 @@
 /**
- * What people draw for agents, with nothing replaced: official MCP client, bridge, gateway, tracker,
- * extension, Chromium, and a real mouse.
+ * A person's drawings for agents, with all parts real: official MCP client, bridge, gateway,
+ * tracker, extension, Chromium, and a mouse.
  */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { artifact } from './support/artifacts.js';
 import { House } from './support/house.js';
 import { Overlay } from './support/overlay.js';
 
-/** What the tests draw around on /shop: the card with the button. */
+/** The area of /shop that the tests draw around: the card with the button. */
 const CARD = { from: { x: 12, y: 150 }, to: { x: 364, y: 270 } };
 
 let house;
@@ -29,7 +29,7 @@ afterEach(async () => { await page?.close(); });
 
 const check = (name, work) => test(name, () => house.step(work));
 
-/** Asks for a drawing that a person has yet to make; answers the id of the request. */
+/** Asks for a drawing that a person has yet to make; returns the id of the request. */
 async function ask(agent, message) {
   const answer = await agent.call('analyze', { what: 'annotations', wait: true, message });
   const { status, final, correlation_id: id } = answer.structuredContent;
@@ -53,7 +53,7 @@ function assertPng(base64) {
   return bytes;
 }
 
-/** Checks what an agent was told of the drawing; resolves to the picture that came along. */
+/** Checks an agent's answer with the drawing; resolves to its picture. */
 async function assertDrawn(answer, note) {
   const { status, final, result } = answer.structuredContent;
   assert.deepEqual([status, final], ['complete', true], JSON.stringify(answer.structuredContent));
@@ -96,7 +96,7 @@ check('one drawing answers two agents that wait for it', async () => {
 });
 
 describe('a drawing that nobody has asked for is found by the next who asks', () => {
-  /** How a person starts one. */
+  /** The ways in which a person starts a drawing. */
   const starts = {
     'from the popup': async () => {
       const opened = house.browser.context.waitForEvent('page');

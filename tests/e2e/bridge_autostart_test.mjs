@@ -1,4 +1,7 @@
-/** --autostart: one tracker and one gateway for any number of bridges, and nothing left behind. */
+/**
+ * --autostart: one tracker and one gateway for any number of bridges, and no process is left
+ * behind.
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createServer as createHttpServer } from 'node:http';
@@ -16,7 +19,7 @@ import { binary } from './support/processes.js';
 const TIMEOUT = { timeout: stretched(60_000) };
 const BRIDGES = 20;
 
-/** An address that is free at the moment, and a folder for the files of one test. */
+/** A free address, and a folder for the files of one test. */
 async function place(context) {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -33,7 +36,7 @@ function startBridge({ port, folder }, ...args) {
     { XDG_RUNTIME_DIR: folder, XDG_DATA_HOME: folder });
 }
 
-/** The processes that were started for a port: what they are, by process id. */
+/** The processes that were started for a port: their names, by process id. */
 async function servicesOf({ port }) {
   const found = new Map();
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
@@ -104,7 +107,7 @@ test('the gateway makes the token file, and the bridge finds its token', TIMEOUT
     await areAllGone(where);
   });
 
-/** The links that the doctor finds broken, with what it says of them. */
+/** The links that the doctor finds broken, with its text about each. */
 function brokenLinks({ port, folder }, ...args) {
   const command = ['doctor', '--json', '--autostart', '--gateway', `http://127.0.0.1:${port}`,
     ...args];
@@ -138,7 +141,7 @@ test('whoever has the port gets no token, and is not believed', TIMEOUT, async (
   assert.ok(detail.includes(address));
   assert.deepEqual(requests, []);
 
-  // Once it is gone, the gateway is there as well.
+  // Once the other program is gone, the gateway starts as well.
   impostor.close();
   await once(impostor, 'close');
   await until(async () =>

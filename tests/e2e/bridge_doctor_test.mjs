@@ -8,7 +8,7 @@ import { Services } from './support/services.js';
 
 const TIMEOUT = { timeout: stretched(30_000) };
 
-/** The exit code of the doctor, and what it says. */
+/** The doctor's exit code and output. */
 function examine(services, ...args) {
   const command = ['doctor', '--gateway', services.gatewayUrl, ...args];
   return new Promise((resolve) => {
@@ -25,7 +25,7 @@ async function states(services, ...args) {
   return { code, ...Object.fromEntries(report.links.map(({ link, state }) => [link, state])) };
 }
 
-/** What the extension says of itself. */
+/** Posts the extension's report about itself. */
 async function report(services, status) {
   const response = await fetch(`${services.gatewayUrl}/worker-status`, {
     method: 'POST',

@@ -103,7 +103,7 @@ test('a subscription whose gateway dies gets one final error', TIMEOUT, async (c
   await others.step(async () => {
     const bridge = others.keepAgent(await Bridge.start(['--gateway', others.gatewayUrl]));
     const listen = bridge.send('subscriptions/listen', { notifications: {}, _meta: META });
-    // It stands: what is lost before that was never there.
+    // The subscription exists: before its acknowledgement there is none to lose.
     const stands = () => bridge.messages.some(({ method }) => method === 'notifications/subscriptions/acknowledged');
     while (!stands()) await bridge.request('tools/list', { _meta: META });
     await others.gateway.kill();

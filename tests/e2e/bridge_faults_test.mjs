@@ -1,4 +1,4 @@
-/** Whatever becomes of the gateway, each call gets exactly one answer. */
+/** Whatever happens to the gateway, each call gets exactly one answer. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
@@ -13,13 +13,13 @@ import { Sessions } from './support/watcher.js';
 
 const TIMEOUT = { timeout: stretched(60_000) };
 
-/** The classes of calls without their server waits, short enough for a test. */
+/** The timeouts of each class of calls, without the server's waits, short enough for a test. */
 const SHORT_TIMEOUTS = ['fast', 'slow', 'blocking'].flatMap((name, i) => [
   `--timeout-${name}`, `${500 * (i + 1)}ms`, `--server-wait-${name}`, '0s']);
 
 const CLICK = { action: 'click', selector: '#go' };
 
-/** The gateway is killed as often as this, once a second. */
+/** The number of kills of the gateway, one each second. */
 const KILLS = 12;
 
 async function open(context) {
@@ -58,7 +58,7 @@ test('what only reads goes on with the next gateway', TIMEOUT, async (context) =
     const metrics = async () => (await fetch(`${services.gatewayUrl}/metrics`)).text();
     while (!underWay.test(await metrics())) await pause(10);
     await services.gateway.kill();
-    // These come while there is none.
+    // These calls come while there is no gateway.
     waits.push(bridge.call('observe', { what: 'pending_commands' }), bridge.request('tools/list'));
     await services.startGateway();
     const worker = FakeWorker.start(services.gatewayUrl, () => ({ success: true }));
@@ -114,7 +114,7 @@ test('a gateway with new tokens and a new key', TIMEOUT, async (context) => {
 
 test('a call that is cut off after it was sent is one command', TIMEOUT, async (context) => {
   const services = await open(context);
-  // Hands the request on, and breaks the connection in place of the first answer to an interact.
+  // Forwards each request, but resets the connection instead of the first answer to an interact.
   let cut = 0;
   const proxy = createServer(async (request, response) => {
     let body = '';
@@ -166,7 +166,7 @@ test('a gateway that is killed every second', TIMEOUT, async (context) => {
       () => bridge.call('interact', { ...CLICK, wait_ms: 300 }),
     ].flatMap((next) => [caller(next), caller(next)]);
     for (let i = 0; i < KILLS; ++i) {
-      // The pace of the faults, not a wait for something.
+      // The pace of the faults, not a wait.
       await pause(1000);
       await services.gateway.kill();
       await services.startGateway();

@@ -1,4 +1,4 @@
-/** doctor --fix: homes as they are found, of which nothing is lost. */
+/** doctor --fix: no content of existing homes is lost. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ async function makeHome(context, files = {}) {
   return home;
 }
 
-/** Runs it in that home; `answers` is what the person types. */
+/** Runs it in that home; `answers` is the person's input. */
 async function fix(home, { answers = '', args = ['--yes'] } = {}) {
   const child = spawn(binary('callslip-bridge'), ['doctor', '--fix', ...args],
     { env: { HOME: home, PATH: '/nowhere' }, cwd: home });
@@ -48,7 +48,7 @@ async function contents(folder) {
   return found;
 }
 
-/** Each file that was there is there still, as it was or in one copy. */
+/** Each earlier file still exists, unchanged or as a backup. */
 async function assertNothingIsLost(home, before) {
   const after = await contents(home);
   for (const [name, content] of Object.entries(before)) {

@@ -1,4 +1,4 @@
-/** The same against a gateway that is already running, at the address in CALLSLIP_E2E_GATEWAY. */
+/** The same checks against a running gateway, at the address in CALLSLIP_E2E_GATEWAY. */
 import { after, before, describe } from 'node:test';
 import { Agent } from './support/agent.js';
 import { checkAgentToBrowser } from './support/agent_checks.js';

@@ -8,7 +8,7 @@ import { Overlay } from './support/overlay.js';
 
 const SELECTORS = new URL('../../extension/src/page/selectors.js', import.meta.url);
 
-/** What the tests draw around on /shop: the card with the button. */
+/** The area of /shop that the tests draw around: the card with the button. */
 const CARD = { from: { x: 12, y: 150 }, to: { x: 364, y: 270 } };
 
 let setting;
@@ -48,7 +48,7 @@ async function openAndDraw(path, fields) {
   return switchOn(fields);
 }
 
-/** Leaves with Done; resolves to what the gateway got. */
+/** Leaves with Done; resolves to the gateway's request. */
 async function done() {
   await overlay.press(/^Done/);
   return nextDrawing();
@@ -58,7 +58,7 @@ async function nextDrawing() {
   return (await gateway.drawing(posted)).body;
 }
 
-/** Keeps what is seen for people to look at; nothing depends on it. */
+/** Keeps a screenshot for people to look at; no check depends on it. */
 async function keepPage(name) {
   await page.screenshot({ path: artifact(`${name}.png`) });
 }
@@ -227,7 +227,7 @@ describe('a drawing', () => {
       await page.mouse.click(450 + (count % 50) * 10, 350 + Math.floor(count / 50) * 100);
       await page.keyboard.insertText(String(count));
       await page.keyboard.press('Enter');
-      // The click that follows the hundredth mark leaves no note to keep, so Enter ends.
+      // After the hundredth mark there is no other note, so Enter ends draw mode.
       if (count === 100) break;
     }
     const { annotations } = await nextDrawing();
@@ -333,7 +333,7 @@ describe('the page beneath', () => {
       assert.equal(mark.element.tag, 'h2');
       assert.equal(viewport.device_pixel_ratio, 1.5);
       const { width: wide } = await pixel(mark.crop, 0, 0);
-      // The browser tells widths of the window in whole CSS pixels.
+      // The browser reports widths of the window in whole CSS pixels.
       assert.ok(Math.abs(wide - (364 + 24) * 1.5) <= 2, `${wide} pixels`);
     } finally {
       await zoom(1);

@@ -1,4 +1,4 @@
-/** What the extension can do in a page, in a real Chromium. */
+/** The extension's actions in a page, in a real Chromium. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { REBOUND_NAME } from './support/chromium.js';
@@ -36,7 +36,7 @@ describe('secrets', () => {
     const leftOut = { selector: '#secret', value_left_out: true };
     assert.deepEqual(await type('#secret'), leftOut);
     assert.equal(await page.inputValue('#secret'), 'hushtyped');
-    // Nor while the page shows it, nor what was sent to a phone.
+    // Neither while the page shows the password, nor for a one-time code.
     await page.evaluate(() => {
       document.querySelector('#secret').autocomplete = 'current-password';
       document.querySelector('#secret').type = 'text';
@@ -46,7 +46,7 @@ describe('secrets', () => {
     });
     assert.deepEqual(await type('#secret'), leftOut);
     assert.deepEqual(await type('#amount'), { selector: '#amount', value_left_out: true });
-    // Also without that, since it was seen as one for passwords before.
+    // Nor without that attribute, since the field was seen as a password field before.
     await page.evaluate(() => { document.querySelector('#secret').removeAttribute('autocomplete'); });
     const { elements } = await perform({ action: 'query', selector: '#secret, #amount, #gift' });
     for (const { attributes } of elements) assert.equal('value' in attributes, false);
@@ -84,7 +84,7 @@ describe('history', () => {
     await perform({ action: 'click', selector: '#link', tab_id: opened.tab_id });
     assert.equal(await go('back'), '/');
     assert.equal(await go('forward'), '/second');
-    // Pages of another site are not told of each other.
+    // Pages of different sites can't read each other's addresses.
     const elsewhere = at('/form').replace('127.0.0.1', REBOUND_NAME);
     assert.equal(await go('navigate', { url: elsewhere }), elsewhere);
     assert.equal(await go('back'), '/second');
@@ -250,7 +250,7 @@ describe('wait_for', () => {
     assert.equal(data.matched, true);
     assert.ok(Number.isInteger(data.waited_ms));
   };
-  /** The wait is in the page once the page function has registered it there. */
+  /** The page has registered the wait once the `pending` report comes. */
   const noted = (command) => gateway.post(command, 'pending');
 
   test('answers at once where it holds already', async () => {
@@ -318,7 +318,7 @@ describe('wait_for', () => {
 });
 
 describe('a page that looks for the extension', () => {
-  /** Whatever a script of the page could see of the record for `console`, and of stand-ins. */
+  /** All signs of the `console` record and of stand-ins that a script of the page could see. */
   const signs = (where) => where.evaluate(() => ({
     known: 'callslip.console' in window,
     symbols: Object.getOwnPropertySymbols(window).map(String),
@@ -606,7 +606,7 @@ describe('navigation during a command', () => {
 describe('characters of two units', () => {
   const SMILE = '\u{1f642}';
 
-  /** Writes a page of its own. */
+  /** Shows a page with this HTML. */
   async function write(html) {
     await page.goto(at('/second'));
     await page.evaluate((text) => { document.documentElement.innerHTML = text; }, html);

@@ -1,6 +1,6 @@
 /**
- * The service worker is ended, and the gateway killed, again and again while an agent works: each
- * command comes to an end that is true, and none runs twice.
+ * While an agent works, the service worker is ended and the gateway killed repeatedly: each command
+ * gets a correct end, and none runs twice.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,16 +12,16 @@ const WORKER_STOPS = 50;
 const GATEWAY_KILLS = 10;
 const COMMANDS_AT_A_TIME = 3;
 
-/** The blow falls up to this many round trips to the page after the commands were handed in. */
+/** The fault comes up to this many round trips to the page after the commands were submitted. */
 const LATEST_ROUND_TRIP = 30;
 
-/** A script that is at work for some round trips of its own, and then counts that it ran. */
+/** A script that makes some round trips of its own, and then counts its run. */
 const countedScript = (id) => `
   for (let trip = 0; trip < 10; trip += 1) await fetch('/second');
   const answer = await fetch('/count?id=${id}');
   return answer.text();`;
 
-/** Numbers below `limit` that are the same for the same seed (mulberry32). */
+/** Random numbers below `limit` with a seed (mulberry32). */
 function randomNumbers(seed) {
   let state = seed;
   return (limit) => {
@@ -32,14 +32,14 @@ function randomNumbers(seed) {
   };
 }
 
-/** Checks the end of a command against how often its script counted; answers a name for the end. */
+/** Checks the end of a command against its script's count; returns a name for the end. */
 function judge(id, answer, runs) {
   const context = `${id} ran ${runs} times: ${JSON.stringify(answer)}`;
   assert.ok(runs <= 1, context);
   assert.equal(answer.final, true, context);
   if (answer.status === 'complete') {
     assert.equal(runs, 1, context);
-    // With what the page is like afterwards, where there is something to say of it.
+    // The result may be wrapped in an object with a report of the page.
     assert.equal(answer.result.data ?? answer.result, '1', context);
     return 'complete';
   }
@@ -70,7 +70,7 @@ test('no command is lost or runs twice', { timeout: stretched(280_000) }, async 
       ...Array(GATEWAY_KILLS).fill(killGateway),
     ];
 
-    /** Hands a command in, which may be known already, and even have ended: it is repeated, then. */
+    /** Submits a command; for a known or ended command this is a repetition. */
     async function submit(id) {
       const answer = await agent.call('interact', {
         action: 'execute_js',
@@ -93,14 +93,15 @@ test('no command is lost or runs twice', { timeout: stretched(280_000) }, async 
       await blow();
       const outcomes = await submitted;
       for (const [index, { status, value }] of outcomes.entries()) {
-        // The agent did not hear: it repeats its call, which is the same command.
+        // The agent got no answer: it repeats its call, which is the same command.
         const correlationId = status === 'fulfilled' ? value : await submit(ids[index]);
         const end = judge(ids[index], await agent.collect(correlationId),
           house.pages.counts.get(ids[index]) ?? 0);
         ends.set(end, (ends.get(end) ?? 0) + 1);
       }
     }
-    // What was reported as cut short may have gone on in the page, but not twice.
+    // A command that was reported as interrupted may have run to its end in the page, but not
+    // twice.
     for (const [id, runs] of house.pages.counts) assert.equal(runs, 1, `${id} ran ${runs} times`);
     context.diagnostic(JSON.stringify(Object.fromEntries(ends)));
     assert.equal((await agent.run({ action: 'get_page' })).result.title, 'Test page');

@@ -22,7 +22,7 @@ before(async () => {
 });
 after(() => setting?.stop());
 
-/** Takes a picture, keeps it, and answers its description. */
+/** Takes a picture, keeps it, and returns its description. */
 async function take(name, params = {}, fields = {}) {
   const picture = await setting.perform({ action: 'screenshot', ...params }, fields);
   await keepPicture(name, picture);

@@ -68,7 +68,7 @@ describe('a delivery', () => {
 });
 
 describe('a service worker that is ended', () => {
-  // Each test has its own: what runs in it from the one before would look like what is to run.
+  // Each test has a page of its own: scripts of an earlier test would look like its own.
   let page;
   beforeEach(async () => ({ page } = await open('/')));
   afterEach(() => page?.close());
@@ -86,7 +86,7 @@ describe('a service worker that is ended', () => {
     assert.equal(first.code, 503);
     await browser.restartWorker(page);
     const accepted = await gateway.acceptedPost(command);
-    // Its end is longer ago by now.
+    // The work ended longer ago by now.
     const [told, again] = [first, accepted].map(({ body: { work, ...body } }) =>
       ({ ...body, duration_ms: work.duration_ms }));
     assert.deepEqual(again, told);

@@ -25,7 +25,7 @@ const open = (path) => setting.open(path);
 
 describe('polling', () => {
   test('asks for browser work and says who it is', async () => {
-    // The first one is to find out whether there is a gateway.
+    // The first poll finds out whether there is a gateway.
     assert.equal(gateway.polls[0].wait, '0');
     const poll = await gateway.pollFor({ wait: '5' });
     assert.equal(poll.target, 'browser');
@@ -245,7 +245,7 @@ describe('deadlines', () => {
   test('a long command is pending within 2 s and complete later', async () => {
     const command = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
     const pending = await gateway.post(command, 'pending');
-    // The exact instant is a unit test's; here the machine may be slow, but the gateway gives up
+    // A unit test checks the exact instant; here the machine may be slow, but the gateway gives up
     // at 3 s.
     assert.ok(pending.at - gateway.handedOutAt.get(command.id) < 3000);
     assert.deepEqual(pending.body, {

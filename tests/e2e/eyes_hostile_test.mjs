@@ -1,6 +1,6 @@
 /**
- * Pages that were made to keep the eyes of an agent busy: a look at them costs no more than a few times
- * what is in them. Counted is what is read of the page, as the time depends on the machine.
+ * Pages made to be expensive to read: an outline costs at most a few times the size of their
+ * content. Counts the reads, since the time depends on the machine.
  */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
@@ -53,7 +53,7 @@ async function lookAt(name, work) {
   }
 }
 
-/** Looks at the page in the extension's world, and counts what is read: `{chars, calls, lines}`. */
+/** Reads the outline in the extension's world, and counts the reads: `{chars, calls, lines}`. */
 function counted(tabId, options = {}) {
   return setting.attempt(async ([id, given]) => {
     await window.tools.pageParts.install(id);
@@ -71,7 +71,8 @@ function counted(tabId, options = {}) {
           } });
           return () => Object.defineProperty(type, name, own);
         };
-        // What a text costs is what is made of it: cut is cheap, and cleaned is not.
+        // The cost of a text is in the strings made of it: slices are cheap, cleaned copies are
+        // not.
         const restore = [
           watch(Node.prototype, 'textContent', 'get'), watch(HTMLElement.prototype, 'innerText', 'get'),
           watch(HTMLAnchorElement.prototype, 'href', 'get'), watch(Array.prototype, 'join', 'value'),
@@ -114,7 +115,7 @@ test('numbers of what is still there are not looked for with each new one', () =
         let calls = 0;
         WeakRef.prototype.deref = function deref() {
           calls += 1;
-          // Nobody waits for the end of what does not end.
+          // Stops an endless loop.
           if (calls > 5_000_000) throw new Error('too many');
           return own.call(this);
         };
@@ -122,7 +123,7 @@ test('numbers of what is still there are not looked for with each new one', () =
         try {
           for (const each of document.links) globalThis.callslip.refs.give(each, number++);
         } catch {
-          // Told by the number.
+          // The number of calls reports it.
         }
         WeakRef.prototype.deref = own;
         return calls;
@@ -218,7 +219,7 @@ describe('elements with the names that our scripts have in a page', () => {
       assert.match((await perform({ action: 'page' })).page, /button Go/);
       await perform({ action: 'click', selector: '#go' });
       assert.match((await perform({ action: 'page' })).page, /button Gone/);
-      // What was a field for a password is known as that by whatever looks at it next.
+      // The page's world remembers an earlier password field for every later action.
       assert.doesNotMatch((await perform({ action: 'page' })).page, /hush/);
       await shown.evaluate(() => { document.querySelector('#secret').type = 'text'; });
       const { elements } = await perform({ action: 'query', selector: '#secret' });

@@ -1,4 +1,7 @@
-/** Pages that tell and open without end while a command runs, in a Chromium to which nothing is attached. */
+/**
+ * Pages that make endless events and tabs while a command runs, in a Chromium without an attached
+ * debugger.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { stretched } from '../support/patience.js';
@@ -49,7 +52,7 @@ test('windows without end: a few are opened, none of them in front, and the rest
 
 test('events without end are told in part, and counted; the next command has none of them', async () => {
   const tab = await setting.open('/flood');
-  // The stand-ins that were there from the start are gone then, and the page hears the next ones begin.
+  // By then the initial stand-ins are gone, and the page sees the next ones begin.
   await new Promise((resolve) => { setTimeout(resolve, stretched(1_500)); });
   const lines = await setting.changes({ action: 'click', selector: '#events', tab_id: tab });
   assert.ok(lines.join('\n').length <= 2_000);

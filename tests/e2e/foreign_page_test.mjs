@@ -23,7 +23,7 @@ describe('a page of another origin', () => {
   });
   after(() => house?.close());
 
-  /** What the page can tell of an answer: its status and text, or that the browser withholds it. */
+  /** The page's view of an answer: its status and text, or that the browser withholds it. */
   const fetchIn = (page, path, options) => page.evaluate(async ([url, init]) => {
     try {
       const response = await fetch(url, init);
@@ -75,7 +75,7 @@ describe('a page of another origin', () => {
       ['/pending-queries', { method: 'GET' }],
       ['/mcp', { method: 'POST', headers: JSON_HEADERS, body: SUBMIT }],
     ]) {
-      // For the browser it is the page's own server, so it hands the answer over.
+      // For the browser it is the page's own server, so the page can read the answer.
       const { status, text } = await fetchIn(page, new URL(path, rebound).href, options);
       assert.equal(status, 403);
       assert.match(text, /host_not_allowed/);

@@ -1,4 +1,4 @@
-/** What is in frames and in shadow trees is seen, and found by its ref, like anything else. */
+/** Elements in frames and in shadow trees are in the outline, and refs lead to them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { serve } from './support/eyes_pages.js';
@@ -42,7 +42,7 @@ async function look(path, words) {
   return { page, tabId, ...seen };
 }
 
-/** What is behind a ref: its words, and the address of its document. */
+/** The element of a ref: its text, and the address of its document. */
 function behind(tabId, ref) {
   return setting.attempt(async ([id, given]) => {
     const { number, documentId, frameId } = await window.tools.refs.resolve({ id }, given);
@@ -108,7 +108,7 @@ describe('shadow trees', () => {
     const order = [...text.matchAll(/(e\d+) (?:[a-z]+) (.*?)(?: =.*)?$/gm)].map(([, ref, name]) => ({ ref, name }));
     assert.deepEqual(order.map(({ name }) => name), names, text);
     for (const { ref, name } of order) assert.equal((await behind(tabId, ref)).words.replace(/OneTwo$/, 'Open list'), name);
-    // A selector finds what is in them, too.
+    // A selector reaches into closed shadow trees, too.
     const { text: closed } = await setting.outline(tabId, { selector: 'x-closed button' });
     assert.match(closed, /lines\ne\d+ button Closed button$/);
     await page.close();

@@ -34,7 +34,7 @@ test('the gateway ends as it is asked to, whoever has looked at sessions', { tim
       headers: { 'Content-Type': 'application/json' }, body: '{"name": "Looked at"}' });
     const { session_id: id } = await created.json();
     const { client } = await services.agentOverHttp();
-    // Each follows the session for a moment, and takes nothing of what came by then.
+    // Each call follows the session for a moment, during which no event comes.
     for (let look = 0; look < LOOKS; look += 1) {
       await client.callTool({ name: 'session', arguments: { what: 'answer', session_id: id } });
     }

@@ -18,7 +18,7 @@ const DEV = fileURLToPath(new URL('../../dev', import.meta.url));
 const run = promisify(execFile);
 const SEES_AGENT = 'client agent cert:agent.callslip.test\n';
 
-/** A tracker, a folder with certificates, and how to start gateways with them. */
+/** A tracker, a folder with certificates, and a function that starts gateways with them. */
 async function trial(context) {
   const folder = await mkdtemp(join(tmpdir(), 'callslip-tls-'));
   context.after(() => rm(folder, { recursive: true, force: true }));
@@ -47,7 +47,7 @@ async function trial(context) {
   };
 }
 
-/** The answer to a GET, and the serial number of the certificate that it came with. */
+/** The answer to a GET, and the serial number of the server's certificate. */
 function get(url, options) {
   return new Promise((resolve, reject) => {
     https.get(url, options, (response) => {
@@ -125,7 +125,7 @@ test('a certificate is as good as a token', TIMEOUT, async (context) => {
   assert.ok((await bridge.initialize()).result);
   const calls = await bridge.call('observe', { what: 'pending_commands' });
   assert.ok(!calls.result.isError);
-  // What the file does not know any more does not count any more.
+  // A line that is removed from the file is no longer valid.
   await writeFile(tokens, `client other cert:other.test\nsession-key - ${'0'.repeat(64)}\n`);
   await until(async () => (await get(`${url}/api/sessions`, own)).status === 401);
 });

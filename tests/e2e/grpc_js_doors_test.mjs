@@ -1,7 +1,7 @@
 /**
- * Every way to be somebody at a real tracker, as docs/access.md says: over its unix socket, with a
- * token, over TLS and with a certificate; the example's programs, a client that knows the API by
- * reflection alone, as grpcurl does, and the gateway.
+ * Every way to authenticate at a real tracker, as in docs/access.md: its unix socket, a token, TLS,
+ * and a client certificate; with the example's programs, a client that learns the API by
+ * reflection, as grpcurl does, and the gateway.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -45,7 +45,10 @@ async function startGuarded(context, listen, ...args) {
 const tls = () => ['--tls-cert', file('server.pem'), '--tls-key', file('server-key.pem')];
 const mutualTls = () => [...tls(), '--tls-client-ca', file('ca.pem')];
 
-/** The credentials of a client that trusts the authority, and shows a certificate if it is to. */
+/**
+ * The credentials of a client that trusts the authority, with a certificate if `certificate` is
+ * true.
+ */
 async function secure({ certificate = false, authority = 'ca.pem' } = {}) {
   const pem = (name) => readFile(file(name));
   return certificate
@@ -70,7 +73,7 @@ before(async () => {
 after(() => rm(folder, { recursive: true, force: true }));
 
 describe('the example', () => {
-  /** A service and a worker find each other; each has what it needs in its environment. */
+  /** A service and a worker find each other; the environment has the credentials of each. */
   async function meet(context, { address }, ofService = {}, ofWorker = ofService) {
     const target = unique('target');
     const worker = new ExampleProcess('worker.mjs', [address, target], ofWorker);
@@ -203,7 +206,7 @@ describe('the options of TLS', () => {
     }
   });
 
-  /** What /readyz of a gateway says that is to reach the tracker with these options. */
+  /** The /readyz answer of a gateway that connects to the tracker with these options. */
   async function readinessOf(context, tracker, ...args) {
     const gateway = await ServerProcess.start('callslip-gateway', ['--listen', '127.0.0.1:0',
       '--token-file', file('tokens'), '--tracker', tracker.address, ...args]);
@@ -222,7 +225,7 @@ describe('the options of TLS', () => {
     assert.equal(other.code, 503);
     assert.equal(other.error, 'tracker_unreachable');
     assert.match(other.hint, /--tls-ca/);
-    // In its own words, as any other line.
+    // gRPC's own text, in a log line like any other.
     assert.match(other.log(), /"event":"grpc","reason":"[^"]*certificate verify failed/);
     for (const line of other.log().trim().split('\n')) assert.match(line, /^(\{|listening on )/);
   });

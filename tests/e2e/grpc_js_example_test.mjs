@@ -1,4 +1,4 @@
-/** The programs of examples/grpc-js as they are, against a real tracker. */
+/** The unchanged programs of examples/grpc-js, against a real tracker. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
@@ -22,7 +22,7 @@ after(async () => {
   await tracker?.stop();
 });
 
-/** Starts a program of the example, which ends with the test at the latest. */
+/** Starts a program of the example, which ends with the test. */
 function start(context, program, ...args) {
   const example = new ExampleProcess(program, args);
   context.after(() => example.kill());
@@ -51,7 +51,7 @@ async function run(target, type, params, settings) {
   return api.reached(command_id, 'COMPLETED');
 }
 
-/** Waits until a worker has said how far it is. */
+/** Waits until a worker has reported progress. */
 async function progressOf(command_id, client = api) {
   const wait = client.wait({ command_id });
   let command;
@@ -61,7 +61,7 @@ async function progressOf(command_id, client = api) {
   await wait.cancel();
 }
 
-/** Deadlines of a command whose worker has to be heard of every second and a half. */
+/** Deadlines of a command whose worker has to report at least every second and a half. */
 const LIVELY = { ack_wait: { seconds: 1 }, heartbeat_timeout: { seconds: 1, nanos: 500e6 } };
 
 test('the service gets what the worker does', TIMEOUT, async (context) => {
@@ -80,7 +80,7 @@ test('the service gets what the worker does', TIMEOUT, async (context) => {
     /^replayed: COMPLETED \{"replay_of":"corr-\S+"\}$/m,
   ];
   for (const line of expected) assert.match(service.output, line);
-  // Both of the commands that were cancelled are forgotten.
+  // The worker forgets both of the cancelled commands.
   await worker.prints(/forgets [^]*forgets /);
 });
 
@@ -174,7 +174,7 @@ describe('the worker', () => {
     const { command_id } = await submit(target, 'echo', { text: 'again' }, {}, again);
     const { result } = await again.reached(command_id, 'COMPLETED');
     assert.deepEqual(JSON.parse(result), { text: 'again' });
-    // The new tracker does not know what the worker still holds.
+    // The new tracker does not know the command that the worker still holds.
     await worker.prints(RegExp(`forgets ${held.command_id}`));
   });
 

@@ -1,6 +1,6 @@
 /**
- * The tracker's API over the wire, with gRPC for Node: that a client which shares no code with it
- * reads each kind of call, stream, error and trailer as the contract has them.
+ * The tracker's API over the wire, with gRPC for Node: a client without shared code reads each kind
+ * of call, stream, error and trailer as in the contract.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -16,7 +16,7 @@ let tracker;
 let api;
 
 before(async () => {
-  // Nobody waits for the reports of commands that tests leave behind.
+  // The tracker does not wait for reports about commands that tests leave behind.
   tracker = await startTracker(['--drain-grace', '0s']);
   api = new TrackerApi(tracker.address);
 });
@@ -31,7 +31,7 @@ async function registered(settings = {}) {
   return api.register({ target: unique('target'), ...settings });
 }
 
-/** Has a command registered and leased, and answers the lease. */
+/** Registers and leases a command; returns the lease. */
 async function leased(settings = {}) {
   const { target } = await registered(settings);
   const [lease] = await api.lease(target);
@@ -132,7 +132,7 @@ test('what does not fit is refused, and named', TIMEOUT, async () => {
   }
   const wait = api.wait({ command_id, max_wait: { seconds: 56 } });
   await assert.rejects(wait.next(), refused(/max_wait/));
-  // On a stream of watches each has an error of its own, and the stream goes on.
+  // On a stream of watches each watch has an error of its own, and the stream stays open.
   const watch = api.watch();
   for (const what of [{}, { filter: {}, max_wait: { seconds: 1 } }]) {
     watch.write({ add: [{ watch_id: 1, ...what }] });
@@ -230,7 +230,7 @@ describe('WatchCommands', () => {
     watch.write({ remove: [1, 2], add: [{ watch_id: 3, command_id: UNKNOWN_ID }] });
     watch.halfClose();
     let update;
-    // What the filter has told before it was removed may still come.
+    // Updates from the filter before its removal may still arrive.
     do {
       update = await watch.nextUpdate();
     } while (update.watch_id === 2);
@@ -247,7 +247,7 @@ describe('WatchCommands', () => {
       const client_id = unique('client');
       await registered({ client_id });
       const invalid = refusal('INVALID_ARGUMENT', 'invalid_argument');
-      // As many as a client may have but one: if they stayed, the second stream would be refused.
+      // One filter less than a client may have: if they stayed, the second stream would be refused.
       const filters = Array.from({ length: 63 }, (_, watch_id) =>
         ({ watch_id, client_id, filter: { label: 'none' } }));
       const first = api.watch({ add: filters });
@@ -279,8 +279,8 @@ describe('WatchCommands', () => {
   const CHANGES = 100;
 
   /**
-   * A stream that is stuck: changes of a command, watched as 0, are more than fit on the way, and
-   * nobody reads them. All later updates wait in the tracker.
+   * A stuck stream: the changes of a command, watched as 0, are more than the transport buffers,
+   * and the client does not read. All later updates wait in the tracker.
    */
   async function stuck() {
     const { command_id, target } = await registered();
@@ -307,7 +307,8 @@ describe('WatchCommands', () => {
     watch.halfClose();
     await cancel(second.command_id);
     await api.complete(lease);
-    // An update of the first one may still come, by the contract. The second one must end once.
+    // By the contract, an update of the first command may still arrive. The second one must end
+    // once.
     const ended = [];
     const revisions = [];
     while (ended.length < 2) {
@@ -324,14 +325,14 @@ describe('WatchCommands', () => {
 });
 
 describe('StreamCommands', () => {
-  /** Registers commands one after another, of these types. */
+  /** Registers commands of these types one after another. */
   async function register(target, types, settings = {}) {
     const commands = [];
     for (const type of types) commands.push(await api.register({ target, type, ...settings }));
     return commands;
   }
 
-  /** The next `count` leases of a stream, which sends nothing else meanwhile. */
+  /** The next `count` leases of a stream without other messages in between. */
   async function nextLeases(stream, count) {
     const taken = [];
     while (taken.length < count) {
@@ -362,7 +363,7 @@ describe('StreamCommands', () => {
     const stream = api.stream(target, 'worker');
     await register(target, ['small']);
     await nextLeases(stream, 1);
-    // More than gRPC has room for on the way: as nobody reads, the last one is stuck.
+    // More than gRPC buffers: since the client does not read, the last one is stuck.
     const params = Buffer.from(JSON.stringify('x'.repeat(1e6)));
     const large = await register(target, ['large', 'large', 'large'], { params });
     for (const { command_id } of large) await api.reached(command_id, 'DELIVERED');
@@ -379,7 +380,7 @@ describe('StreamCommands', () => {
 describe('the shutdown of the tracker', () => {
   const draining = refusal('UNAVAILABLE', 'draining', { retryAfterMs: '5000' });
 
-  /** A tracker of its own for the test, that waits longer for reports than the test lasts. */
+  /** A tracker of the test's own, which waits for reports longer than the test lasts. */
   async function ownTracker(context) {
     const own = await startTracker(['--drain-grace', '60s']);
     context.after(() => own.kill());
@@ -388,14 +389,14 @@ describe('the shutdown of the tracker', () => {
     return { own, client };
   }
 
-  /** Asks the tracker to end, and answers once it has begun to. */
+  /** Sends SIGTERM to the tracker; returns once its shutdown has begun. */
   async function drain({ own, client }) {
     const service = 'callslip.tracker.v1.CommandService';
     const health = new Messages(client.health.Watch({ service }));
     assert.deepEqual(await health.next(), { status: 'SERVING' });
     own.child.kill('SIGTERM');
     assert.deepEqual(await health.next(), { status: 'NOT_SERVING' });
-    // New commands are refused a moment later; each look is a call.
+    // The tracker refuses new commands a moment later; each check is a call.
     for (;;) {
       try {
         await client.register({ target: 'elsewhere' });
@@ -440,7 +441,7 @@ describe('the shutdown of the tracker', () => {
     await assert.rejects(client.wait({ command_id: held.command_id }).next(), draining);
     assert.equal(stateOf(await client.get(queued.command_id)), 'QUEUED');
     assert.equal(stateOf(await client.acknowledge(lease)), 'RUNNING');
-    // A worker whose connection broke can still come back with its result.
+    // A worker whose connection broke can still reconnect and report its result.
     const again = new TrackerApi(own.address);
     context.after(() => again.close());
     assert.equal((await again.complete(lease)).accepted, true);
@@ -456,7 +457,7 @@ describe('the shutdown of the tracker', () => {
     const stream = client.stream('t', 'worker');
     await client.register({ target: 't', deadlines });
     const leases = [...(await stream.next()).leases];
-    // As nobody reads, the stream is still sending when the tracker begins to shut down.
+    // Since the client does not read, the stream is still sending when the shutdown begins.
     const params = Buffer.from(JSON.stringify('x'.repeat(1e6)));
     for (let i = 0; i < 3; ++i) {
       const { command_id } = await client.register({ target: 't', deadlines, params });

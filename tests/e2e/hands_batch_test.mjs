@@ -1,4 +1,4 @@
-/** Several actions in one, and the selection of text, in a real Chromium. */
+/** Several actions in one command, and the selection of text, in a real Chromium. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { assertComplete, assertError } from './support/extension_setting.js';

@@ -1,4 +1,4 @@
-/** What a page hears of what is written into its fields, in a real Chromium. */
+/** The events of a page when text is written into its fields, in a real Chromium. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
@@ -242,7 +242,7 @@ describe('the change of a field', () => {
     const other = await hands.setting.open('/');
     const devtools = await page.context().newCDPSession(page);
     try {
-      // The browser tells of no focus there, unless it is made to.
+      // The browser reports no focus there unless focus is emulated.
       await devtools.send('Emulation.setFocusEmulationEnabled', { enabled: false });
       assert.equal(await page.evaluate(() => document.hasFocus()), false);
       for (let time = 0; time < 2; time += 1) {
@@ -299,7 +299,7 @@ describe('the change of a field', () => {
     }
   });
 
-  /** What a page does by a change, as `field` and `next` are its fields in `root`. */
+  /** A page's reaction to a change; `field` and `next` are its fields in `root`. */
   const BY_CHANGE = {
     'does nothing': '',
     'takes the focus away': 'field.blur()',
@@ -317,7 +317,10 @@ describe('the change of a field', () => {
       if (id) root.querySelector('#' + id).focus()`,
   };
 
-  /** Shows a page that does so, and hears what there is to hear; the field has the focus, and a text that was typed. */
+  /**
+   * Shows a page with this reaction, and records its events; the field has the focus, and a typed
+   * text.
+   */
   async function showMoving(act, mode) {
     await hands.show(`<div id="host"></div><script>
       const root = ${mode ? `host.attachShadow({ mode: '${mode}' })` : 'document'};

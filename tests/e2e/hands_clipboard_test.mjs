@@ -1,4 +1,4 @@
-/** The keys that copy, cut and paste, beside the real keys of the same Chromium. */
+/** The keys that copy, cut and paste, compared with the real keys of the same Chromium. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { keyStrokes } from '../../extension/src/key_stroke.js';
@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => hands?.stop());
 
-/** Presses keys as the action does, with the clipboard of one agent; answers what the page told of it. */
+/** Presses keys as the action does, with the clipboard of one agent; returns its notes. */
 const press = (text) => page.evaluate(async (strokes) => {
   const notes = [];
   for (let at = 0; at < strokes.length;) {
@@ -55,7 +55,7 @@ second line</textarea><div id="editor" contenteditable>some <b>bold</b> text</di
     };
   }
 
-  /** Gives an element the focus and selects in it: characters of a field, else all. */
+  /** Focuses an element and selects in it: characters of a field, else everything. */
   function begin([id, from, to]) {
     const element = document.querySelector(`#${id}`);
     element.focus();

@@ -1,4 +1,4 @@
-/** Dragging with the libraries that pages have, in a real Chromium. */
+/** Drags with pages' common libraries, in a real Chromium. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -18,7 +18,7 @@ const SCRIPTS = {
   html5: file('react-dnd-html5-backend/dist/umd/ReactDnDHTML5Backend.min.js'),
 };
 
-/** What is dragged and where it can be dropped, each in a document that says what it hears. */
+/** Elements to drag and a drop target, each in a document that records its events. */
 const HEARING = `<style>body { margin: 0 } iframe { border: 3px solid; display: block } div { width: 100px; height: 50px; background: gold }</style>
   <script>
     window.heard = [];
@@ -220,7 +220,9 @@ describe('drag between frames', () => {
     throw new Error(`${selector} is nowhere`);
   };
 
-  /** What each frame has heard: of events that repeat only the first, and of those that end a drag all. */
+  /**
+   * The events of each frame: of repeated events only the first, and all events that end a drag.
+   */
   async function heard() {
     const all = await Promise.all(page.frames().map((each) => each.evaluate(() => window.heard.splice(0))));
     return all.map((list) => {
@@ -237,7 +239,7 @@ describe('drag between frames', () => {
     const [from, to] = [await middle(selector), await middle('#goal')];
     await page.mouse.move(...from);
     await page.mouse.down();
-    // A drag goes slightly beyond the middle of its goal.
+    // The action drags slightly beyond the middle of its goal.
     const end = to.map((at, axis) => at + 3 * Math.sign(Math.round(at - from[axis])));
     await page.mouse.move(...end, { steps: 11 });
     await page.mouse.move(...end);
@@ -261,7 +263,8 @@ describe('drag between frames', () => {
         await show(html());
         await dragReal(selector);
         const real = ends(await heard());
-        // Real input of a test does not cross from one site to another; what pages hear is to be the same.
+        // A test's real input does not cross from one site to another; the pages' events have to be
+        // the same.
         await show(html(elsewhere()));
         await drag(selector, '#goal');
         assert.deepEqual(ends(await heard()), real);

@@ -1,4 +1,4 @@
-/** Filling in and typing, in a real Chromium. */
+/** The actions `fill` and `type`, in a real Chromium. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
@@ -16,7 +16,9 @@ after(() => hands?.stop());
 const fill = (fields) => hands.perform({ action: 'fill', fields });
 const heard = () => page.evaluate(() => window.heard.splice(0));
 
-/** The way React watches fields: an own property that sees what scripts set, but not what people do. */
+/**
+ * React's way to watch fields: an own property that sees values set by scripts, but not by users.
+ */
 const FORM = `<style>.behind { position: absolute; opacity: 0; width: 0; height: 0 }</style>
   <form onsubmit="return false">
   <label>Name <input id="name" value="old"></label>
@@ -324,7 +326,9 @@ describe('typing that takes its time', () => {
 });
 
 describe('an editor that keeps a text and a selection of its own', () => {
-  /** As some do: it hears of the selection by selectionchange, and writes its text after the event. */
+  /**
+   * An editor that learns of the selection by selectionchange, and writes its text after the event.
+   */
   const EDITOR = `<div id="editor" contenteditable></div><input id="elsewhere"><script>
     window.model = '';
     window.sent = [];

@@ -1,4 +1,6 @@
-/** What the extension's keys are and do, beside the real keys of the same Chromium. */
+/**
+ * The events and effects of the extension's keys, compared with the real keys of the same Chromium.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { keyStroke, keyStrokes } from '../../extension/src/key_stroke.js';
@@ -112,7 +114,7 @@ sixth line</textarea>
     };
   }
 
-  /** Puts the focus, and of a text the caret, where a case begins. */
+  /** Sets the focus, and the caret or selection in a text, where a case begins. */
   function begin([id, from, to]) {
     const element = document.querySelector(`#${id}`);
     element.focus();
@@ -217,7 +219,7 @@ describe('the Tab key', () => {
   });
   after(() => setting?.stop());
 
-  /** What each frame has heard, and where the focus is. */
+  /** The events of each frame, and the focused element. */
   const states = () => Promise.all(setting.page.frames().map((frame) => frame.evaluate(() => {
     const { activeElement: at } = document;
     const focus = document.hasFocus() && !at.contentWindow ? at.id || at.localName : '';
@@ -225,7 +227,8 @@ describe('the Tab key', () => {
   })));
 
   async function focusedIn(page) {
-    // The innermost first: a document does not say that its focus is in a frame of a shadow tree.
+    // The innermost first: a document does not report that its focus is in a frame of a shadow
+    // tree.
     for (const frame of page.frames().reverse()) {
       const [isHere, id] = await frame.evaluate(() => [document.hasFocus() && !document.activeElement.contentWindow, document.activeElement.id]);
       if (isHere) return `${new URL(frame.url()).pathname}${id && `#${id}`}`;
@@ -233,7 +236,10 @@ describe('the Tab key', () => {
     return null;
   }
 
-  /** Presses a real key, and releases it where the focus then is: in another process that takes a moment. */
+  /**
+   * Presses a real key, and releases it in the then focused frame: in another process that takes a
+   * moment.
+   */
   async function pressReal(page, text) {
     const [{ key, held }] = keyStrokes(text);
     const before = await focusedIn(page);
@@ -242,7 +248,7 @@ describe('the Tab key', () => {
     for (const each of [key, ...held]) await page.keyboard.up(each);
   }
 
-  /** Frames, where to begin, and keys, after each of which the focus is where Chromium has it. */
+  /** Frames, a start, and keys; after each key the focus has to be where Chromium sets it. */
   const CASES = [
     ['of the same site', () => around('<iframe src="/in"></iframe>'), '#a', 'Tab Tab Tab Shift+Tab Shift+Tab Shift+Tab'],
     ['of another site', () => around(`<iframe src="${other}/in"></iframe>`), '#a', 'Tab Tab Tab Shift+Tab Shift+Tab Shift+Tab'],

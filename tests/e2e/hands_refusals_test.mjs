@@ -1,4 +1,4 @@
-/** What fields take, refuse and make of a text, in a real Chromium. */
+/** The texts that fields accept, refuse and change, in a real Chromium. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
@@ -16,7 +16,7 @@ after(() => hands?.stop());
 const fill = (fields) => hands.perform({ action: 'fill', fields });
 
 describe('a field that cannot hold a value', () => {
-  /** By type: what it holds, what is refused, and a word of what it wants. */
+  /** By type: a valid value, refused values, and a word of the error's advice. */
   const TYPES = {
     date: ['2026-11-24', ['24.11.2026', '2026-02-30', 'soon'], 'such as 2026-11-24'],
     time: ['09:30', ['9:30', '25:00', '9 am'], 'such as 09:30'],
@@ -28,7 +28,7 @@ describe('a field that cannot hold a value', () => {
     number: ['36.5', ['many', '1,5', '0x10', '12 years'], 'a number'],
   };
 
-  /** Nobody types into these. */
+  /** Users don't type into these. */
   const NOT_TYPED = ['color', 'range'];
 
   for (const [type, [good, bad, wish]] of Object.entries(TYPES)) {
@@ -144,7 +144,10 @@ describe('a field that cannot hold a value', () => {
   }
 
   test('as the page may have taken the value, and shows the same as before, has not refused it', async () => {
-    /** By what it is: what it holds, what the page makes of a text, what is given, and what it holds then. */
+    /**
+     * By name: the field's value, the page's formatter, and the given text, which leaves the value
+     * unchanged.
+     */
     const SHOWN = {
       phone: ['(202) 555-0100', 'text.replace(/\\D/g, "").slice(-10).replace(/(...)(...)(.*)/, "($1) $2-$3")', '+1 202 555 0100'],
       thousands: ['1,000.00', 'Number(text.replaceAll(",", "")).toLocaleString("en", { minimumFractionDigits: 2 })', '1000'],

@@ -1,4 +1,4 @@
-/** What nobody is to be told, or to see elsewhere, in a real Chromium. */
+/** Values that no answer and no other field may reveal, in a real Chromium. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { HandsSetting } from './support/hands_setting.js';
@@ -41,7 +41,7 @@ describe('a field whose value is nobody\'s business', () => {
         const { selectionStart, selectionEnd } = document.activeElement;
         return [selectionStart, selectionEnd];
       }), [0, 9]);
-      // Whether a guess is in it would be told just so.
+      // Otherwise the answer would reveal whether a guess is in the secret.
       for (const text of ['hush', 'guess']) {
         const error = await hands.refused({ action: 'select_text', selector, text }, 'invalid_params');
         assert.match(error.message, /^text: /);

@@ -1,4 +1,4 @@
-/** What an action waits for, what it refuses, and whom its mouse reaches, in a real Chromium. */
+/** The waits and refusals of an action, and the target of its mouse, in a real Chromium. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
@@ -49,7 +49,7 @@ describe('an element that nothing can be done with', () => {
     ['several_match', '<button id="a">A</button><button id="b">Go</button>', /e\d+ button A; e\d+ button Go/, 'button'],
     ['element_not_found', '<p>Nothing</p>', /#b/],
   ];
-  // Each waits until its patience is over: all at once, each in a tab of its own.
+  // Each waits for its full timeout: so all run at once, each in a tab of its own.
   let errors;
   before(async () => {
     await page.goto(setting.pages.url);

@@ -1,6 +1,6 @@
 /**
- * Programs that take the gateway's place: they get no token, nothing of what they say is believed,
- * and work goes on once the gateway is back.
+ * Programs that take the gateway's place: they get no token, their answers are not believed, and
+ * work resumes once the gateway is back.
  */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { Services } from './support/services.js';
 const TIMEOUT = { timeout: stretched(60_000) };
 const UNPROVEN = 'unproven_answer';
 
-/** What the structured answer of a tool call says. */
+/** The structured answer of a tool call. */
 const saidOf = ({ result }) => result.structuredContent;
 
 async function secretsOf({ tokenFile }) {
@@ -48,7 +48,7 @@ describe('a program at the default address', () => {
     await options.getByRole('button', { name: 'Save' }).click();
     await options.locator('output', { hasText: 'Enter the token' }).waitFor();
     assert.deepEqual(impostor.requests, []);
-    // Whoever says that no token is asked for has chosen to believe it.
+    // With the setting that no token is required, the user has chosen to trust it.
     const asked = impostor.asked();
     await options.getByRole('checkbox', { name: 'requires no token' }).check();
     await options.getByRole('button', { name: 'Save' }).click();
@@ -89,7 +89,7 @@ describe('a program that takes over from a gateway', () => {
     assert.match(refused.error, /Something else answers at http:.*does not know the token/);
     assert.doesNotMatch(JSON.stringify(bridge.messages), /a lie/);
 
-    // Twice more, so that what it answered to the first request has been dealt with.
+    // Two more requests, so that the answer to the first one has been processed.
     await impostor.asked(2);
     const popup = await untilPopupSays(house.browser, 'Gateway not verified');
     await popup.locator('#error', { hasText: 'does not know your token' }).waitFor();
@@ -220,7 +220,7 @@ describe('a program that relays', () => {
       assert.equal(JSON.parse(answer.body).error, 'signature_replayed');
       assert.equal(answer.headers['callslip-proof'], undefined);
     }
-    // Nor with a body of its own, nor under another address.
+    // Nor with a changed body, nor with another Host.
     const changed = { ...recorded, body: recorded.body.replace('get_page', 'reload') };
     const length = { 'content-length': Buffer.byteLength(changed.body) };
     assert.equal(JSON.parse((await relay(gateway(), changed, length)).body).error, 'signature_wrong');
@@ -235,7 +235,7 @@ describe('signed requests', () => {
   before(async () => { services = await Services.open({ guarded: true }); });
   after(() => services?.close());
 
-  /** One request, signed; the answer with whether it is proven. */
+  /** Sends a signed request; returns the answer, and whether its proof is valid. */
   async function ask(token, method, target, { body, headers = {}, ...signing } = {}) {
     const host = services.gateway.address;
     const { authorization, nonce } = signRequest(token, { method, host, target, body, ...signing });
@@ -261,7 +261,7 @@ describe('signed requests', () => {
     return { ...answer, proof, isProven, isStream };
   }
 
-  /** All routes that there are, from the gateway's own metrics. */
+  /** All routes, from the gateway's own metrics. */
   async function routes() {
     const { body } = await ask(await services.tokenOf('viewer'), 'GET', '/metrics');
     const found = body.toString()
@@ -278,7 +278,7 @@ describe('signed requests', () => {
     for (const role of ['agent', 'extension', 'viewer', 'admin', 'runner']) {
       const token = await services.tokenOf(role);
       for (const [method, route] of [...all, ['GET', '/nothing'], ['PUT', '/mcp']]) {
-        // Of things that there are not, so that none of them waits.
+        // With ids that do not exist, so that no request waits.
         const target = route.replace(/\{\w+\}/g, 'x');
         const body = ['POST', 'PUT', 'PATCH'].includes(method) ? '{}' : undefined;
         const answer = await ask(token, method, target, { body });

@@ -1,4 +1,7 @@
-/** One part after another is killed in mid-command: no call hangs, and the end is told truly. */
+/**
+ * One part after another is killed during a command: no call hangs, and the reported end is
+ * correct.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stretched } from '../support/patience.js';
@@ -12,10 +15,10 @@ const UNTIL_RELEASED = {
   script: 'new Promise((resolve) => { window.release = resolve; })',
 };
 
-/** A question waits up to 8 s; whatever dies meanwhile, it must be settled 2 s later, in ms. */
+/** A question waits up to 8 s; whatever process dies meanwhile, it must settle 2 s later, in ms. */
 const CALL_PATIENCE_MS = stretched(10_000);
 
-/** The slowest verdict comes 10 s of running time and 2 s of backstop after the delivery, in ms. */
+/** The slowest end comes 10 s of running time and 2 s of grace after the delivery, in ms. */
 const VERDICT_PATIENCE_MS = stretched(20_000);
 
 async function houseWithCommand(context, connect) {
@@ -31,7 +34,7 @@ async function houseWithCommand(context, connect) {
   });
 }
 
-/** Every call must have settled well before the official client's own limit of 60 s. */
+/** Every call must settle well before the official client's own limit of 60 s. */
 function settles(what, promise) {
   return settlesWithin(CALL_PATIENCE_MS, what, promise);
 }
@@ -81,7 +84,7 @@ test('the gateway dies and comes back', { timeout: stretched(60_000) }, async (c
     const direct = await house.agentOverHttp();
     const inFlight = [agent.ask(id), direct.ask(id)].map((call) => settles('A question', call));
     await house.gateway.kill();
-    // The result becomes ready while nobody is there to take it.
+    // The result becomes ready while no gateway can take it.
     await page.evaluate(() => window.release('kept'));
     await house.startGateway();
     await Promise.all(inFlight);

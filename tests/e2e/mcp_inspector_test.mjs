@@ -12,10 +12,10 @@ import { FakeWorker } from './support/fake_worker.js';
 import { Services } from './support/services.js';
 
 const TIMEOUT = { timeout: stretched(60_000) };
-/** One run of the inspector: it connects, calls and ends, in ms. */
+/** The longest run of the inspector, which connects, calls and ends, in ms. */
 const RUN_PATIENCE_MS = 20_000;
 
-/** The inspector wants a newer Node than the tests do, and lives where there is one. */
+/** The inspector needs a newer Node than the tests, and is installed beside one. */
 const PACKAGES = fileURLToPath(new URL('../conformance/node_modules', import.meta.url));
 const NODE = join(PACKAGES, '.bin/node');
 const INSPECTOR = '@modelcontextprotocol/inspector/clients/launcher/build/index.js';
@@ -37,12 +37,12 @@ after(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** Has the inspector call one method; answers the result that it prints. */
+/** Runs the inspector for one method; returns the printed result. */
 async function inspect(era, method, ...args) {
   const url = `${services.gatewayUrl}/mcp`;
   const target = ['--cli', '--transport', 'http', '--server-url', url, '--protocol-era', era];
   const all = [join(PACKAGES, INSPECTOR), ...target, '--method', method, ...args];
-  // It keeps files below the home folder.
+  // It stores files below the home folder.
   const env = { ...process.env, HOME: home };
   const { stdout } = await promisify(execFile)(NODE, all, { env, timeout: stretched(RUN_PATIENCE_MS) });
   return JSON.parse(stdout);
@@ -58,7 +58,7 @@ async function callTool(era, name, args) {
 for (const era of ['legacy', 'modern']) {
   test(`the ${era} inspector lists the tools, and finds their schemas sound`, TIMEOUT, () =>
     services.step(async () => {
-      // It fails on schemas that some clients would not take.
+      // With --strict it fails on schemas that some clients would reject.
       const { tools } = await inspect(era, 'tools/list', '--strict');
       assert.deepEqual(tools.map(({ name }) => name), ['interact', 'observe', 'analyze', 'session']);
     }));
@@ -67,7 +67,7 @@ for (const era of ['legacy', 'modern']) {
     services.step(async () => {
       const params = { action: 'execute_js', script: 'the answer' };
       const first = await callTool(era, 'interact', params);
-      // The modern one has called it as a task, and waited for that.
+      // The modern one has called it as a task, and waited for the task.
       const question = {
         what: 'command_result', correlation_id: first.correlation_id, wait_ms: 8_000 };
       const answer = first.final ? first : await callTool(era, 'observe', question);

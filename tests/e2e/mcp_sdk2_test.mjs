@@ -36,7 +36,7 @@ function overBridge() {
   });
 }
 
-/** Connects SDK 2.x in one of its modes, by default in the one that it has by default. */
+/** Connects SDK 2.x in one of its modes, by default in its default mode. */
 async function connect(transport, mode) {
   const options = mode ? { versionNegotiation: { mode } } : {};
   const client = new Client({ name: 'callslip-e2e', version: '1.0.0' }, options);

@@ -1,4 +1,4 @@
-/** One agent works with another one's session, over the official client. */
+/** An agent works with another agent's session, through the official client. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
@@ -26,7 +26,7 @@ describe('the tool session', { timeout: stretched(60_000) }, () => {
         assert.match(queued.result.id, /^q-\d+-[0-9a-f]{8}$/);
         const waiting = call({ what: 'wait', session_id: id, wait_ms: 20_000 });
 
-        // The other agent's runner.
+        // Acts as the other agent's runner.
         const leave = new AbortController();
         const stream = await fetch(`${services.gatewayUrl}/api/sessions/${id}/messages`, {
           signal: leave.signal,

@@ -1,4 +1,4 @@
-/** Metrics as a collector gets them, that decodes them by the official protos, and as GET /metrics tells them. */
+/** Metrics at a collector, decoded by the official protos, and at GET /metrics. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { ServerProcess } from './support/processes.js';
 const SOON = { OTEL_METRIC_EXPORT_INTERVAL: '100', OTEL_BSP_SCHEDULE_DELAY: '50' };
 const CUMULATIVE = 2;
 
-/** Tracker and gateway with these variables, and where their metrics are. */
+/** Tracker and gateway with these variables, and the addresses of their metrics. */
 async function startBoth(t, env) {
   const start = async (...words) => {
     const server = await ServerProcess.start(...words, { ...SOON, ...env });
@@ -41,7 +41,7 @@ async function callTool(gateway, trace = {}) {
   return (await called.json()).result;
 }
 
-/** Of a page: `name{label="value",…}` → value, and the help and type of each family. */
+/** Parses a page: `name{label="value",…}` → value, and the help and type of each family. */
 function readPage(text) {
   const series = new Map();
   const families = new Map();
@@ -62,7 +62,7 @@ function seriesName(name, labels) {
   return said ? `${name}{${said}}` : name;
 }
 
-/** The same of an export: its histograms as a page has them. */
+/** The same for an export: its histograms in the form of a page. */
 function readExport(metrics) {
   const series = new Map();
   const families = new Map();
@@ -85,7 +85,7 @@ function readExport(metrics) {
   return { series, families };
 }
 
-/** What goes up and down though nobody does anything: the process, and scrapes, which see themselves. */
+/** Series that change while idle: of the process, and of scrapes, which count themselves. */
 const ALIVE = /^(process_|callslip_heap_|callslip_http_connections)|route="\/metrics"/;
 
 const nanosNow = () => BigInt(Date.now()) * 1_000_000n;
@@ -103,7 +103,7 @@ describe('a collector', { timeout: stretched(60_000) }, () => {
       await callTool(gateway);
       for (const [service, page] of Object.entries(pages)) {
         const scrape = async () => readPage(await (await fetch(page)).text());
-        // The page's own request is a series from then on.
+        // From then on the page's own request has a series.
         await scrape();
         const [before, since] = [await scrape(), nanosNow()];
         const { metrics, resource } = await collector.untilExport((each) =>
@@ -189,7 +189,7 @@ function exemplarsOf(text) {
     ({ name, le: Number(le.replace('+Inf', 'Infinity')), traceId, spanId, value: Number(value), time: Number(time) }));
 }
 
-/** Completes the one command of the gateway, as a worker that sends back its trace. */
+/** Completes the gateway's only command, as a worker that returns its trace. */
 async function completeCommand(gateway) {
   const [query] = await (await fetch(`http://${gateway.address}/pending-queries?wait=5`)).json();
   await fetch(`http://${gateway.address}/query-result`, {
@@ -216,7 +216,7 @@ describe('an exemplar', { timeout: stretched(60_000) }, () => {
     const reported = ({ name }) => name === 'POST /query-result';
     await collector.until(1, reported);
     const since = nanosNow();
-    // Spans have a thread of their own, which may be later than that of metrics.
+    // Spans are exported by another thread, which may be later than that of metrics.
     const known = ({ traceId, spanId }) =>
       collector.until(1, (span) => span.traceId === traceId && span.id === spanId);
     for (const [service, page] of Object.entries(pages)) {
@@ -247,7 +247,8 @@ describe('an exemplar', { timeout: stretched(60_000) }, () => {
 
   test('is read by the parser that Prometheus has for Python, with all else', { skip: NO_PARSER }, async (t) => {
     const { gateway, pages } = await startBoth(t, {});
-    // Handed on as it came, since nothing is recorded: the tracker knows that it is sampled.
+    // The trace context is forwarded unchanged, since nothing is recorded: the tracker sees that it
+    // is sampled.
     await callTool(gateway, { traceparent: `00-${TRACE_ID}-00f067aa0ba902b7-01` });
     await completeCommand(gateway);
     for (const page of Object.values(pages)) {
@@ -277,7 +278,7 @@ describe('an exemplar', { timeout: stretched(60_000) }, () => {
   });
 });
 
-/** What connections to a collector come to. Null: there is none. */
+/** The behaviour of a broken collector's connections. null: no collector listens. */
 const BAD = {
   hangs: (socket) => socket.resume(),
   resets: (socket) => socket.once('data', () => socket.resetAndDestroy()),

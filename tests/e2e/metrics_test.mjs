@@ -1,4 +1,4 @@
-/** What the programs themselves tell an operator: the tracker's door for metrics, and their logs. */
+/** What the programs report to an operator: the tracker's metrics listener, and the logs. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { request } from 'node:http';
@@ -68,7 +68,7 @@ describe('an operator', { timeout: stretched(60_000) }, () => {
   });
 
   test('finds the lines of what went wrong by the trace of its call, in each program', async (t) => {
-    // Nobody takes the spans.
+    // No collector accepts the spans.
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_METRICS_EXPORTER: 'none' };
     const listen = ['--listen', '127.0.0.1:0', '--log-level', 'info'];
     const recording = await ServerProcess.start('callslip-tracker', listen, env);

@@ -1,7 +1,7 @@
 /**
- * What the extension uses is there in the oldest browser that its manifest lets in. Nobody has that
- * browser any more: what it had is in MDN's data. Of methods only the name is known, so one is let pass
- * as long as anything that has it was there.
+ * The extension uses only features of the oldest browser that its manifest admits. That browser is
+ * no longer available: MDN's data has its features. Only the names of methods are known, so a
+ * method passes if any object had a method of that name.
  */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
@@ -15,15 +15,15 @@ const data = createRequire(import.meta.url)('@mdn/browser-compat-data');
 const { api, css, javascript: { builtins }, webextensions } = data;
 const { minimum_chrome_version: minimum } = JSON.parse(await readFile(`${EXTENSION}/manifest.json`, 'utf8'));
 
-/** What is used only where it is there, or is the extension's own word. */
+/** Features that are used only where they exist, or names of the extension's own. */
 const LET_PASS = new Set([
-  // Left out where the browser refuses it: stand_in_scripts.js.
+  // Omitted if the browser rejects it: stand_in_scripts.js.
   'matchOriginAsFallback',
 ]);
 
 const versionOf = (text) => Number(/\d+/.exec(text)?.[0] ?? NaN);
 
-/** Whether the oldest browser has what an entry of the data is about; true where that is not known. */
+/** Whether the oldest browser has the feature of an entry; true if that is unknown. */
 function isThere(entry) {
   const support = entry?.__compat?.support.chrome;
   if (!support) return true;
@@ -31,7 +31,7 @@ function isThere(entry) {
     && !(versionOf(each.version_added) > Number(minimum)) && !(versionOf(each.version_removed) <= Number(minimum)));
 }
 
-/** By name, all entries of members: of interfaces, of built-in objects, of their prototypes. */
+/** The entries of all members by name: of interfaces, of built-in objects, of their prototypes. */
 const members = new Map();
 for (const owner of [...Object.values(api), ...Object.values(builtins)]) {
   for (const [name, entry] of Object.entries(owner)) {
@@ -42,7 +42,7 @@ for (const owner of [...Object.values(api), ...Object.values(builtins)]) {
   }
 }
 
-/** The names of a chain such as `chrome.tabs.query`; undefined where something else is in it. */
+/** The names of a chain such as `chrome.tabs.query`; undefined if it has other parts. */
 function chainOf(node) {
   if (node.type === 'Identifier') return [node.name];
   if (node.type === 'ChainExpression') return chainOf(node.expression);
@@ -51,7 +51,7 @@ function chainOf(node) {
   return before && [...before, node.property.name];
 }
 
-/** What of the browser's interface for extensions a chain names, wherever it got that from. */
+/** The entry of the extension API that a chain names; null for an unknown one. */
 function extensionEntry([owner, ...names]) {
   const path = ['chrome', 'browser'].includes(owner) ? names : [owner, ...names];
   const space = webextensions.api[path[0]];
@@ -61,7 +61,7 @@ function extensionEntry([owner, ...names]) {
 
 const read = (text, sourceType = 'module') => parse(text, { ecmaVersion: 2023, sourceType });
 
-/** The names that a program gives to what is its own. */
+/** The names that a program declares. */
 function ownNames(program) {
   const own = new Set();
   const name = (node) => node?.type === 'Identifier' && own.add(node.name);
@@ -73,7 +73,9 @@ function ownNames(program) {
   return own;
 }
 
-/** What a program uses that the oldest browser has not got; `own` are names of the extension's own. */
+/**
+ * The features of a program that the oldest browser lacks; `own` has names of the extension's own.
+ */
 function lackingIn(program, own = ownNames(program)) {
   const lacking = new Set();
   const check = (said, entry) => {
@@ -107,7 +109,7 @@ function lackingIn(program, own = ownNames(program)) {
   return [...lacking].sort();
 }
 
-/** The same of style sheets, also of those in scripts and pages. */
+/** The same for style sheets, also for those in scripts and pages. */
 function lackingInStyles(text) {
   const found = (pattern) => [...text.matchAll(pattern)].map(([, name]) => name);
   return [

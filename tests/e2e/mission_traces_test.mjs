@@ -1,6 +1,6 @@
 /**
- * The story of a mission in one trace: somebody's message, the turn, the agent's call, the page in Chromium
- * and back, as a collector has it.
+ * A whole mission in one trace at a collector: a user's message, the turn, the agent's call, the
+ * page in Chromium and back.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -12,13 +12,13 @@ import { binary } from './support/processes.js';
 import { AgentSessions, RunnerProcess } from './support/runner.js';
 
 const AGENT = fileURLToPath(new URL('support/calling_agent.mjs', import.meta.url));
-/** What it does in the page, and how long that takes there, in ms. */
+/** The script in the page, and its duration, in ms. */
 const PAGE_MS = 300;
 const SCRIPT = `new Promise((resolve) => setTimeout(() => resolve('secret of the page'), ${PAGE_MS}))`;
 
 const REGISTER = 'callslip.tracker.v1.CommandService/RegisterCommand';
 const COMPLETE = 'callslip.tracker.v1.CommandService/CompleteCommand';
-/** Who does what, from the message on. */
+/** The spans from the message on: the service and the name of each. */
 const STORY = [
   ['callslip-tracker', 'session'],
   ['callslip-runner', 'turn'],
@@ -35,7 +35,7 @@ const DELIVERY = [['callslip-tracker', 'process browser']];
 const REPORT = [
   ['callslip-gateway', 'POST /query-result'], ['callslip-gateway', COMPLETE], ['callslip-tracker', COMPLETE],
 ];
-/** Each has to be there with all that is above it. */
+/** The paths of spans that have to exist, each from the root. */
 function pathsOf(way) {
   const command = [...STORY, ...way, ...COMMAND];
   return [
@@ -59,7 +59,7 @@ describe('a mission', { timeout: stretched(120_000) }, () => {
     house.onClose(() => collector.close());
     const command = [process.execPath, AGENT, binary('callslip-bridge'), house.tokenFile];
     const runner = await RunnerProcess.open(house, {
-      // An agent has of the runner's environment what it is given.
+      // An agent's environment has only the given variables.
       agents: { calling: { command, env: telemetry } },
       more: { gateway: house.gatewayUrl, token_file: house.tokenFile },
     });
@@ -80,9 +80,9 @@ describe('a mission', { timeout: stretched(120_000) }, () => {
     await collector.until(3, ({ name }) => name === CALL[0][1]);
     await collector.until(4, ({ name }) => name === COMPLETE);
     await collector.until(2, ({ name }) => name === REPORT[0][1]);
-    // How a bridge begins is of no prompt.
+    // The spans of a bridge's start belong to no prompt.
     const { traceId } = collector.spans.find(({ name }) => name === 'session');
-    // Each process sends its spans when it comes to it: those of callers may come last.
+    // Each process sends its spans at its own pace: those of callers may come last.
     await collector.untilSo(() => {
       spans = collector.spans.filter((span) => span.traceId === traceId);
       const ids = new Set(spans.map(({ id }) => id));

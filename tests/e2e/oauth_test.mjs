@@ -1,6 +1,6 @@
 /**
- * A gateway that takes the tokens of a real authorization server, and the official client, which
- * finds its way to them by itself.
+ * A gateway that accepts the tokens of a real authorization server, and the official client, which
+ * discovers the server by itself.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -38,7 +38,7 @@ before(async () => {
   const gatewayOptions = [];
   services = await Services.open({ gatewayOptions });
   services.onClose(() => provider.close());
-  // It has to know its own URL, which is that of its first start.
+  // The gateway has to know its own URL, which is that of its first start.
   await services.gateway.stop();
   resource = `${services.gatewayUrl}/mcp`;
   gatewayOptions.push('--oauth-issuer', provider.issuer, '--oauth-resource', resource);
@@ -51,7 +51,7 @@ function transportOf(authProvider) {
   return new StreamableHTTPClientTransport(new URL(resource), { authProvider });
 }
 
-/** An agent whose person has signed in as `login` and agreed to what it asked for. */
+/** An agent whose user has signed in as `login` and consented. */
 async function signIn(login, oauth = new OAuthClient()) {
   const transport = transportOf(oauth);
   const first = new Client({ name: 'callslip-e2e', version: '1.0.0' });
@@ -60,7 +60,7 @@ async function signIn(login, oauth = new OAuthClient()) {
   return services.keepAgent(await Agent.over(transportOf(oauth)));
 }
 
-/** The token of a client that asks for `scope`, and of a person who agrees. */
+/** The token of a client that requests `scope`, with a user who consents. */
 async function tokenFor(login, scope) {
   const { redirectUrl, clientMetadata } = new OAuthClient();
   const metadata = await discoverAuthorizationServerMetadata(provider.issuer);
@@ -75,7 +75,7 @@ async function tokenFor(login, scope) {
   return token;
 }
 
-/** Calls with a token; answers status, code and challenge. */
+/** Calls with a token; returns status, error code and challenge. */
 async function ask(token, path = '/mcp') {
   const response = await fetch(services.gatewayUrl + path, {
     method: path === '/mcp' ? 'POST' : 'GET',
@@ -107,13 +107,13 @@ test('a client finds the server, registers, has a person agree, and calls with w
     assert.equal((await agent.collect(id)).result, 'the answer');
     await worker.stop();
 
-    // The same person sees it with another client too; another person does not.
+    // The same user sees it with another client too; another user does not.
     assert.equal((await (await signIn('alice')).ask(id)).status, 'complete');
     const stranger = await signIn('Bob <bob@example.org>');
     const { isError } = await stranger.call('observe', { what: 'command_result', correlation_id: id });
     assert.ok(isError);
 
-    // A client may look for the server at the root, too.
+    // A client may also look for the metadata at the root.
     const root = await fetch(`${services.gatewayUrl}/.well-known/oauth-protected-resource`);
     assert.equal((await root.json()).resource, resource);
     const forged = `${token.slice(0, -4)}AAAA`;
@@ -131,7 +131,7 @@ test('a held call ends with its token, and goes on with a refreshed one', TIMEOU
     const token = await tokenFor('browser', 'callslip.work');
     provider.tokenTtl = 600;
     const held = ask(token, '/pending-queries?wait=5&target=elsewhere');
-    // Nobody does it: the question waits for longer than the token lasts.
+    // No worker executes it: the question waits for longer than the token lasts.
     const id = await agent.submit({ action: 'execute_js', script: 'never' });
     const answer = await agent.ask(id, 4_000);
     assert.equal(answer.final, false);

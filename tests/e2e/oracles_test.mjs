@@ -1,6 +1,6 @@
 /**
- * There are clients whose models see only the text of an answer, and others that see only its structure.
- * The same tasks are done by two that know nothing but what the one or the other says.
+ * The models of some clients see only the text of an answer, those of others only its structure.
+ * Two players do the same tasks, one with the texts and one with the structures.
  */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -48,7 +48,7 @@ for (const [name, see] of Object.entries(SEES)) {
     const act = (action, args) => call('interact', { action, ...args });
     const look = (args) => call('analyze', { what: 'page', ...args });
 
-    /** The ref in the line that says this. */
+    /** The ref in the line that begins with this text. */
     const refOf = (said, what) => {
       const [, ref] = said.split('\n').flatMap((line) => [/(?:^|[ |])(e\d+) (.*)/.exec(line)])
         .filter(Boolean).find(([, , rest]) => rest.startsWith(what)) ?? [];

@@ -1,4 +1,7 @@
-/** What agents see of a page: a line for each thing. Measured against Playwright's own snapshot. */
+/**
+ * The outline of a page for agents: a line for each element. Compared with Playwright's own
+ * snapshot.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { actedOnIn, asTheirs } from './support/aria_snapshot.js';
@@ -96,12 +99,12 @@ describe('beside Playwright', () => {
         return all.flatMap(({ result }) => result);
       }, [tabId]);
       const ours = new Set([...known.map(asTheirs), ...lines.map((line) => line.text)]);
-      // Options of native lists are told in the line of their list.
+      // Options of native lists are in the line of their list.
       const missing = actedOnIn(theirs).filter((thing) => !ours.has(thing))
         .filter((thing) => !lines.some((line) => thing.startsWith('option ') && / (combobox|listbox) /.test(line.text)));
       assert.deepEqual(missing, []);
       ratios.push(bytes(text) / bytes(theirs));
-      // Where nearly every line is a control, there is less to leave out.
+      // Where nearly every line is a control, there is less to omit.
       const most = path === '/controls' ? 0.55 : 0.5;
       assert.ok(ratios.at(-1) <= most, `${ratios.at(-1)} of Playwright's`);
     }));
@@ -314,7 +317,7 @@ describe('in the page', () => {
       await setting.outline(tabId);
       const session = await page.context().newCDPSession(page);
       await session.send('Performance.enable', { timeDomain: 'threadTicks' });
-      /** The processor's time, in ms, as other programs may be running; the least of three. */
+      /** The processor's time, in ms, since other programs may be running; the least of three. */
       const cost = async (work) => {
         const spent = [];
         for (let time = 0; time < 3; time += 1) {

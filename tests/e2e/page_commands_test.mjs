@@ -57,7 +57,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
     await tracker.complete(leases[1], failing('element_not_found'));
     await shows(page, first.command_id, 'complete');
     await shows(page, second.command_id, 'error');
-    // Told as it is: the row of each.
+    // Each command's row shows the API's status.
     const { commands } = await call('/commands');
     for (const { correlation_id: id, status } of commands) await shows(page, id, status);
 
@@ -69,7 +69,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
     await page.getByRole('button', { name: 'Clear filter' }).click();
     await until(async () => (await page.locator('tr[data-status]').count()) === 3);
 
-    // One of them, with what it was asked and what came of it.
+    // The detail of one command, with its params and its result.
     await row(page, first.command_id).locator('a').click();
     const detail = page.getByRole('region', { name: 'Command', exact: true });
     await detail.getByText('A page').waitFor();
@@ -81,7 +81,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
       told.trace.map(({ time }) => `+${Date.parse(time) - start} ms`));
     await checkAccess(page, 'a command');
     await screen(page, 'command');
-    // Whoever looks collects nothing: it is still there for who has handed it in.
+    // The page only peeks: the result is still there for its submitter.
     assert.equal((await tracker.get(first.command_id)).state, 'COMMAND_STATE_COMPLETED');
     await page.keyboard.press('Escape');
     await detail.waitFor({ state: 'detached' });
@@ -102,7 +102,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
     await tracker.complete(lease, failing('page_changed'));
     await page.goto(setting.url(`commands/${failed.command_id}`));
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
-    // It has been executed: that is asked about.
+    // The command has been executed, so the page asks for confirmation.
     await page.getByRole('button', { name: 'Replay anyway' }).dblclick();
     await page.getByText('Replayed as').waitFor();
     const { commands } = await call('/commands?target=twice');

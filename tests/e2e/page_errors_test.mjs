@@ -1,4 +1,7 @@
-/** What people are told where something can't be done: each in its own words, with what to do, and nothing typed is lost. */
+/**
+ * The page's messages about failures: each with the error's own text and advice, and typed text is
+ * never lost.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
@@ -6,7 +9,7 @@ import { stretched } from '../support/patience.js';
 import { PageSetting, screen } from './support/page.js';
 import { AgentSessions, until } from './support/runner.js';
 
-/** All that docs/http.md has, which has all that the programs can answer with: [status, code]. */
+/** All errors of docs/http.md, which has all errors of the programs: [status, code]. */
 const [, table] = readFileSync(new URL('../../docs/http.md', import.meta.url), 'utf8').split('\n## Errors\n');
 const ERRORS = table.split('\n## ')[0].split('\n').flatMap((line) => {
   const [, status, codes] = /^\| (\d{3}) \| (.*) \|$/.exec(line) ?? [];
@@ -18,7 +21,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
   let sessions;
   let person;
   before(async () => {
-    // What is queued stays there.
+    // Without a runner, queued messages stay in the queue.
     setting = await PageSetting.open({ runner: false });
     sessions = new AgentSessions(setting.services, null);
     person = await setting.person();
@@ -39,7 +42,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
     const { id, page } = await open('Refused');
     await box(page).fill('typed');
     for (const [status, code] of ERRORS) {
-      if (status === 401) continue;  // See below.
+      if (status === 401) continue;  // Tested below.
       const isBusy = status === 429 || status === 503;
       await page.route(`**/sessions/${id}/queue`, (route) => (route.request().method() === 'POST'
         ? route.fulfill({ status, headers: isBusy ? { 'Retry-After': '7' } : {},
@@ -68,7 +71,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
         : route.continue()));
       await queue(page).click();
       await page.getByRole('button', { name: 'Sign in' }).waitFor();
-      // Who comes for the first time has done nothing wrong.
+      // At the first visit a missing token is not an error.
       if (code !== 'token_missing') await page.getByText(`Because of ${code}.`).waitFor();
       await page.unroute(`**/sessions/${id}/queue`);
       await page.reload();
@@ -100,7 +103,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
   test('what is written meanwhile stays, in whatever box and wherever one goes', () => step(async () => {
     const { id, page } = await open('Meanwhile');
     const list = page.getByRole('list', { name: 'Queue' });
-    /** Holds what is posted there until it is let go. */
+    /** Holds POST requests to this path until the returned function is called. */
     const hold = async (path) => {
       let letGo;
       const held = new Promise((resolve) => { letGo = resolve; });
@@ -126,7 +129,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
     assert.equal(await box(page).inputValue(), ', and more');
     await box(page).fill('');
 
-    // A message that is changed while it waits, and gone by the time it is saved.
+    // A message that is edited while it waits, and deleted before the edit is saved.
     await list.getByRole('button', { name: 'Edit' }).click();
     await page.getByRole('textbox', { name: 'Edit message' }).fill('first, changed');
     await page.reload();

@@ -1,4 +1,6 @@
-/** An agent that drives a browser does nothing in a tab where people answer agents. */
+/**
+ * An agent that drives a browser can do nothing in a tab with the page, where people answer agents.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { actions } from '../../extension/src/actions/index.js';
@@ -9,7 +11,7 @@ let house;
 before(async () => { house = await House.open(); });
 after(() => house?.close());
 
-/** What the actions need besides their tab. */
+/** The params of the actions besides their tab. */
 const more = { click: { selector: 'button' }, type: { selector: 'input', text: 'x' }, press: { key: 'y' },
   execute_js: { script: '1' }, navigate: { url: 'http://127.0.0.1:9/' }, query: { selector: 'a' },
   hover: { selector: 'a' }, select: { selector: 'select', value: 'x' }, wait_for: { selector: 'a' }, scroll: { dy: 10 },
@@ -23,7 +25,7 @@ test('every action of a tab ends with restricted_page there', { timeout: stretch
   const tab = await house.browser.tabIdOf(page);
   const tried = [];
   for (const [name, action] of Object.entries(actions)) {
-    // Drawing and files have ways in of their own.
+    // Drawing and files have entry points of their own.
     if (action.tabless || action.openTab || ['draw_mode', 'upload'].includes(name)) continue;
     tried.push(name);
     const answer = await agent.collect(await agent.submit({ action: name, tab_id: tab, ...more[name] }));

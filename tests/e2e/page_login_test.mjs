@@ -1,4 +1,4 @@
-/** Who gets in at the page, and what is left of a token afterwards. */
+/** Access to the page, and the traces of a token afterwards. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -113,11 +113,11 @@ describe('logging in at the page', { timeout: stretched(300_000) }, () => {
     await other.getByText('what it has said').waitFor();
     const third = await person.open('commands');
     await third.getByText('No commands yet.').waitFor();
-    // One in the background is drawn once a second.
+    // A background tab is drawn once a second.
     await page.bringToFront();
     await page.getByRole('button', { name: 'Sign out' }).click();
     for (const tab of [page, other, third]) await tab.getByLabel('Token').waitFor();
-    // Whoever logs in somewhere is logged in in all of them, and sees nothing that is not theirs.
+    // A login in one tab is a login in all of them, and shows only the new user's data.
     await page.getByLabel('Token').fill('b'.repeat(64));
     await page.getByRole('button', { name: 'Sign in' }).click();
     for (const tab of [page, other]) await tab.getByRole('heading', { name: 'Session not found' }).waitFor();
@@ -132,14 +132,14 @@ describe('logging in at the page', { timeout: stretched(300_000) }, () => {
     await page.getByLabel('Token').waitFor();
     await logIn(page, 'admin');
     await until(async () => (await page.getByRole('textbox', { name: 'Message' }).inputValue()) === 'of the admin');
-    // The other tabs load anew; what closes a tab while it does so may hang.
+    // The other tabs reload; closing a tab during its reload may hang.
     await other.getByText('what it has said').waitFor();
     await third.getByText('admin', { exact: true }).waitFor();
     await person.close();
   });
 
   test('a link from another site opens the page and nothing else', async () => {
-    // Not by fetch(), which sets these headers itself.
+    // Not with fetch(), which sets these headers itself.
     const ask = async (path, headers) => {
       const [response] = await once(get(`${setting.services.gatewayUrl}${path}`, { headers }), 'response');
       response.resume();

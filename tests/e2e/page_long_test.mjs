@@ -1,4 +1,4 @@
-/** A session of ten thousand events, of which only what is in sight is there. */
+/** A session of ten thousand events, of which only the visible ones are in the document. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
@@ -8,7 +8,7 @@ import { AgentSessions, until } from './support/runner.js';
 
 const EVENTS = 10_000;
 const MOST_NODES = 4_000;
-/** What is sent until the newest page is seen, of 20 MB. */
+/** The limit of bytes, of 20 MB, until the newest page is shown. */
 const MOST_BYTES = 600 * 1024;
 
 describe('a long session', { timeout: stretched(300_000) }, () => {
@@ -88,7 +88,7 @@ describe('a long session', { timeout: stretched(300_000) }, () => {
     const first = page.locator('article[data-seq="1"]');
     await first.waitFor();
     assert.ok(await nodes() < MOST_NODES);
-    // What lies between comes after it, and moves nothing.
+    // The events in between are loaded afterwards, and move nothing.
     const top = () => first.evaluate((each) => each.getBoundingClientRect().top
       - each.closest('[role=feed]').getBoundingClientRect().top);
     const before = await top();
@@ -101,7 +101,7 @@ describe('a long session', { timeout: stretched(300_000) }, () => {
   });
 
   test('its keys lead to its very beginning and end, whatever is measured on the way', async () => {
-    /** Where the list stands once nothing moves any more. */
+    /** The list's position once it no longer moves. */
     const rests = async (key) => {
       await feed().press(key);
       return feed().evaluate(atRest);

@@ -1,4 +1,4 @@
-/** What the page looks like, to eyes and to screen readers; and that nothing in a text does anything. */
+/** The page's appearance, for eyes and for screen readers; and no text in it has an effect. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
@@ -28,7 +28,7 @@ const WORK = [
   ['agent_message', { text: 'One test still fails because of an old build. May I remove the build?' }],
 ].map(([type, data]) => ({ type, data }));
 
-/** Would do something in a page that makes HTML of a text, or follows any link. */
+/** Texts with an effect in a page that makes HTML of a text, or follows any link. */
 const HOSTILE = ['<img src=x onerror=alert(1)>', '<script>alert(1)</script>', '<svg onload=alert(1)>',
   '"><img src=x onerror=alert(1)>', "'-alert(1)-'", '[x](javascript:alert(1))', '![x](javascript:alert(1))',
   '<a href="javascript:alert(1)">x</a>', '[x](data:text/html,<script>alert(1)</script>)', '<iframe srcdoc="<script>alert(1)</script>">',
@@ -85,7 +85,7 @@ describe('the page', { timeout: stretched(300_000) }, () => {
       await page.getByRole('group', { name: 'Permission request' }).waitFor();
       await page.locator('article').first().waitFor();
       const feed = page.getByRole('feed', { name: 'Conversation' });
-      // It scrolls by itself, so that only what is in sight is drawn, and begins at its end.
+      // The feed scrolls, so that only its visible part is drawn, and begins at its end.
       assert.ok(await feed.evaluate((node) => node.clientHeight) < options.height, `all of ${name} is drawn`);
       await until(() => feed.evaluate((node) => node.scrollHeight - node.scrollTop - node.clientHeight < 40));
       await checkAccess(page, `session ${name}`);
@@ -151,7 +151,7 @@ describe('the page', { timeout: stretched(300_000) }, () => {
     await page.getByRole('group', { name: 'Permission request' }).waitFor();
     const feed = page.getByRole('feed', { name: 'Conversation' });
     await feed.focus();
-    // All of it passes by.
+    // Scrolls through the whole feed.
     for (let at = 0; at < 60; ++at) {
       await page.keyboard.press('PageUp');
       await page.waitForTimeout(20);

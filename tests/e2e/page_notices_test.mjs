@@ -1,11 +1,17 @@
-/** Notifications of the page, for who asked for them and does not look; and a gateway that is away. */
+/**
+ * Notifications of the page, for users who enabled them and are not looking; and a gateway that is
+ * down.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
 import { PageSetting, screen } from './support/page.js';
 import { AgentSessions, until } from './support/runner.js';
 
-/** Stands for the browser's notifications, and for whether somebody looks: `window.notices`, `window.look`. */
+/**
+ * A double of the browser's notifications and of the page's visibility: `window.notices`,
+ * `window.look`.
+ */
 function record({ permission = 'granted', isBroken = false } = {}) {
   window.notices = [];
   let visible = true;
@@ -25,7 +31,7 @@ function record({ permission = 'granted', isBroken = false } = {}) {
       window.notices.push(Object.assign(this, { title, options, close: () => { this.isClosed = true; } }));
     }
   };
-  // Kept over what is opened next, as a browser does.
+  // The permission is kept for pages opened later, as in a browser.
   if (localStorage.getItem('callslip-notifications')) window.Notification.permission = permission;
 }
 
@@ -49,7 +55,7 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     return page.getByRole('dialog').getByRole('checkbox', { name: 'Notify me' });
   };
   const told = (page) => page.evaluate(() => window.notices.map(({ title, options }) => `${title}: ${options.body}`));
-  /** Of how many somebody who looks, or a tab of theirs, was told. */
+  /** The number of notices that a visible tab, or another tab of the same browser, has claimed. */
   const taken = (page) => page.evaluate(async () => (await navigator.locks.query()).held
     .filter(({ name }) => name.startsWith('callslip-notice-')).length);
   const ask = (id, title) => sessions.call('POST', `/sessions/${id}/permissions`, { title, wait_ms: 0,
@@ -64,7 +70,7 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     const hide = () => Promise.all([page, second].map((each) => each.evaluate(() => window.look(false))));
     await row(page).waitFor();
     await row(second).waitFor();
-    // Nobody has asked for them yet.
+    // Notifications are not enabled yet.
     await hide();
     await sessions.say(id, 'first');
     await sessions.ended(id, 1);
@@ -76,7 +82,7 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     await screen(page, 'notices-switch');
     await page.keyboard.press('Escape');
     await second.evaluate(() => { Notification.permission = 'granted'; });
-    // Somebody looks at one of the two.
+    // One of the two tabs is visible.
     await sessions.say(id, 'second');
     await sessions.ended(id, 2);
     await until(async () => (await taken(page)) === 1);
@@ -84,13 +90,13 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     await sessions.say(id, [{ say: 'working' }, { ask: { toolCallId: 't', kind: 'execute', title: 'make clean', rawInput: { command: 'make clean' } } }]);
     const both = async () => [...await told(page), ...await told(second)];
     await until(async () => JSON.stringify(await both()) === JSON.stringify(['Elsewhere: Permission request: make clean']));
-    // By whichever of the two was first.
+    // Shown by whichever of the two tabs was first.
     const teller = (await told(page)).length ? page : second;
     assert.ok(await teller.evaluate(() => window.notices[0].options.tag));
     await teller.evaluate(() => { window.look(true); window.notices[0].onclick(); });
     await until(() => teller.url().endsWith(`/ui/sessions/${id}`));
     assert.equal(await teller.evaluate(() => window.notices[0].isClosed), true);
-    // An answer is somebody's who looks.
+    // An answer requires a visible tab.
     await teller.locator('.question button[aria-disabled="false"]').first().waitFor();
     await teller.evaluate(() => {
       document.querySelector('.question .actions button').click();
@@ -99,7 +105,7 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     await sessions.ended(id, 3);
     await until(async () => (await both()).length === 2);
     assert.equal((await both()).filter((each) => each === 'Elsewhere: Turn completed').length, 1);
-    // What came about while nothing was heard, too.
+    // Notices from the time without a connection are shown, too.
     const before = await both();
     await one.context.setOffline(true);
     await Promise.all([page, second].map((each) => each.getByText('The gateway is not responding').waitFor({ timeout: stretched(60_000) })));
@@ -107,7 +113,7 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     await one.context.setOffline(false);
     await until(async () => (await both()).length === before.length + 1);
     assert.ok((await both()).includes('Elsewhere: Permission request'));
-    // Off again, for both.
+    // Disabled again, for both tabs.
     await teller.evaluate(() => window.look(true));
     await (await help(teller)).uncheck();
     await teller.keyboard.press('Escape');
@@ -149,13 +155,13 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     const missing = await one.open('sessions');
     assert.ok(await (await help(missing)).isDisabled());
     await missing.getByText('Notifications are not available here').waitFor();
-    // As this browser itself has it.
+    // With this browser's own notifications.
     const real = await person();
     await real.context.grantPermissions(['notifications']);
     const page = await real.open('sessions');
     const box = await help(page);
     await box.check();
-    // It is kept once the browser has agreed.
+    // The setting is stored once the browser has granted permission.
     await until(() => page.evaluate(() => localStorage.getItem('callslip-notifications') === 'on'));
     await page.reload();
     assert.equal(await (await help(page)).isChecked(), true);
@@ -183,7 +189,7 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     await page.getByText('The gateway is not responding').waitFor();
     await page.getByText('Your draft is kept').waitFor();
     await screen(page, 'away');
-    // What is left does nothing at the gateway.
+    // The remaining controls send nothing to the gateway.
     for (const each of await enabled()) assert.match(each, /^(Theme: .*|Help|Search)$/);
     await message.pressSequentially(' thought');
     await page.keyboard.press('Control+Enter');

@@ -1,4 +1,4 @@
-/** People who log in at the page by way of a real authorization server, in a real browser. */
+/** Logins at the page through a real authorization server, in a real browser. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
@@ -19,7 +19,7 @@ describe('logging in with an authorization server', { timeout: stretched(180_000
     const gatewayOptions = process.env.CALLSLIP_WEB_ROOT ? ['--web-root', process.env.CALLSLIP_WEB_ROOT] : [];
     services = await Services.open({ gatewayOptions });
     services.onClose(() => provider.close());
-    // Each has to know where the other is.
+    // Each needs the other's address.
     await services.gateway.stop();
     provider.addClient({ client_id: CLIENT, redirect_uris: [`${services.gatewayUrl}/ui/login`],
       token_endpoint_auth_method: 'none', grant_types: ['authorization_code'], response_types: ['code'] });
@@ -43,7 +43,7 @@ describe('logging in with an authorization server', { timeout: stretched(180_000
     await page.locator('input[name=login]').fill(login);
     await page.locator('input[name=password]').fill('any');
     await page.locator('button[type=submit]').click();
-    // Asks, once it knows who it is, whether the page may.
+    // After the login the server asks for consent.
     await page.locator('input[name=prompt][value=consent]').waitFor({ state: 'attached' });
     await page.locator('button[type=submit]').click();
   };
@@ -65,12 +65,12 @@ describe('logging in with an authorization server', { timeout: stretched(180_000
     assert.doesNotMatch(kept, /eyJ/, 'no JWT');
     assert.deepEqual(sent.filter((url) => /eyJ|access_token/.test(url)), []);
     assert.equal(provider.grants.authorization_code, 1);
-    // Also after the page is loaded anew; and out again.
+    // Still signed in after a reload; then signs out.
     await page.reload();
     await page.getByText('oauth-alice').first().waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await begin(page);
-    // The server knows them still.
+    // The authorization server still has its session.
     await page.getByText('oauth-alice').first().waitFor();
     await one.close();
   }));

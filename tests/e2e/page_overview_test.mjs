@@ -1,4 +1,6 @@
-/** The overview at the page: the last 15 minutes as charts, to eyes, keys and screen readers. */
+/**
+ * The overview of the page: the last 15 minutes as charts, for eyes, keyboards and screen readers.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
@@ -9,7 +11,10 @@ import { TrackerApi } from './support/tracker_api.js';
 const NOON = Date.parse('2026-02-01T12:00:00Z');
 const CHARTS = ['Commands per second', 'Time to delivery', 'Time to completion', 'Failures by cause, per 30 s', 'Queued commands', 'Sessions'];
 
-/** 15 minutes with all that there is to draw: a minute in which the tracker was held up, and a while without commands. */
+/**
+ * 15 minutes with everything that the charts can show: a minute in which the tracker was stopped,
+ * and a time without commands.
+ */
 function history() {
   const samples = [];
   for (let i = 0; i < 90; i += 1) {
@@ -40,7 +45,7 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
   after(() => setting?.close());
 
   const step = (work) => setting.services.step(work);
-  /** At the real history; or at the one that is told. */
+  /** Opens the overview with the real history, or with the given one. */
   const open = async (options = {}, told = null) => {
     const person = await setting.person(options);
     if (told) await person.context.route('**/api/stats/history', (route) => route.fulfill({ json: told }));
@@ -107,7 +112,7 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
     await page.keyboard.press('ArrowLeft');
     const before = await told(page, CHARTS[0]);
     assert.notEqual(before, newest);
-    // The same time in all charts.
+    // All charts show the same time.
     const [time] = before.split(': ');
     for (const name of CHARTS.filter((each) => !each.startsWith('Failures'))) assert.ok((await told(page, name)).startsWith(`${time}: `), name);
     assert.equal(await page.locator('.cursor').count(), CHARTS.length);
@@ -120,7 +125,8 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
     await page.keyboard.press('Escape');
     await until(async () => (await page.locator('.cursor').count()) === 0);
 
-    // Where nothing was delivered there is no time, and where the tracker was held up there is nothing.
+    // Without deliveries there is no delivery time, and while the tracker was stopped there is no
+    // sample.
     const figure = page.locator('figure').filter({ hasText: 'Time to delivery' });
     const { x, y, width, height } = await chart(page, 'Time to delivery').boundingBox();
     const pointAt = (secondsAgo) => page.mouse.move(x + width * (1 - secondsAgo / 900), y + height / 2);

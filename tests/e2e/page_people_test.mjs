@@ -34,7 +34,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
         await one.getByRole('button', { name: 'Queue', exact: true }).click();
         await until(async () => (await message.inputValue()) === '');
       };
-      // The agent asks, so that what comes next waits.
+      // The agent asks for permission, so that the next messages wait.
       await send(JSON.stringify([{ say: 'working' }, ask()]));
       const question = two.getByRole('group', { name: 'Permission request' });
       await question.waitFor();
@@ -45,11 +45,11 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
       await one.getByText('The gateway is not responding').waitFor();
       await setting.services.startGateway();
       await until(async () => (await one.getByRole('status', { name: 'Connection' }).textContent()).includes('live'));
-      // By keys: the third one to the front.
+      // With keys: moves the third message up.
       const third = one.getByRole('list', { name: 'Queue' }).getByRole('listitem').nth(2);
       await third.focus();
       await one.keyboard.press('Alt+ArrowUp');
-      // The one that is moved next is found by its place.
+      // The next one is addressed by its position.
       for (const page of [one, two]) await shows(page, ['first', 'third', 'second']);
       await one.getByRole('list', { name: 'Queue' }).getByRole('listitem').nth(1)
         .getByRole('button', { name: 'Move up' }).click();
@@ -83,7 +83,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     const [page, other] = [await open(`sessions/${id}`), await open(`sessions/${id}`)];
     await page.getByRole('button', { name: 'Pause' }).click();
     await other.getByRole('button', { name: 'Resume' }).waitFor();
-    // A key does the same, where nobody is writing.
+    // A key does the same, unless the user is typing.
     await other.keyboard.press('p');
     await page.getByRole('button', { name: 'Pause' }).waitFor();
     await other.getByRole('button', { name: 'Pause' }).waitFor();
@@ -108,7 +108,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     await page.getByRole('button', { name: 'Resume' }).click();
     await sessions.ended(id, 1);
     assert.equal(await sessions.answer(id), 'changed');
-    // A turn that fails pauses it, and says why.
+    // A failed turn pauses the queue, with its reason.
     await sessions.say(id, [{ exit: 3 }]);
     const why = page.getByText('Paused: agent crashed', { exact: true });
     await why.waitFor();
@@ -147,7 +147,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     await page.getByText('no rule to make it').waitFor({ state: 'detached' });
   }));
 
-  /** Once a question can be answered. */
+  /** Waits until a question can be answered. */
   const ready = (where) => where.locator('button[aria-disabled="false"]').first().waitFor();
 
   test('a question is answered once it could be read, and what holds for ever by nothing but its button', () => step(async () => {
@@ -160,8 +160,8 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     const answers = [];
     page.on('request', (request) => { if (request.method() === 'POST') answers.push(new URL(request.url()).pathname.split('/').at(-1)); });
     for (const title of ['one', 'two', 'three']) await ask(title);
-    // One that stands for another one is not what was read; neither is one that was not there long enough.
-    // What comes later would hold back the first one anew.
+    // A question in the place of another one has not been read, nor has one that was shown for too
+    // short a time. Later questions would restart the first one's delay, so all are there first.
     await page.locator('summary', { hasText: '2 more requests' }).waitFor();
     await ready(page);
     const quick = page.evaluate(() => new Promise((resolve) => {
@@ -183,12 +183,12 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     await ready(page);
     assert.deepEqual(answers, ['one']);
     assert.deepEqual(await left(), ['two', 'three']);
-    // The one that comes into its place from behind is counted anew, too, and so is one in a tab that is not looked at.
+    // The delay also restarts for a question that moves up into the place.
     await page.locator('summary', { hasText: '1 more request' }).click();
     await ready(page.getByRole('group', { name: 'Permission request' }).nth(1));
     await page.getByRole('group', { name: 'Permission request' }).nth(1).getByRole('button', { name: 'No' }).click();
     await page.getByRole('heading', { name: 'three' }).waitFor({ state: 'detached' });
-    // Where it stands changes with what goes: what is pressed in that moment counts for nothing.
+    // A removed question moves the others: a key pressed in that moment is ignored.
     const always = page.getByRole('group', { name: 'Permission request' }).getByRole('button', { name: 'Always' });
     await until(async () => {
       if (answers.length === 3) return true;
@@ -221,7 +221,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
       '"/gone"', '"unused"', '"/beside"', 'Reject (allow always)']) {
       assert.ok(text.includes(part), `${part} in ${text}`);
     }
-    // What is written from right to left changes the place of nothing else.
+    // Right-to-left text moves no other text.
     const places = await question.locator('code', { hasText: 'cp' }).evaluate((code) => {
       const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
       const left = {};
@@ -237,7 +237,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     });
     assert.ok(places.every((left, at) => at === 0 || left > places[at - 1]), places.join(' '));
     await question.getByText(/↓ \d+ more lines to read/).waitFor();
-    // The end of a line, and the buttons, are in sight.
+    // The end of a line, and the buttons, are visible.
     const beyond = await question.locator('.asked').evaluate((box) => box.scrollWidth - box.clientWidth);
     assert.equal(beyond, 0);
     await ready(page);
@@ -271,7 +271,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     await page.keyboard.down('y');
     await page.getByRole('heading', { name: 'second' }).waitFor();
     await question.waitFor({ state: 'detached' });
-    // Held down, as a browser repeats it.
+    // Repeated keydown events, as of a held key.
     await page.keyboard.down('y');
     await page.keyboard.up('y');
     assert.equal(answers.length, 1);
@@ -285,7 +285,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     await message.fill('half a thought');
     await page.reload();
     await until(async () => (await message.inputValue()) === 'half a thought');
-    // Its answer is lost on the way: it is sent again by whoever presses again.
+    // The answer is lost: pressing again sends the message again.
     let lost = false;
     await page.route('**/queue', async (route) => {
       if (lost || route.request().method() !== 'POST') return route.continue();

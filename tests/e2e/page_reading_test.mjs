@@ -1,4 +1,4 @@
-/** How a conversation is read: by keys, searched, and taken along as text. */
+/** Reading a conversation: by keys, by search, and as exported text. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
@@ -27,7 +27,10 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
   const open = (path) => setting.visit(path);
   const focused = (page) => page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? '');
   const feedOf = (page) => page.getByRole('feed', { name: 'Conversation' });
-  /** The first row in sight and where it is, once nothing moves any more: rows are measured as they come. */
+  /**
+   * The first visible row and its position, once nothing moves any more: rows are measured as they
+   * appear.
+   */
   const place = (page) => feedOf(page).evaluate((list) => {
     const edge = list.getBoundingClientRect().top;
     const row = [...list.querySelectorAll('article')].find((each) => each.getBoundingClientRect().bottom > edge + 1);
@@ -44,7 +47,7 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     });
     return before;
   };
-  /** A pixel of the screen may be more or less than one of the page. */
+  /** A pixel of the screen may differ from one of the page. */
   const isSame = (one, other) => one.text === other?.text && Math.abs(one.top - other.top) <= 1;
 
   test('from part to part and from prompt to prompt, open and closed', () => step(async () => {
@@ -58,7 +61,7 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     const press = async (key, label) => {
       await page.keyboard.press(key);
       await until(async () => (await focused(page)) === label);
-      // Seen, not only there.
+      // Visible, not only in the document.
       await until(() => page.evaluate(() => {
         const part = document.activeElement.getBoundingClientRect();
         const feed = document.activeElement.closest('[role=feed]')?.getBoundingClientRect();
@@ -83,12 +86,12 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     await page.getByText('came of 1', { exact: true }).waitFor();
     await screen(page, 'reading-open');
     for (const label of ['You, prompt 2', 'You, prompt 1', 'session start']) await press('[', label);
-    // What is out of sight is open, too.
+    // Parts out of sight are open, too.
     await page.keyboard.press('G');
     await page.getByText('came of 29').waitFor();
     await page.keyboard.press('E');
     await page.getByText('came of 29').waitFor({ state: 'detached' });
-    // Nobody who writes, nor who has switched them off, means any of it.
+    // Keys have no effect while the user types, or after they were disabled.
     const box = page.getByRole('textbox', { name: 'Message' });
     await box.focus();
     await page.keyboard.type('jkeE[]s');
@@ -98,7 +101,7 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     await page.getByRole('dialog').getByText('Next or previous item').waitFor();
     await page.keyboard.press('E');
     await page.getByRole('checkbox', { name: 'single-key shortcuts' }).uncheck();
-    // The focus is where it was when the dialog is gone, and who moves it then keeps it.
+    // The focus returns when the dialog closes, and a focus that moves then stays.
     await page.evaluate(() => { window.afterwards = new Promise((resolve) => {
       new MutationObserver((_, observer) => {
         if (document.querySelector('dialog')) return;
@@ -166,7 +169,7 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
 
-    // Told how far it is; whoever has enough of it stops it.
+    // Shows its progress, and can be stopped.
     let asked = 0;
     let goOn;
     const held = new Promise((resolve) => { goOn = resolve; });
@@ -208,14 +211,14 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     const box = search.getByRole('searchbox');
     const told = search.getByRole('status');
     const tells = (text) => until(async () => (await told.textContent()) === text);
-    /** What is marked as the one that somebody stands at, in sight. */
+    /** Waits until the current match has this text and is visible. */
     const stands = (text) => until(() => page.evaluate((wanted) => {
       const [range] = CSS.highlights.get('found-now') ?? [];
       const list = document.querySelector('[role=feed]').getBoundingClientRect();
       const at = range?.getBoundingClientRect();
       return at && String(range) === wanted && at.top >= list.top && at.bottom <= list.bottom;
     }, text));
-    // It has the focus as soon as it is there: the next key is a letter of the word that is searched.
+    // The search field gets the focus immediately: the next key is a letter of the search.
     await page.evaluate(() => { window.focused = new Promise((resolve) => {
       new MutationObserver((_, observer) => {
         const found = document.querySelector('[role=search] input');
@@ -226,7 +229,7 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     }); });
     await page.keyboard.press('Control+f');
     assert.equal(await page.evaluate(() => window.focused), true);
-    // More comes from far above while somebody types; nothing moves by itself.
+    // More matches arrive from far above during the input; nothing moves by itself.
     await box.pressSequentially('needle');
     await tells('5 found');
     const typed = await place(page);
@@ -252,7 +255,7 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     await search.waitFor({ state: 'detached' });
     await until(async () => isSame(await place(page), before));
     assert.equal(await page.evaluate(() => CSS.highlights.size), 0);
-    // By its key, faster than it searches, and to stay there.
+    // Opened by its key, typed faster than it searches, and left at the match.
     await page.keyboard.press('f');
     await box.pressSequentially('said 405');
     await page.keyboard.press('Enter');

@@ -1,4 +1,6 @@
-/** What a session left behind, in a real browser: played back, its changes to files, its values. */
+/**
+ * The recording of a session, in a real browser: its playback, its changes to files, its values.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
@@ -29,7 +31,7 @@ describe('what a session left behind', { timeout: stretched(300_000) }, () => {
   };
   const open = (path, options) => setting.visit(path, options);
   const call = (more) => ({ type: 'tool_call', data: { tool_call_id: 't', title: 'Edit', status: 'completed', ...more } });
-  /** The page of a session with one tool call, which is open. */
+  /** The page of a session with one tool call, expanded. */
   const openCall = async (more) => {
     const page = await open(`sessions/${await begin([call(more)])}`);
     const part = page.getByRole('article').filter({ hasText: 'Edit' });
@@ -43,7 +45,7 @@ describe('what a session left behind', { timeout: stretched(300_000) }, () => {
     const page = await open(`sessions/${id}?play=0`);
     const slider = page.getByRole('slider', { name: 'Position' });
     await slider.waitFor();
-    // The first one says that the session began.
+    // The first event is the session's creation.
     assert.equal(await slider.getAttribute('max'), String(EVENTS));
     const feed = page.getByRole('feed', { name: 'Conversation' });
     const isAt = async (position) => {
@@ -64,11 +66,11 @@ describe('what a session left behind', { timeout: stretched(300_000) }, () => {
     await isAt(5_442);
     await page.keyboard.press('ArrowLeft');
     await isAt(5_441);
-    // The address leads back to it.
+    // The address contains the position.
     await until(() => new URL(page.url()).searchParams.get('play') === '5441');
     await page.reload();
     await isAt(5_441);
-    // Thousands a second were recorded: played, they are soon over.
+    // Thousands of events a second were recorded: their playback is short.
     const play = page.getByRole('button', { name: 'Play', exact: true });
     await play.click();
     await until(async () => (await play.getAttribute('aria-pressed')) === 'false');
@@ -81,7 +83,7 @@ describe('what a session left behind', { timeout: stretched(300_000) }, () => {
     const changed = lines.map((line, at) => (at === 5_000 ? `${line} and more ${HOSTILE}` : line));
     const { page, part } = await openCall({ content: [{ type: 'diff', path: '/src/long.txt',
       oldText: lines.join('\n'), newText: changed.join('\n') }] });
-    // What is loaded first is cut: a part of two texts is no change.
+    // The first load is truncated: a part of two texts is not a diff.
     await part.getByText('The diff of /src/long.txt is not fully loaded.').waitFor();
     assert.equal(await part.getByRole('figure').count(), 0);
     await part.getByRole('button', { name: /^Show full output/ }).click();
@@ -92,7 +94,7 @@ describe('what a session left behind', { timeout: stretched(300_000) }, () => {
       ['line 5000', `line 5000 and more ${HOSTILE}`]);
     assert.equal(await change.locator('.diff-line').count(), 8);
     await change.getByRole('button', { name: '4,997 unchanged lines' }).click();
-    // No more than a step of them at once.
+    // Rendered in steps, not all at once.
     assert.ok(await change.locator('.diff-line').count() < 1_000);
     assert.ok(await page.locator('*').count() < 4_000);
   }));

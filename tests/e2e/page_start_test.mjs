@@ -1,4 +1,4 @@
-/** Somebody's first visit: from nothing to the first answer, in a real Chromium with the extension. */
+/** A first visit: from nothing to the first answer, in a real Chromium with the extension. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
@@ -11,7 +11,7 @@ import { Services } from './support/services.js';
 
 const SIZES = [320, 640, 1280];
 
-/** Finds nothing that screen readers or keyboards would stumble over, and keeps pictures of it. */
+/** Checks the page's accessibility, and keeps pictures of it. */
 async function lookAt(page, name) {
   for (const colorScheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
@@ -28,7 +28,7 @@ async function lookAt(page, name) {
 const step = (page, title) => page.locator('.step', { has: page.getByRole('heading', { name: title }) });
 const done = (page, title) => step(page, title).and(page.locator('.is-done')).waitFor();
 
-/** The popup in a window of its own, so that the page stays in front of the other one. */
+/** The popup in a window of its own, so that the page stays in front in its window. */
 async function openPopup(browser) {
   const opened = browser.context.waitForEvent('page');
   await browser.currentWorker().evaluate(() => chrome.windows.create({ url: 'popup.html', type: 'popup' }));
@@ -64,12 +64,12 @@ describe('a first visit', { timeout: stretched(180_000) }, () => {
     assert.equal(command, `claude mcp add --transport http callslip ${services.gatewayUrl}/mcp`);
     await lookAt(page, 'start-nothing');
 
-    // As the client does that was told so.
+    // As a client with these instructions does.
     const agent = await services.agentOverHttp();
     await done(page, 'Connect an agent');
     await step(page, 'Connect an agent').getByText('callslip-e2e').waitFor();
 
-    clicks += 1; // The icon of the extension.
+    clicks += 1; // The extension's icon.
     const popup = await openPopup(browser);
     await click(popup.getByRole('button', { name: `Pair with ${new URL(services.gatewayUrl).host}` }));
     await popup.getByText('Connected').waitFor();
@@ -85,7 +85,7 @@ describe('a first visit', { timeout: stretched(180_000) }, () => {
     await lookAt(page, 'start-done');
     assert.ok(clicks <= 6, `${clicks} clicks`);
 
-    // It is not needed again, and stays where it can be found.
+    // The start page is not shown again, but can be found.
     await page.goto(`${services.gatewayUrl}/ui/`);
     await page.getByRole('navigation', { name: 'Sessions' }).waitFor();
     assert.equal(new URL(page.url()).pathname, '/ui/');
@@ -105,7 +105,7 @@ describe('a first visit', { timeout: stretched(180_000) }, () => {
     await page.keyboard.press('Enter');
     await step(page, 'Try it').locator('strong', { hasText: 'tab_gone' }).waitFor();
     await lookAt(page, 'start-refused');
-    // One radio button is one stop, whose neighbours the arrows reach.
+    // The radio buttons are one tab stop; arrow keys select among them.
     await step(page, 'Connect an agent').getByText('Show instructions').press('Enter');
     await page.getByRole('radio', { name: 'Claude Code' }).press('ArrowRight');
     assert.match(await page.locator('.snippet pre').first().textContent(), /^codex mcp add callslip --url http/);
@@ -137,7 +137,7 @@ test('with tokens says where one is, asks for it, and offers a viewer nothing to
     const popup = await openPopup(own);
     const options = own.context.waitForEvent('page');
     await popup.getByRole('button', { name: `Pair with ${new URL(services.gatewayUrl).host}` }).click();
-    // The browser shows them among its own settings.
+    // The browser shows the options page within its own settings.
     assert.match((await options).url(), /^chrome:\/\/extensions\/\?options=/);
     const kept = await own.currentWorker().evaluate(() => chrome.storage.local.get(['serverUrl', 'token', 'openGateway']));
     assert.deepEqual(kept, { serverUrl: services.gatewayUrl });

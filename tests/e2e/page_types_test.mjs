@@ -1,5 +1,7 @@
-/** The page's types against what a real gateway answers: each answer has the type that the page gives it, and
- * each member of such a type is in an answer. */
+/**
+ * The page's types compared with a real gateway's answers: each answer has its type in the page, and
+ * each member of such a type is in an answer.
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +15,7 @@ import { TrackerApi } from './support/tracker_api.js';
 
 const WEB = fileURLToPath(new URL('../../web/', import.meta.url));
 
-/** Where each type stands, below web/src. */
+/** The file of each type, below web/src. */
 const TYPES = {
   'api/types.ts': ['Me', 'Session', 'AgentState', 'AgentDetails', 'EventPage', 'SessionEvent', 'QueuedMessage',
     'QueueState', 'Permission', 'PermissionOption', 'AgentOffer', 'Workspace'],
@@ -21,7 +23,7 @@ const TYPES = {
   'commands/targets.ts': ['Target', 'Worker', 'Doing'],
 };
 
-/** Members that nothing here brings about, and the test that does. */
+/** Members that no answer here contains, and the test that covers each. */
 const ELSEWHERE = {
   Session: { damage: 'session_damage_test.cc', parent_session_id: 'session_children_test.cc',
     detached: 'session_children_test.cc' },
@@ -95,7 +97,8 @@ describe('the types of the page', { timeout: stretched(120_000) }, () => {
     await call(`/sessions/${id}/events`, { events: [{ type: 'notice', data: { text: 'x'.repeat(2000) } }] });
     const { events, ...page } = await call(`/sessions/${id}/events?max_event_bytes=1024`);
     for (const event of events) record('SessionEvent', event);
-    // One: of several objects in a list, TypeScript makes one type, whose members may be undefined.
+    // Only one event: for several objects in a list, TypeScript infers one type with optional
+    // members.
     record('EventPage', { events: events.slice(0, 1), ...page });
 
     const asked = { title: 'Edit', kind: 'edit', tool_call_id: 't', details: { path: 'x' }, wait_ms: 0,
@@ -105,7 +108,7 @@ describe('the types of the page', { timeout: stretched(120_000) }, () => {
     record('Permission', await call(`/sessions/${id}/permissions/${permission}`, { option_id: 'yes' }));
     for (const option of asked.options) record('PermissionOption', option);
 
-    // With an agent at work.
+    // With a working agent.
     const { session_id: driven } = await call('/sessions', { acp_server: 'scripted', working_dir: runner.dir });
     await call(`/sessions/${driven}/queue`, { message: JSON.stringify([{ say: 'hello' }, { sleep: 60_000 }]) });
     session(await until(async () => {
@@ -160,7 +163,7 @@ describe('the types of the page', { timeout: stretched(120_000) }, () => {
         `import type {${names.join(', ')}} from '../src/${file}';`);
       const checks = [...seen].flatMap(([type, answers]) =>
         answers.map((answer) => `is<${type}>()(${JSON.stringify(answer)});`));
-      // An answer may have members that the page has no use for.
+      // An answer may have members that the page does not use.
       await writeFile(join(folder, 'answers.ts'), [...imports,
         'const is = <T>() => <U extends T>(answer: U): U => answer;', ...checks].join('\n'));
       await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../tsconfig.json',

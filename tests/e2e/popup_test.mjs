@@ -25,7 +25,7 @@ afterEach(async () => {
   popup = null;
 });
 
-/** Opens the popup in a window of its own, so that the page stays the one in front of its window. */
+/** Opens the popup in a window of its own, so that the page stays in front of its window. */
 async function openPopup() {
   const opened = browser.context.waitForEvent('page');
   const create = () => chrome.windows.create({ url: 'popup.html', type: 'popup' });
@@ -54,7 +54,7 @@ const says = (selector, text) => popup.locator(selector, { hasText: text }).wait
 const badge = () => browser.currentWorker().evaluate(() => chrome.action.getBadgeText({}));
 
 async function untilBadge(text) {
-  // The badge is set by the time the popup shows the state; another look at most.
+  // The badge is set when the popup shows the state, or with the next look.
   while (await badge() !== text);
 }
 
@@ -66,7 +66,7 @@ describe('the popup', () => {
     await says('#state', 'Connected');
     assert.equal(await popup.textContent('#gateway'), gateway.url);
     assert.equal(await popup.textContent('#target'), 'browser');
-    // The page forbids scripts from text, so both have ended.
+    // The page's policy forbids scripts from text, so both commands have ended.
     await gateway.finalOf(running);
     await says('#recent', 'element not found');
     await says('#recent', 'script blocked');

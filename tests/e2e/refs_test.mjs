@@ -1,4 +1,4 @@
-/** Refs stand for one element and never for another, whatever becomes of the page. */
+/** A ref stands for one element and never for another, however the page changes. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { ExtensionSetting } from './support/extension_setting.js';
@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => setting?.stop());
 
-/** What the element is that would be acted on for a ref: its data-who, its text; or the error. */
+/** The element that an action on a ref would reach: its data-who, its text; or the error. */
 function actedOn(tabId, ref) {
   return setting.attempt(async ([id, given]) => {
     const { number, documentId, instead } = await window.tools.refs.resolve({ id }, given);
@@ -214,7 +214,7 @@ describe('refs', () => {
         if (found.code === 'stale_ref') gone += 1;
         else {
           acted += 1;
-          // What was made anew is known by what it says, and is then said to be another ref.
+          // A recreated element is recognized by its content, and reported under another ref.
           if (found.instead) assert.equal(found.around, around.get(ref));
           else assert.equal(found.who, whose.get(ref));
         }

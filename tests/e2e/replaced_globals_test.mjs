@@ -1,13 +1,13 @@
 /**
- * Pages that have replaced what the browser gives them: what the extension does among their scripts
- * goes by none of it. Scripts of agents do, as they are meant to.
+ * Pages that have replaced the browser's globals: the extension's code in the page uses none of
+ * them. Scripts of agents do use them, as intended.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { REBOUND_NAME } from './support/chromium.js';
 import { assertComplete, assertError, changesIn, ExtensionSetting } from './support/extension_setting.js';
 
-/** Each is replaced as a whole. */
+/** Each of these globals is replaced as a whole. */
 const NAMES = [
   'Array', 'ArrayBuffer', 'Boolean', 'CustomEvent', 'Date', 'Document', 'Element', 'Error', 'EvalError', 'Event',
   'EventTarget', 'Function', 'HTMLElement', 'JSON', 'Map', 'Math', 'Node', 'Number', 'Object', 'Promise', 'Proxy',
@@ -15,7 +15,7 @@ const NAMES = [
   'Window', 'clearTimeout', 'eval', 'performance', 'setTimeout', 'structuredClone',
 ];
 
-/** Of each all methods are replaced. */
+/** All methods of each of these are replaced. */
 const OWNERS = [
   'Array', 'Array.prototype', 'CustomEvent.prototype', 'Date', 'Date.prototype', 'Error', 'Error.prototype',
   'Function.prototype', 'JSON', 'Map.prototype', 'Math', 'Node.prototype', 'Number.prototype', 'Object',
@@ -25,7 +25,7 @@ const OWNERS = [
 
 const HOWS = ['undefined', 'throwing', 'forged', 'proxied'];
 
-/** What cannot be put into the form of the tables. */
+/** Replacements that do not fit into the tables. */
 const OTHERS = {
   'toJSON of all': `for (const { prototype } of [Array, Object, String, Number, Boolean, Date, BigInt])
     prototype.toJSON = () => 'forged'`,
@@ -100,7 +100,7 @@ const ALL_CASES = [
   ...Object.entries(OTHERS).map(([name, script]) => [name, `other|${name}|${script}`]),
 ];
 
-/** A third of them takes a minute and a half; CALLSLIP_REPLACED_ALL=1 goes through all. */
+/** A third of the cases takes a minute and a half; CALLSLIP_REPLACED_ALL=1 runs all. */
 const OFTEN = /^(JSON|Node|TextEncoder|eval),|^methods of (JSON|Error.prototype|Array.prototype), f|^[^,]+$/;
 const CASES = ALL_CASES.filter(([what], at) => process.env.CALLSLIP_REPLACED_ALL || at % 3 === 0 || OFTEN.test(what));
 
@@ -115,7 +115,7 @@ describe('a page that has replaced', () => {
 
   const run = (script) => setting.gateway.run({ action: 'execute_js', script });
   const value = async (script) => assertComplete(await run(script));
-  /** Of a site that is not followed the record begins when somebody asks. */
+  /** For a site that is not followed, the record begins with the first request for it. */
   const unfollow = () => setting.browser.worker.evaluate(() =>
     chrome.scripting.unregisterContentScripts({ ids: ['console of 127.0.0.1'] }).catch(() => {}));
 
@@ -123,12 +123,12 @@ describe('a page that has replaced', () => {
     test(`${what}: what scripts answer`, async () => {
       await page.goto(`${setting.pages.url}/broken?${encodeURIComponent(search)}`);
       const kept = await run('kept');
-      // Where nothing can tell the time of a date it is no other value.
+      // If a date's time can't be read, the value is an error and not another value.
       if (/^methods of Date.prototype, [^p]/.test(what)) assertError(kept, 'result_not_serializable');
       else assert.deepEqual(assertComplete(kept), KEPT);
       assert.deepEqual(Object.keys(await value('delete kept.at; return kept')), Object.keys(KEPT).filter((key) => key !== 'at'));
       const program = await run('var it = kept.list; it');
-      // Without an eval of the browser's own a program has no value, which is no other value, either.
+      // Without the browser's own eval a program fails, and does not get another value.
       if (/^eval/.test(what) && program.error) assertError(program, 'script_blocked');
       else assert.deepEqual(assertComplete(program), KEPT.list);
       for (const [script, code, message] of REFUSED) {
@@ -140,7 +140,7 @@ describe('a page that has replaced', () => {
   test('then of all objects: what scripts answer', async () => {
     const then = "Object.prototype.then = (done) => done({ url: 'forged', data: '\"forged\"' })";
     await page.goto(`${setting.pages.url}/broken`);
-    // As a page's own script does: the answer of this one is no object.
+    // Like a script of the page: this script's own result is not an object.
     await value(`${then}; 0`);
     assert.deepEqual(assertComplete(await run('kept')), KEPT);
     assert.deepEqual(assertComplete(await run('var it = kept.list; it')), KEPT.list);

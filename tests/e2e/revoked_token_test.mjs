@@ -1,6 +1,6 @@
 /**
- * A line that goes from the token files of a running gateway and tracker ends all that its principal
- * holds at both of them, and nothing of anybody else.
+ * A line removed from the token files of a running gateway and tracker ends everything that its
+ * principal holds at both, and nothing of other principals.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -15,7 +15,10 @@ import { TrackerApi, refusal, stateOf } from './support/tracker_api.js';
 import { Watcher } from './support/watcher.js';
 
 const PROTOCOL = '2026-07-28';
-/** What each of the two holds at the tracker: a poll and a wait of the gateway's, and two waits of its own. */
+/**
+ * Each person's waits at the tracker: a poll and a wait of the gateway, and two waits of the
+ * person's own.
+ */
 const WAITS_OF_EACH = 4;
 
 const secret = () => randomBytes(32).toString('hex');
@@ -29,7 +32,7 @@ let folder;
 let tracker;
 let gateway;
 
-/** Both files, with these people in them. Each is replaced in one step. */
+/** Writes both files, with these people. Each is replaced in one step. */
 async function writeTokens(...known) {
   const lines = known.flatMap(({ name, token, workerToken }) => [
     `client ${name} ${token}`,
@@ -57,7 +60,7 @@ async function post(token, path, body) {
   return answer.json();
 }
 
-/** A call of the tool `observe` in the era of MCP that needs no session. */
+/** Calls the tool `observe` in the MCP era without sessions. */
 function observe(token, args) {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': PROTOCOL,
@@ -76,7 +79,7 @@ function observe(token, args) {
   });
 }
 
-/** The text of an answer, piece by piece; null once it has ended in whatever way. */
+/** The text of an answer, piece by piece; null after it has ended in whatever way. */
 class Stream {
   #reader;
   #text = '';
@@ -101,7 +104,7 @@ class Stream {
   }
 }
 
-/** How a request was answered: its status, or nothing where its connection has ended. */
+/** The outcome of a request: status and text, or nothing if its connection was closed. */
 async function outcomeOf(answer) {
   try {
     const response = await answer;
@@ -111,7 +114,7 @@ async function outcomeOf(answer) {
   }
 }
 
-/** One held poll after the other, until one of them brings a command or is not answered as ever. */
+/** Holds one poll after another, until one brings a command or fails. */
 async function poll(token, target) {
   for (;;) {
     const path = `/pending-queries?wait=5&target=${target}&worker=${target}`;
@@ -120,12 +123,12 @@ async function poll(token, target) {
   }
 }
 
-/** Begins everything that a person and their browser can hold, at the gateway and at the tracker. */
+/** Begins every kind of wait of a person and their browser, at the gateway and at the tracker. */
 async function holdAll(person) {
   const { name, token, workerToken } = person;
   person.api = new TrackerApi(tracker.address, { token });
   person.workerApi = new TrackerApi(tracker.address, { token: workerToken });
-  // For a target of its own, which nobody asks for.
+  // For a target of its own, without a worker.
   const { command_id: id } = await person.api.register({ target: `${name}-held` });
   await post(token, '/api/sessions', { session_id: `of-${name}`, acp_server: 'test', working_dir: '/' });
   const wait = person.api.wait({ command_id: id });
@@ -186,14 +189,14 @@ test('whose line is removed loses all that it holds, and nobody else', { timeout
     for (const outcome of [await held.answer, await held.poll]) {
       assert.ok([0, 401].includes(outcome.status), JSON.stringify(outcome));
     }
-    // Nor is anything begun.
+    // New requests are refused as well.
     const refused = refusal('UNAUTHENTICATED', 'token_unknown');
     await assert.rejects(alice.api.register(), refused);
     await assert.rejects(alice.workerApi.lease('alice'), refused);
     assert.equal((await observe(alice.token, { what: 'pending_commands' })).status, 401);
     assert.equal((await ask(alice.workerToken, '/pending-queries?target=alice')).status, 401);
 
-    // What the other one holds has its answer yet to come.
+    // The other person's waits are still unanswered.
     while (await countWaits() > WAITS_OF_EACH);
     await bob.api.register({ target: 'bob', params: Buffer.from('{"action":"get_page"}') });
     const [query] = JSON.parse((await others.poll).text);

@@ -1,4 +1,7 @@
-/** An agent that fails at each method in turn, in each way: it ends with a name, and disturbs nobody. */
+/**
+ * An agent that fails at each method in turn, in each way: the failure has a name, and affects no
+ * other session.
+ */
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
@@ -7,11 +10,11 @@ import { AgentSessions, RunnerProcess, scriptedAgent, until } from './support/ru
 import { Services } from './support/services.js';
 
 const FOLDER = `/dev/shm/callslip-failures-${process.pid}`;
-/** Longer than any agent that starts beside all others takes. */
+/** Longer than the start of any agent, beside all others, takes. */
 const START_TIMEOUT = `${Math.ceil(stretched(3_000) / 1_000)}s`;
 const READY = 'ready';
 
-/** What the agent's state says, or READY where it goes on as if nothing was; by method and failure. */
+/** The reason in the agent's state, or READY if it continues normally; by method and failure. */
 const STARTS = {
   initialize: { never: 'start_timeout', exit: 'agent_crashed', error: 'initialize_refused',
     void: 'unsupported_version', garbage: 'unsupported_version' },
@@ -20,7 +23,7 @@ const STARTS = {
   'session/new': { exit: 'agent_crashed', error: 'agent_error', void: 'agent_error',
     garbage: 'agent_error' },
 };
-/** The same at a start that is to give back what there was. */
+/** The same for a start that restores a session. */
 const RESTORES = {
   'session/resume': { exit: 'agent_crashed', error: 'cannot_restore', void: READY, garbage: READY },
   'session/load': { exit: 'agent_crashed', error: 'cannot_restore', void: READY, garbage: READY },
@@ -29,7 +32,7 @@ const RESTORES = {
   'session/set_config_option': { never: 'start_timeout', exit: 'agent_crashed', error: READY,
     void: READY, garbage: READY },
 };
-/** How a turn ends. */
+/** The reason of a turn's end. */
 const TURNS = {
   'session/prompt': { exit: 'agent_crashed', error: 'agent_error', void: 'unknown_stop_reason',
     garbage: 'unknown_stop_reason' },
@@ -56,7 +59,7 @@ describe('an agent that fails', { timeout: stretched(180_000) }, () => {
       const options = { modes: true, restore: method === 'session/load' ? 'load' : 'resume',
         sessions: `${FOLDER}-sessions`, at: { [method]: way } };
       const [program, ...rest] = scriptedAgent(options);
-      // It has something to give back before it fails.
+      // It has a session to restore before it fails.
       const first = scriptedAgent({ ...options, at: {} });
       agents[agent] = { start_timeout: START_TIMEOUT, auth_method: 'by-hand', command: restores
         ? ['sh', '-c', `if [ -e ${FOLDER}-${agent} ]; then exec "$0" "$2"; fi; exec "$0" "$1"`,
@@ -73,7 +76,7 @@ describe('an agent that fails', { timeout: stretched(180_000) }, () => {
       rm(`${FOLDER}-${name}`, { recursive: true, force: true })));
   });
 
-  /** Until the state of its agent, or the end of the turn that it goes on to, says `reason`. */
+  /** Waits until the agent's state has this reason; for READY until another turn has ended. */
   const says = (id, reason, turns) => until(async () => {
     if (reason === READY) return (await sessions.turns(id)).length > turns;
     const agent = await sessions.agent(id);
@@ -103,7 +106,7 @@ describe('an agent that fails', { timeout: stretched(180_000) }, () => {
           await sessions.say(id, 'hello');
           await says(id, reason, 1).catch((error) => assert.fail(`${agent}: ${error.message}`));
           if (reason === READY) return;
-          // Which the next one is to have.
+          // The restored session has to have these settings.
           const { details } = await sessions.agent(id);
           assert.deepEqual([agent, details.modes.currentModeId, details.config_options[0].currentValue],
             [agent, 'act', 'large']);
@@ -142,7 +145,7 @@ describe('an agent that fails', { timeout: stretched(180_000) }, () => {
       await sessions.ended(id, 2);
       assert.notEqual(await context(), first);
       assert.deepEqual((await lost()).map(({ data }) => data.reason), ['fresh']);
-      // And what is said from then on is kept.
+      // The new context is kept from then on.
       const second = await context();
       await sessions.control(id, 'stop');
       await sessions.say(id, 'three');
@@ -176,7 +179,7 @@ describe('an agent that fails', { timeout: stretched(180_000) }, () => {
       assert.deepEqual([...seen].sort(), ['failed agent_error', 'starting agent_error']);
       assert.match(agent.message, /no luck/);
       assert.equal((await sessions.call('GET', `/sessions/${id}`)).pause_reason, 'agent_error');
-      // Of no version that is spoken here: not a second time.
+      // An unsupported version is not tried again.
       const other = await begin(nameOf('initialize', 'void'));
       await sessions.say(other, 'hello');
       await until(async () => (await sessions.agent(other))?.status === 'failed');

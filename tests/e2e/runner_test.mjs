@@ -1,4 +1,4 @@
-/** Agents in sessions: tracker, gateway and runner as they are, and an agent that does as it is told. */
+/** Agents in sessions: the real tracker, gateway and runner, and a scripted agent. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,9 +13,9 @@ import { binary } from './support/processes.js';
 import { AgentSessions, processesWith, RunnerProcess, scriptedAgent, until } from './support/runner.js';
 import { Services } from './support/services.js';
 
-/** What agents remember, so that they can be stopped to make room. */
+/** The agents' stored sessions, so that agents can be stopped to make room. */
 const SESSIONS = '/dev/shm/callslip-e2e-sessions';
-/** Whether somebody is logged in to the agent that wants that. */
+/** The file that exists while a user is logged in to the agent that requires a login. */
 const LOGIN = `/dev/shm/callslip-e2e-${process.pid}-login`;
 
 describe('an agent in a session', { timeout: stretched(180_000) }, () => {
@@ -191,7 +191,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
 
   test('has its shell commands run, and is told what came of them', () => services.step(async () => {
     const id = await sessions.begin({ acp_server: 'shell' });
-    // Equal ones are two commands; the agent repeats what it is told.
+    // Equal commands in a message are two commands; the agent repeats its prompt.
     await sessions.say(id, [{ say: 'I look: <shell>echo o' }, { say: 'ne; pwd</shell> and again ' },
       { say: '<shell>echo one; pwd</shell> <shell>exit 7</shell>' },
       { say: "<shell>head -c 16000 /dev/zero | tr '\\0' x</shell>".repeat(20) }]);
@@ -210,7 +210,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     const prompt = events.filter(({ type }) => type === 'user_prompt')[1].data.message;
     assert.equal(prompt.split(`one\n${runner.dir}`).length, 3);
     assert.match(prompt, /exit_code="7">\n\$ exit 7/);
-    // More than fits into a message: as much as does.
+    // The results are too long for a message: as much as fits.
     assert.ok(prompt.length > 200_000 && prompt.length <= 262_144, `${prompt.length}`);
     assert.match(prompt, /bytes more are in the session's events/);
     assert.match(await sessions.answer(id), /exit 7/);
@@ -230,7 +230,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     assert.deepEqual(events.filter(({ type }) => type === 'tool_call'), []);
     await assert.rejects(readFile(join(runner.dir, 'stopped')));
     await watcher.close();
-    // It would be stopped for no other one, since it would forget everything.
+    // The runner would not stop it for another agent, since it would lose its context.
     await sessions.call('DELETE', `/sessions/${id}`);
   }));
 
@@ -249,7 +249,8 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
         [['cmd-0-0', 'running'], ['cmd-0-0', 'completed'], ['cmd-0-1', 'failed']]);
       await assert.rejects(readFile(join(runner.dir, 'stopped')));
       if (what === 'the turn') {
-        // The next answer has ids of its own, and the agent is told what became of the commands.
+        // The next answer's calls have ids of their own, and the agent gets the results of the
+        // commands.
         await sessions.queue(id, 'resume');
         await sessions.say(id, [{ say: '<shell>exit 3</shell>' }]);
         assert.equal((await ended(id, 3)).at(-1).outcome, 'completed');
@@ -288,7 +289,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     });
     assert.equal(agent.reason, 'auth_required');
     assert.match(agent.message, /\(by-hand, tui, broken, program\)/);
-    // The command that it names, as it is.
+    // Runs the command that the message names.
     const [, command] = agent.message.match(/: callslip-runner (login locked --runner-file \S+)$/);
     const { stdout } = await promisify(execFile)(binary('callslip-runner'),
       [...command.split(' ').toSpliced(2, 0, 'tui')]);
@@ -330,7 +331,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
       const seen = () => watcher.messages.filter(({ type }) => type === 'agent_updated')
         .map(({ data }) => data.status);
       await until(() => seen().includes('stopped'));
-      // The runner answers after all that came before.
+      // The runner answers this after all earlier requests.
       await sessions.control(id, 'stop');
       assert.deepEqual(seen().slice(seen().indexOf('stopped') + 1), []);
       watcher.socket.terminate();
@@ -342,7 +343,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     await sessions.say(id, [{ spawn: 'setsid' }, { spawn: 'double' }, { say: 'fled' }, { sleep: 60_000 }]);
     await until(async () => (await sessions.answer(id)) === 'fled');
     const mark = `CALLSLIP_SESSION_ID=${id}`;
-    // With its keeper.
+    // Three processes and the keeper.
     assert.equal((await processesWith(mark)).length, 4);
     await runner.kill();
     await until(async () => (await processesWith(mark)).length === 0, stretched(5_000));
@@ -381,7 +382,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
       const open = await sessions.call('GET', `/sessions/${id}/permissions`);
       return open.permissions.length === 1 && open;
     });
-    // Which the tracker keeps nowhere.
+    // The tracker does not store an agent's state.
     await until(async () => (await sessions.agent(id)).status === 'needs_permission');
     await sessions.call('POST', `/sessions/${id}/permissions/${permission.permission_id}`,
       { option_id: 'yes' });
@@ -405,15 +406,15 @@ describe('callslip-runner prompt', { timeout: stretched(60_000) }, () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** What it prints and exits with; `answer` is what is typed. */
+  /** Its output and exit code; `answer` is the input. */
   const ask = async (text, { answer = '', signal, agent = scriptedAgent()[0] } = {}) => {
-    // Options and text in any order.
+    // Options and text may come in any order.
     const child = spawn(binary('callslip-runner'), ['--dir', folder, 'prompt', '--agent', agent,
       typeof text === 'string' ? text : JSON.stringify(text),
       '--tracker', services.tracker.address]);
     const said = { out: '', err: '' };
     child.stdout.setEncoding('utf8').on('data', (more) => { said.out += more; });
-    // Once: a second one ends the program at once.
+    // Only one signal: a second one ends the program at once.
     if (signal) child.stdout.once('data', () => child.kill(signal));
     child.stderr.setEncoding('utf8').on('data', (more) => { said.err += more; });
     child.stdin.end(answer);

@@ -1,4 +1,4 @@
-/** A runner where everybody has to show who they are, and agents that share a process. */
+/** A runner of a tracker that requires tokens, and agents that share a process. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
@@ -22,7 +22,7 @@ describe('a runner with a token', { timeout: stretched(120_000) }, () => {
         scripted: { command: scriptedAgent({}) },
         shell: { command: scriptedAgent({}), shell_commands: true },
       },
-      // None of them can be stopped for another one: they restore nothing.
+      // The runner can't stop any of them for another one, since they restore nothing.
       workspace: { max_running: 20 },
       limits: { running_agents: 20 },
       more: { token_file: services.tokenFile, gateway: services.gatewayUrl },
@@ -160,12 +160,12 @@ test('sessions that share a process', { timeout: stretched(60_000) }, async () =
         await sessions.ended(id, 1);
         assert.equal(await sessions.answer(id), id);
       }
-      // One that is stopped leaves the others alone.
+      // Stopping one session leaves the others alone.
       await sessions.control(three, 'stop');
       await until(async () => (await sessions.agent(three)).status === 'stopped');
       await sessions.say(two, 'still there');
       await sessions.ended(two, 2);
-      // One that has the process ended says so to the others.
+      // A session that ends the shared process ends the others' turns, with a reason.
       await sessions.say(one, [{ say: 'begun' }, { sleep: 60_000 }]);
       await sessions.say(two, [{ sleep: 60_000 }]);
       await until(async () => (await sessions.agent(two)).status === 'prompting');

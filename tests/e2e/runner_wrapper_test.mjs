@@ -1,4 +1,6 @@
-/** An agent that tries to leave its wrapper and its session's directory, by all that it may ask for. */
+/**
+ * An agent that tries to leave its wrapper and its session's directory, by every kind of request.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
@@ -9,7 +11,7 @@ import { stretched } from '../support/patience.js';
 import { AgentSessions, RunnerProcess, scriptedAgent, until } from './support/runner.js';
 import { Services } from './support/services.js';
 
-/** Each takes the network away: its namespace tells whether a program runs behind the wrapper. */
+/** Each removes the network: a program's network namespace shows whether it runs in the wrapper. */
 const WRAPPERS = {
   bwrap: ['bwrap', '--dev-bind', '/', '/', '--unshare-net'],
   unshare: ['unshare', '--user', '--map-root-user', '--net'],
@@ -18,7 +20,7 @@ const WRAPPERS = {
 const NAMESPACE = 'readlink /proc/self/ns/net';
 const SECRET = 'what no agent is to read';
 
-/** Why programs can't be confined on this machine, if so. */
+/** The reason why programs can't be confined on this machine, if there is one. */
 const hindrance = ([program, ...options]) => {
   try {
     execFileSync(program, [...options, 'true'], { stdio: 'pipe' });
@@ -59,7 +61,7 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
     });
     after(() => services?.close());
 
-    /** A session in a folder of its own, where agents may rename that. */
+    /** A session in a folder of its own, which its agents may rename. */
     const begin = async (folder) => {
       const dir = join(runner.dir, folder);
       await mkdir(dir, { recursive: true });
@@ -71,7 +73,7 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
       const turn = (await sessions.ended(id, before + 1))[before];
       return { ...turn, answer: await sessions.answer(id) };
     };
-    /** The agent of a session that has nowhere to work: its message waits in a queue that is paused. */
+    /** The agent of a session without a valid directory: its message waits in a paused queue. */
     const refused = async (id, script) => {
       await sessions.say(id, script);
       return until(async () => {
@@ -82,7 +84,10 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
     const read = (path) => ({ call: 'fs/read_text_file', params: { path } });
     const write = (path, content = 'written') =>
       ({ call: 'fs/write_text_file', params: { path, content } });
-    /** Runs a line, or words, to the end, as the terminal of this number, and says what it has put out. */
+    /**
+     * Runs a command line, or words, in the terminal of this number to its end, and says its
+     * output.
+     */
     const terminal = (number, line, env = {}) => {
       const terminalId = `terminal-${number}`;
       const [command, ...args] = [line].flat();
@@ -95,7 +100,7 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
       ];
     };
     const own = () => readlinkSync('/proc/self/ns/net');
-    /** Nothing that was put in the place of a program has run outside. */
+    /** The namespaces of runs of the programs that the agent has replaced. */
     const ran = (dir) => (existsSync(join(dir, 'ran')) ? readFileSync(join(dir, 'ran'), 'utf8') : '')
       .split('\n').filter(Boolean);
 
@@ -117,7 +122,7 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
         ...terminal(1, 'chmod +x evil/*'),
         ...terminal(2, ['/bin/sh', '-c', '/usr/bin/readlink /proc/self/ns/net; echo $OWN'],
           { PATH: `${dir}/evil:/usr/bin:/bin`, OWN: "it's own", ENV: `${dir}/evil/sh` }),
-        // By its name, so that one of them does run: behind the wrapper, as itself would.
+        // By its name, so that one replaced program does run: in the wrapper.
         ...terminal(3, 'readlink', { PATH: `${dir}/evil` }),
       ]);
       assert.match(answer, /it's own/);
@@ -138,7 +143,7 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
       assert.equal((await play(id, terminal(3, 'own; echo $PATH'))).outcome, 'completed');
       assert.ok((await sessions.answer(id)).includes(`${dir}:bin:`), 'PATH is its own');
       assert.equal(ran(dir).length, 2);
-      // Nor that of another session.
+      // Nor in another session.
       const other = await begin('second');
       assert.equal((await play(other.id, terminal(1, 'true'))).outcome, 'completed');
       assert.deepEqual(ran(dir).filter((namespace) => namespace === own()), []);
@@ -146,7 +151,7 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
 
     test('has nothing loaded into the wrapper or the keeper', () => services.step(async () => {
       const { dir, id } = await begin('preload');
-      // The loader writes down each program that it has this in its environment for.
+      // With this variable the loader records each program that it starts.
       await play(id, terminal(1, 'true && true', { LD_DEBUG: 'files', LD_DEBUG_OUTPUT: `${dir}/loader` }));
       const programs = readdirSync(dir).filter((file) => file.startsWith('loader'))
         .flatMap((file) => [...readFileSync(join(dir, file), 'utf8')
@@ -175,13 +180,13 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
         assert.ok(answer.includes(`${dir}.was`), answer);
         assert.ok(!existsSync(outside));
         assert.equal(readFileSync(secret, 'utf8'), SECRET);
-        // Nor once it is started anew.
+        // Nor after its agent is started again.
         assert.equal((await play(id, [{ exit: 3 }])).outcome, 'failed');
         await sessions.queue(id, 'resume');
         const { message } = await refused(id, [read(dir + secret)]);
         assert.match(message, /swapped leads out of .*work$/);
         assert.ok(!JSON.stringify(await sessions.events(id)).includes(SECRET));
-        // Until somebody has put it right.
+        // Until the directory is restored.
         await rm(dir);
         await rename(`${dir}.was`, dir);
         await sessions.queue(id, 'resume');
@@ -197,7 +202,7 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
       const inner = await sessions.begin({ working_dir: team + runner.folder });
       await refused(inner, [read(team + secret)]);
       assert.ok(!JSON.stringify(await sessions.events(inner)).includes(SECRET));
-      // Somebody puts it right, and wants it to go on.
+      // The user restores the directory and resumes the queue.
       await rm(team);
       await mkdir(team + runner.folder, { recursive: true });
       await sessions.queue(inner, 'resume');

@@ -1,4 +1,4 @@
-/** Sessions as a page of the gateway's own origin sees them, in a real browser. */
+/** Sessions from a page of the gateway's own origin, in a real browser. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
@@ -51,7 +51,7 @@ describe('a page of the gateway', { timeout: stretched(120_000) }, () => {
     const id = await sessions.create();
     await page.evaluate((path) => {
       window.seqs = [];
-      // The browser connects again, with the Last-Event-ID that it has seen.
+      // The browser reconnects with the Last-Event-ID of the latest event.
       window.source = new EventSource(path);
       window.source.onmessage = ({ lastEventId }) => window.seqs.push(Number(lastEventId));
       return new Promise((resolve) => { window.source.onopen = resolve; });

@@ -1,4 +1,4 @@
-/** Many observers of one session, with clients that we did not write. */
+/** Many observers of one session, with third-party clients. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
@@ -19,7 +19,7 @@ describe('observers of a session', { timeout: stretched(240_000) }, () => {
   });
   after(() => services?.close());
 
-  /** Opens some at a time, as the listener's backlog has it. */
+  /** Opens some at a time, within the listener's backlog. */
   const watchers = async (id, count) => {
     const opened = [];
     while (opened.length < count) {
@@ -44,7 +44,7 @@ describe('observers of a session', { timeout: stretched(240_000) }, () => {
     await Promise.all(others.map((watcher) => watcher.withSeq(last)));
     for (const watcher of others) assert.deepEqual(watcher.seqs(), range(2, last));
 
-    // Until more waits for the one that has stalled than may; few of the others are still there.
+    // Until more data waits for the stalled observer than may; few of the others stay connected.
     const remaining = others.splice(0, 2);
     for (const { socket } of others) socket.terminate();
     const text = 'x'.repeat(256 << 10);
@@ -55,7 +55,7 @@ describe('observers of a session', { timeout: stretched(240_000) }, () => {
     for (const watcher of remaining) assert.deepEqual(watcher.seqs(), range(2, last));
     stalled.socket.resume();
     const [code] = await closed;
-    // Where not even the closing handshake is read in time, the connection is cut.
+    // If not even the closing handshake is read in time, the connection is cut.
     assert.ok([1013, 1006].includes(code), `closed with ${code}`);
     const seen = stalled.seqs();
     assert.deepEqual(seen, range(2, seen.length + 1));
@@ -78,7 +78,7 @@ describe('observers of a session', { timeout: stretched(240_000) }, () => {
     const appended = (async () => {
       let last;
       while (appending) {
-        // What fails on the way may have been recorded or not: the log is what counts.
+        // A failed append may have been recorded or not: the log decides.
         ({ last_seq: last } = await sessions.append(id, 'event').catch(() => ({ last_seq: last })));
       }
       return last;
@@ -110,7 +110,7 @@ describe('observers of a session', { timeout: stretched(240_000) }, () => {
     }
     await watcher.withSeq(last);
     assert.deepEqual(watcher.seqs(), range(before, last));
-    // Whatever is no event may have been missed, and the socket says so.
+    // Messages other than events may have been missed, and the socket reports it.
     await watcher.ofType('notices_missed');
     await watcher.close();
   }));

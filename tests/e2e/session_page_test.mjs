@@ -1,4 +1,7 @@
-/** What a page needs that shows sessions: who waits for whom, text as it streams in, long events. */
+/**
+ * The gateway's API for a page of sessions: pending questions and messages, streamed text, long
+ * events.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';

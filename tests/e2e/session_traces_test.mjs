@@ -1,4 +1,4 @@
-/** The spans of a session, from its creation to what its agent does in the browser. */
+/** The spans of a session, from its creation to its agent's command in the browser. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
@@ -12,13 +12,13 @@ const CALL = { sessionUpdate: 'tool_call', toolCallId: 'r', kind: 'read', title:
 const ASKED = { toolCallId: 't', kind: 'edit', title: SECRET };
 const INTERACT = { action: 'execute_js', script: SECRET, wait_ms: 8000 };
 
-/** The names of a span and those above it. */
+/** The name of a span, after those of its parents. */
 function pathOf(span, spans) {
   const above = spans.find(({ id }) => id === span.parent);
   return above ? `${pathOf(above, spans)} > ${span.name}` : span.name;
 }
 
-/** Calls a tool as the agent of a session does: where and how it was told to. */
+/** Calls a tool as the agent of a session does: with the URL and headers that it was given. */
 async function callTool({ url, headers }, name, args) {
   const given = Object.fromEntries(headers.map((header) => [header.name, header.value]));
   const post = (body, more) => fetch(url, {
@@ -67,7 +67,7 @@ describe('a session', { timeout: stretched(60_000) }, () => {
       assert.equal(root.parent, '');
       assert.equal(root.attributes['gen_ai.conversation.id'], id);
       await collector.until(2, ({ name }) => name === 'POST /mcp');
-      // Each process sends its spans when it comes to it: those of callers may come last.
+      // Each process sends its spans at its own pace: those of callers may come last.
       let paths;
       await collector.untilSo(() => {
         const own = spans.filter(({ traceId }) => traceId === root.traceId);
@@ -83,7 +83,8 @@ describe('a session', { timeout: stretched(60_000) }, () => {
       const said = JSON.stringify(spans, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
       assert.ok(!said.includes(SECRET), said);
 
-      // The runner's line of a turn that fails leads there, and what it counts is at the collector.
+      // The runner's log line of a failed turn has the trace's id, and its metrics are at the
+      // collector.
       await sessions.say(id, [{ exit: 3 }]);
       await sessions.ended(id, 3);
       await collector.until(3, ({ name }) => name === 'turn');

@@ -1,4 +1,4 @@
-/** Sessions over WebSockets and event streams, with clients that we did not write. */
+/** Sessions over WebSockets and event streams, with third-party clients. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
@@ -31,7 +31,7 @@ describe('a session over a WebSocket', { timeout: stretched(120_000) }, () => {
     assert.deepEqual(live.data, { text: 'four' });
     watcher.send('keepalive', { last_seen_seq: live.seq });
     assert.equal((await watcher.ofType('keepalive_ack')).data.max_seq, live.seq);
-    // What was live is what is read later.
+    // The live event is equal to the one read later.
     const { events } = await sessions.call('GET', `/sessions/${id}/events?after_seq=${recorded}`);
     assert.deepEqual(events, [live]);
 
@@ -53,12 +53,12 @@ describe('a session over a WebSocket', { timeout: stretched(120_000) }, () => {
     const added = await watcher.ofType('queue_updated');
     assert.deepEqual(added.data, { queue_length: 1, action: 'added', message_id: message });
 
-    // A runner takes it.
+    // A runner takes the message.
     const runner = new AbortController();
     const response = await fetch(`${services.gatewayUrl}/api/sessions/${id}/messages`, {
       signal: runner.signal,
     });
-    // To stop reading would be to leave.
+    // To stop reading would close the connection.
     const reader = response.body.getReader();
     let text = '';
     let received;

@@ -1,4 +1,4 @@
-/** The extension of the store's zip in a real Chromium: it works, under an id of its own. */
+/** The extension from the store's zip in a real Chromium: it works, under an id of its own. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -13,7 +13,7 @@ import { FakeGateway } from './support/fake_gateway.js';
 const run = promisify(execFile);
 const PACK = fileURLToPath(new URL('../../deploy/release/pack.sh', import.meta.url));
 
-/** Of the folder, by its key. */
+/** The id of the unpacked folder, which follows from its key. */
 const FOLDERS_ID = 'fkcobmieoejemhgkfajpliikanmfnppi';
 
 let folder;

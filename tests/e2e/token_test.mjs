@@ -1,4 +1,6 @@
-/** A gateway that asks for tokens: who has one is served as ever, all others get nothing. */
+/**
+ * A gateway that requires tokens: callers with a token are served as usual, all others get nothing.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';

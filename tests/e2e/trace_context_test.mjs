@@ -1,6 +1,5 @@
 /**
- * What W3C Trace Context and Baggage have beside a `traceparent`, from each place where it is taken
- * to each where it is handed on.
+ * The parts of W3C Trace Context and Baggage besides `traceparent`, from each entry to each exit.
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -22,7 +21,7 @@ const GIVEN = {
   tracestate: 'congo=t61rcWkgMzE,rojo=00f067aa0ba902b7',
   baggage: 'tenant=blue;public, release=1.2',
 };
-/** Of each kind one that may not go on, and that harms nobody. */
+/** A malformed value of each kind, which is dropped and has no other effect. */
 const MALFORMED = { ...GIVEN, tracestate: 'Congo=1', baggage: 'no=good,' };
 const NO_PARENT = { ...GIVEN, traceparent: '00-none' };
 
@@ -58,13 +57,13 @@ async function withApi(use) {
   }
 }
 
-/** A call of an agent's that hands in a command for `target`. */
+/** An agent's call that submits a command for `target`. */
 function interact(target, meta) {
   const params = { name: 'interact', arguments: { action: 'execute_js', script: '1', target } };
   return meta ? { ...params, _meta: meta } : params;
 }
 
-/** Posts to /mcp with headers that may come more than once, as fetch() has none. */
+/** Posts to /mcp with headers that may repeat, which fetch() does not allow. */
 function post(body, headers) {
   const [host, port] = gateway.address.split(':');
   return new Promise((resolve, reject) => {
@@ -107,7 +106,9 @@ function registerWithMetadata(api, target, given) {
   });
 }
 
-/** Where an agent or a service says it: each hands in a command for `target`. */
+/**
+ * The entries, where an agent or a service gives the context: each submits a command for `target`.
+ */
 const ENTRIES = {
   'headers of POST /mcp': (target, given) => callOverHttp(interact(target), given),
   'several headers of POST /mcp': (target, { traceparent, tracestate, baggage }) =>
@@ -127,7 +128,7 @@ const ENTRIES = {
     withApi((api) => registerWithMetadata(api, target, given)),
 };
 
-/** Where whoever executes a command gets it. */
+/** The exits, where a worker gets the context. */
 const EXITS = {
   'GET /pending-queries': async (target) => {
     const answer = await fetch(`http://${gateway.address}/pending-queries?target=${target}`);
@@ -142,12 +143,12 @@ const EXITS = {
   }),
 };
 
-/** What a delivery has of it; nothing where a field is empty. */
+/** A delivery's context; an empty field is undefined. */
 function saidBy({ traceparent, tracestate, baggage }) {
   return { traceId: traceparent.split('-')[1], tracestate: tracestate || undefined, baggage: baggage || undefined };
 }
 const WHOLE = { traceId: TRACE_ID, tracestate: GIVEN.tracestate, baggage: GIVEN.baggage };
-/** Pieces of a list are put together without spaces. */
+/** Parts of a list are joined without spaces. */
 const withoutSpaces = (said) => ({ ...said, baggage: said.baggage?.replaceAll(', ', ',') });
 
 const targetOfItsOwn = () => `context-${++lastTarget}`;
@@ -174,7 +175,7 @@ for (const [entry, handIn] of Object.entries(ENTRIES)) {
       await handIn(target, NO_PARENT);
       const { traceId, tracestate, baggage } = saidBy(await EXITS.LeaseCommands(target));
       assert.notEqual(traceId, TRACE_ID);
-      // Of the HTTP request that carries a message with a malformed one.
+      // The context of the HTTP request replaces a malformed one in its message.
       assert.equal(tracestate, entry.includes('other headers') ? 'other=1' : undefined);
       assert.equal(baggage?.replaceAll(', ', ','), GIVEN.baggage.replaceAll(', ', ','));
     });
@@ -215,7 +216,7 @@ describe('a command', { timeout: stretched(60_000) }, () => {
   });
 });
 
-/** What takes or shows a `traceparent` and hands it on to nobody. */
+/** Files that read or show a `traceparent` and pass it on to no other process. */
 const ENDS = {
   'services/common/log.cc': 'a line of the log',
   'services/bridge/relay/relay.cc': 'the same',

@@ -1,4 +1,7 @@
-/** The spans of tracker, gateway and bridge, as a collector gets them that decodes them by the official protos. */
+/**
+ * The spans of tracker, gateway and bridge, at a collector that decodes them by the official
+ * protos.
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,12 +22,12 @@ const SECRET = 'secret-of-the-page';
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const AGENT_SPAN = '00f067aa0ba902b7';
 const TRACEPARENT = `00-${TRACE_ID}-${AGENT_SPAN}-01`;
-/** Batches leave as soon as there is anything, nearly. */
+/** Batches are sent almost at once. */
 const SOON = { OTEL_BSP_SCHEDULE_DELAY: '50' };
 
 const closers = new WeakMap();
 
-/** Has `close` called when the test is over, before all that came earlier. */
+/** Calls `close` at the end of the test, before the earlier ones. */
 function onClose(t, close) {
   if (!closers.has(t)) {
     closers.set(t, []);
@@ -72,7 +75,7 @@ async function startBoth(t, env) {
   return { tracker, gateway, data, restartTracker };
 }
 
-/** Calls a tool as a client of 2025-11-25 does, whose traces are the agent's own. */
+/** Calls a tool as a client of 2025-11-25 does, whose trace is the agent's own. */
 async function callTool(gateway, name, args, headers = { traceparent: TRACEPARENT }) {
   const post = (body, more) => fetch(`http://${gateway.address}/mcp`, {
     method: 'POST',
@@ -87,7 +90,7 @@ async function callTool(gateway, name, args, headers = { traceparent: TRACEPAREN
 
 const INTERACT = { action: 'execute_js', script: SECRET, wait_ms: 8000 };
 
-/** The names of a span and those above it, up to the agent's. */
+/** The names of a span and its parents, up to the agent's. */
 function pathOf(span, spans) {
   const above = spans.find(({ id }) => id === span.parent);
   return above ? [...pathOf(above, spans), span.name] : [span.name];
@@ -103,7 +106,7 @@ const MCP = 'tools/call interact';
 const REGISTER = 'callslip.tracker.v1.CommandService/RegisterCommand';
 const COMPLETE = 'callslip.tracker.v1.CommandService/CompleteCommand';
 const COMMAND = 'command execute_js';
-/** The client's span of the call and the server's have the same name. */
+/** The client's span of the call and the server's span have the same name. */
 const ABOVE_COMMAND = [HTTP, MCP, REGISTER, REGISTER, COMMAND];
 const PROCESS = [...ABOVE_COMMAND, 'process browser'];
 const TREE = [
@@ -113,7 +116,7 @@ const TREE = [
   [...PROCESS, 'POST /query-result', COMPLETE, COMPLETE],
 ];
 
-/** The id of the one command that a collector has heard of. */
+/** The id of the only command in a collector's spans. */
 async function commandIn(collector) {
   const ofCommand = ({ name }) => name === COMMAND;
   return (await collector.until(1, ofCommand)).find(ofCommand).attributes['messaging.message.id'];
@@ -135,7 +138,7 @@ describe('a command', { timeout: stretched(60_000) }, () => {
       const ofCall = ({ traceId }) => traceId === TRACE_ID;
       const spans = (await collector.until(TREE.length, ofCall)).filter(ofCall);
       assert.deepEqual(orphansOf(spans, [AGENT_SPAN]), []);
-      // Each process sends its spans when it comes to it.
+      // Each process sends its spans at its own pace.
       await collector.untilSo(() => orphansOf(collector.spans, [AGENT_SPAN, '']).length === 0);
       const paths = spans.map((span) => pathOf(span, spans).join(' > '));
       assert.deepEqual(paths.sort(), TREE.map((path) => path.join(' > ')).sort());
@@ -229,7 +232,7 @@ describe('a command', { timeout: stretched(60_000) }, () => {
     const [lease] = await before.lease('browser');
     const [, traceId, delivery] = lease.command.traceparent.split('-');
     assert.equal(traceId, TRACE_ID);
-    // The call itself has ended, and was told of.
+    // The call itself has ended, and its span was exported.
     await collector.until(1, ({ name }) => name === REGISTER);
     await restartTracker();
     const api = connect(t, tracker);
@@ -255,7 +258,7 @@ describe('a command', { timeout: stretched(60_000) }, () => {
   });
 });
 
-/** A collector that does `behave` with each connection. */
+/** A collector that runs `behave` for each connection. */
 async function badCollector(t, behave) {
   const sockets = new Set();
   const server = createServer((socket) => {
@@ -300,11 +303,12 @@ describe('a collector', { timeout: stretched(60_000) }, () => {
           const result = await callTool(gateway, 'interact', { action: 'execute_js', script: '1' });
           assert.equal(result.structuredContent.status, 'queued');
         }
-        // Each call would take seconds if it waited; all of them take a fraction of one.
+        // Each call would take seconds if it waited for the collector; all of them take a fraction
+        // of one.
         assert.ok(performance.now() - began < stretched(5_000), `${performance.now() - began} ms`);
         const { exported, dropped, failed } = await countsOf(gateway);
         assert.equal(exported, 0);
-        // 20 calls of three spans each; 16 wait at most, and as many are under way.
+        // 20 calls of three spans each; at most 16 wait, and as many are in flight.
         assert.ok(dropped + failed >= 60 - 32, JSON.stringify({ dropped, failed }));
         const stopping = performance.now();
         await Promise.all([gateway.stop(), tracker.stop()]);

@@ -1,4 +1,4 @@
-/** docs/tutorial.md, line by line: what it says to type is typed, and what it shows is what comes. */
+/** docs/tutorial.md, line by line: its input is typed, and its output is compared. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,10 +14,10 @@ import { Services } from './support/services.js';
 
 const TUTORIAL = new URL('../../docs/tutorial.md', import.meta.url);
 
-/** Printed behind each line. */
+/** Printed after each line. */
 const DONE = '<done>';
 
-/** The blocks of code in their order, each with the heading it stands under. */
+/** The code blocks in order, each with its heading. */
 function blocksOf(markdown) {
   const blocks = [];
   let heading = '';
@@ -39,7 +39,7 @@ function blocksOf(markdown) {
   return blocks;
 }
 
-/** One terminal: lines go in one by one, and each says what it has printed. */
+/** A terminal: runs lines one by one, and returns the output of each. */
 class Terminal {
   #shell;
   #output = '';
@@ -56,7 +56,7 @@ class Terminal {
     }
   }
 
-  /** What a line prints. `answer` is what the person types while it runs. */
+  /** The output of a line. `answer` is the user's input while it runs. */
   async type(line, answer = '') {
     this.#output = '';
     this.#shell.stdin.write(`{\n${line}\n} <<< '${answer}'\nprintf '${DONE}'\n`);
@@ -72,7 +72,7 @@ class Terminal {
   }
 }
 
-/** What is shown, as a pattern: `…` stands for anything. */
+/** The shown output as a pattern: `…` stands for anything. */
 const patternOf = (shown) =>
   new RegExp(shown.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
     .join('[^]*'));
@@ -86,18 +86,18 @@ test('the tutorial does what it says', { timeout: stretched(60_000) }, async (co
   services.onClose(() => rm(home, { recursive: true, force: true }));
   await mkdir(join(home, '.cursor'));
 
-  // Where the test has its own instead of what a reader has.
+  // Replaces the reader's addresses and pages by the test's own.
   const here = (text) => text.replaceAll('127.0.0.1:7890', services.gateway.address)
     .replaceAll('build/dev/bin/callslip-bridge doctor',
       `${dirname(binary('callslip-bridge'))}/callslip-bridge doctor --gateway ${services.gatewayUrl}`)
     .replaceAll('Example Domain', 'Test page');
-  // What it says to do by hand before the first block under a heading.
+  // The manual steps before the first block under a heading.
   const byHand = {
     '3. The browser': async () => {
       const browser = await startBrowser({ serverUrl: services.gatewayUrl });
       services.onClose(() => browser.stop());
       await browser.open(`${pages.url}/`);
-      // A reader takes longer than the extension does to connect.
+      // A reader takes longer than the extension takes to connect.
       let report;
       do {
         report = await terminal.type(here('build/dev/bin/callslip-bridge doctor'));

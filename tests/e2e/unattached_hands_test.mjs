@@ -1,6 +1,6 @@
 /**
- * The hands in a Chromium to which nothing is attached: in a tab in the background a page hears and
- * shows the same as in front.
+ * The hands in a Chromium without an attached debugger: a background tab gets the same events and
+ * shows the same result as a tab in front.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -45,7 +45,7 @@ before(async () => {
 });
 after(() => setting?.stop());
 
-/** Does the same in a tab, and answers what it has come to. */
+/** Does the same in a tab, and returns the outcome. */
 async function useIn(background) {
   const tab = await setting.open('/hands', { background });
   const act = (params) => setting.perform({ tab_id: tab, ...params });

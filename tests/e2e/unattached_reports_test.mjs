@@ -1,6 +1,6 @@
 /**
- * What agents are told of an action in a Chromium to which nothing is attached: tabs, files and errors
- * that came of it, and how the page is once it is quiet.
+ * The reports of an action in a Chromium without an attached debugger: the resulting tabs, files
+ * and errors, and the state of the page once it is quiet.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -54,7 +54,7 @@ before(async () => {
 });
 after(() => setting?.stop());
 
-/** A tab with one of the pages, and what can be done there. */
+/** A tab with one of the pages, and functions that act in it. */
 async function visit(path, options) {
   const tab = await setting.open(path, options);
   const act = (params) => ({ tab_id: tab, ...params });

@@ -1,13 +1,16 @@
 /**
- * Dialogs in a Chromium to which nothing is attached: they hold up no command, and are the browser's
- * own where none runs.
+ * Dialogs in a Chromium without an attached debugger: they hold up no command, and are the
+ * browser's own while no command runs.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
 import { UnattachedSetting } from './support/unattached_browser.js';
 
-/** A page has its own functions again 1 s after a command, of which the look at the page is the end. */
+/**
+ * A page has its own functions again 1 s after the end of a command, whose last step is the
+ * outline.
+ */
 const QUIET_MS = stretched(3_000);
 
 const html = (title, body) => ({ body: `<!doctype html><title>${title}</title>${body}` });
@@ -35,7 +38,7 @@ before(async () => {
 });
 after(() => setting?.stop());
 
-/** A tab with one of the pages, and what can be done there. */
+/** A tab with one of the pages, and functions that act in it. */
 async function visit(path, options) {
   const tab = await setting.open(path, options);
   const act = (params) => ({ tab_id: tab, ...params });
@@ -48,7 +51,7 @@ async function visit(path, options) {
   };
 }
 
-/** Nothing but time can tell when there has been no command for a while. */
+/** Only time can show that there has been no command for a while. */
 const idle = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 for (const background of [false, true]) {
@@ -74,7 +77,7 @@ for (const background of [false, true]) {
 
     test('of a timer are told, if it was late with the next action', async () => {
       const lines = (await page.click('#late')).slice(1);
-      // The browser holds timers of background tabs back, until the next full second.
+      // The browser delays timers of background tabs to the next full second.
       if (background && lines[0] === 'nothing changed') {
         await page.value('new Promise((resolve) => setTimeout(resolve, 1))');
       } else {

@@ -1,6 +1,6 @@
 /**
- * Files from an agent's folder to a page, with nothing replaced: official MCP client, bridge, gateway,
- * tracker, extension, Chromium.
+ * Files from an agent's folder to a page, with all parts real: official MCP client, bridge,
+ * gateway, tracker, extension, Chromium.
  */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
@@ -19,14 +19,14 @@ import { binary } from './support/processes.js';
 const MIB = 1024 * 1024;
 const TIMEOUT = { timeout: stretched(60_000) };
 
-/** A hidden input behind a styled button, a plain one, and a place to drop files on. */
+/** A hidden input behind a styled button, a plain one, and a drop area. */
 const FORM = `<!doctype html><title>Files</title>
   <form><button type="button" id="choose" onclick="many.click()">Choose files</button>
     <input id="many" type="file" multiple style="display: none"></form>
   <p><label id="labelled">One file <input id="one" type="file"></label></p>
   <div id="zone">Drop here</div><div id="elsewhere">Not here</div>`;
 
-/** In the page: keeps what came, with its digest. */
+/** In the page: stores the received files, with their digests. */
 function listen() {
   window.came = null;
   const digest = async (file) => {
@@ -172,7 +172,7 @@ check('what cannot be uploaded is refused, and the page hears nothing', async ()
   await refused('#one', ['../secret.txt'], 'file_unavailable');
   await refused('#one', [join(folder, 'secret.txt')], 'file_unavailable');
   await refused('#one', ['b', 'b'], 'invalid_params');
-  // The page was asked whether it takes them.
+  // The extension asked the page whether it accepts them.
   await refused('#elsewhere', ['b'], 'not_editable', true);
   await refused('#nowhere', ['b'], 'element_not_found');
   assert.equal(await page.evaluate(() => window.came), null);

@@ -1,6 +1,7 @@
 /**
- * Tracker, gateway and bridge of two versions, in all mixtures: an agent's command goes to a worker and
- * back, with tokens at each door. The former version's programs are in CALLSLIP_FORMER_BIN.
+ * Tracker, gateway and bridge of two versions, in all mixtures: an agent's command goes to a worker
+ * and back, with authentication at each listener. CALLSLIP_FORMER_BIN has the previous version's
+ * programs.
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
@@ -11,7 +12,7 @@ import { Services } from './support/services.js';
 
 const PROGRAMS = ['callslip-tracker', 'callslip-gateway', 'callslip-bridge'];
 
-/** Each choice of some of them, but not of all or none. */
+/** Each selection of some of them, but not of all or none. */
 const mixtures = Array.from({ length: 2 ** PROGRAMS.length - 2 }, (_, index) =>
   PROGRAMS.filter((__, bit) => (index + 1) & (1 << bit)));
 

@@ -4,14 +4,14 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { binary } from './processes.js';
 
-/** How long one question about a command may wait for its end, in ms; the gateway allows more. */
+/** The longest wait of one question about a command, in ms; the gateway allows more. */
 const WAIT_MS = 8_000;
 
-/** An AI agent as the official MCP client, over either way in. */
+/** An AI agent as the official MCP client, over stdio or HTTP. */
 export class Agent {
   log = '';
 
-  /** Through the bridge on standard input and output, which the client starts and ends. */
+  /** Through the bridge over stdio. The client starts and ends the bridge. */
   static async overBridge(gatewayUrl, tokenFile) {
     const args = ['--gateway', gatewayUrl];
     if (tokenFile) args.push('--token-file', tokenFile);
@@ -25,7 +25,7 @@ export class Agent {
     return agent;
   }
 
-  /** Straight to the gateway. */
+  /** Directly to the gateway. */
   static async overHttp(gatewayUrl, token) {
     const headers = token ? { Authorization: `Bearer ${token}` } : {};
     const url = new URL('/mcp', gatewayUrl);
@@ -38,7 +38,7 @@ export class Agent {
     agent.client = client;
     transport.stderr?.on('data', (chunk) => { agent.log += chunk; });
     await client.connect(transport);
-    // Knowing the output schemas, the client checks every structured answer against them.
+    // With the output schemas the client checks every structured answer.
     const { tools } = await client.listTools();
     agent.toolNames = tools.map(({ name }) => name);
     return agent;
@@ -48,7 +48,7 @@ export class Agent {
     return this.client.callTool({ name, arguments: args });
   }
 
-  /** Hands a command in and answers its correlation id. */
+  /** Submits a command and returns its correlation id. */
   async submit(params) {
     const answer = await this.call('interact', params);
     assert.ok(!answer.isError, JSON.stringify(answer));
@@ -59,7 +59,7 @@ export class Agent {
     return correlation_id;
   }
 
-  /** Asks once what has become of a command. */
+  /** Asks once for the result of a command. */
   async ask(correlationId, waitMs = WAIT_MS) {
     const answer = await this.call('observe', {
       what: 'command_result',
@@ -70,7 +70,7 @@ export class Agent {
     return answer.structuredContent;
   }
 
-  /** Asks until the command has ended, and answers how. */
+  /** Asks until the command has ended, and returns its answer. */
   async collect(correlationId) {
     for (;;) {
       const answer = await this.ask(correlationId);
@@ -79,7 +79,7 @@ export class Agent {
     }
   }
 
-  /** Hands a command in and answers its result, which must be a success. */
+  /** Submits a command and returns its result, which must be a success. */
   async run(params) {
     const answer = await this.collect(await this.submit(params));
     assert.equal(answer.status, 'complete', JSON.stringify(answer));

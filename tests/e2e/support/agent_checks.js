@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 /**
- * The path of a command from an agent to a page and back, as tests. `setting()` answers
- * `{agent, page, pages, tabId, step}`; it is asked when a test runs, not before.
+ * The path of a command from an agent to a page and back, as tests. `setting()` returns `{agent,
+ * page, pages, tabId, step}`; it is called when a test runs, not before.
  */
 export function checkAgentToBrowser(setting) {
   const check = (name, work) => test(name, () => setting().step(() => work(setting())));
@@ -93,7 +93,7 @@ export function checkAgentToBrowser(setting) {
   });
 }
 
-/** The error of an answer, as the extension put it. */
+/** The error of an answer, in the extension's form. */
 export function errorOf({ error: code, message, hint, may_have_executed }) {
   return { code, message, hint, may_have_executed };
 }

@@ -1,4 +1,4 @@
-/** The pages that docs/agents.md acts on, by their paths. */
+/** The pages of docs/agents.md, by their paths. */
 
 const page = (title, body) => `<!doctype html><html lang="en"><title>${title}</title>
   <main>${body}</main>`;

@@ -1,15 +1,15 @@
-/** What Playwright lists of a page: `role name` of everything that can be acted on. */
+/** Playwright's list of a page: `role name` of every element that can be acted on. */
 
 const ACTED = new Set(['button', 'link', 'textbox', 'searchbox', 'combobox', 'listbox', 'option', 'checkbox', 'radio',
   'switch', 'slider', 'spinbutton', 'menuitem', 'menuitemcheckbox', 'menuitemradio', 'tab', 'treeitem']);
 
-/** Those of our roles for which Playwright says another one. */
+/** Our roles that differ from Playwright's. */
 const AS_THEIRS = {
   password: 'textbox', date: 'textbox', datetime: 'textbox', month: 'textbox', week: 'textbox', time: 'textbox',
   color: 'textbox', file: 'button',
 };
 
-/** The lines of Playwright's snapshot that have a role and a name, but options of native lists. */
+/** The lines of Playwright's snapshot with a role and a name, except options of native lists. */
 export function actedOnIn(snapshot) {
   const found = [];
   for (const line of snapshot.split('\n')) {
@@ -20,7 +20,7 @@ export function actedOnIn(snapshot) {
   return found;
 }
 
-/** `role name` of each ref, from what the refs in the page are known as. */
+/** `role name` of each ref in Playwright's terms. */
 export function asTheirs({ role, name }) {
   return `${AS_THEIRS[role] ?? role} ${name}`;
 }

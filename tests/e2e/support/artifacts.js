@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 const FOLDER = fileURLToPath(new URL('../artifacts/', import.meta.url));
 
-/** Where a picture goes that people may look at after the test. */
+/** The file of a picture for people to look at after the test. */
 export function artifact(name) {
   mkdirSync(FOLDER, { recursive: true });
   return FOLDER + name;

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Provider } from 'oidc-provider';
 
-/** What the gateway takes by default, and what OpenID Connect adds. */
+/** The gateway's default scopes, and those of OpenID Connect. */
 const RESOURCE_SCOPES = 'callslip.client callslip.view callslip.admin callslip.work';
 const SCOPES = ['openid', 'offline_access', ...RESOURCE_SCOPES.split(' ')];
 
-/** Steps of one authorization, at most: each page and each redirect is one. */
+/** The limit of steps of one authorization: each page and each redirect is a step. */
 const MAX_STEPS = 20;
 
 /** A signing key, as a private JWK. */
@@ -16,11 +16,11 @@ function makeKey() {
   return { ...privateKey.export({ format: 'jwk' }), alg: 'ES256', kid: 'first', use: 'sig' };
 }
 
-/** A real authorization server on this machine, and the person in front of it. */
+/** A real authorization server on this machine, and the user in front of it. */
 export class AuthorizationServer {
-  /** How long access tokens last, in s. */
+  /** The lifetime of access tokens, in s. */
   tokenTtl = 600;
-  /** How often it was asked for tokens, by `grant_type`. */
+  /** The number of token requests, by `grant_type`. */
   grants = {};
   #key = makeKey();
   #clients = [];
@@ -28,7 +28,7 @@ export class AuthorizationServer {
   static async start() {
     const server = new AuthorizationServer();
     server.http = createServer((request, response) => server.callback(request, response));
-    // A test that fails before it closes this one is to end all the same.
+    // A test that fails before it closes the server has to end all the same.
     server.http.listen(0, '127.0.0.1').unref();
     await once(server.http, 'listening');
     server.issuer = `http://127.0.0.1:${server.http.address().port}`;
@@ -36,7 +36,7 @@ export class AuthorizationServer {
     return server;
   }
 
-  /** One that did not register itself. */
+  /** Adds a client that did not register itself. */
   addClient(client) {
     this.#clients.push(client);
     this.#configure();
@@ -78,8 +78,8 @@ export class AuthorizationServer {
   }
 
   /**
-   * What a person does whom a client has sent to `url`: signs in as `login` and agrees. Answers the
-   * code that the client is sent.
+   * The user's steps after a client has redirected to `url`: signs in as `login` and consents.
+   * Returns the code for the client.
    */
   async approve(url, login) {
     const cookies = new Map();
@@ -125,7 +125,7 @@ export class AuthorizationServer {
   }
 }
 
-/** Keeps what the official client's OAuth support wants kept, and remembers where it sent a person. */
+/** The storage that the official client's OAuth support requires; records the authorization URL. */
 export class OAuthClient {
   redirectUrl = 'http://127.0.0.1:9/callback';
   clientMetadata = {
@@ -135,7 +135,7 @@ export class OAuthClient {
     response_types: ['code'],
     token_endpoint_auth_method: 'none',
   };
-  /** Where the person is to go. */
+  /** The URL to which the client redirects the user. */
   authorizationUrl = undefined;
 
   clientInformation() { return this.information; }

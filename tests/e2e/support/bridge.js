@@ -8,8 +8,8 @@ const INITIALIZE = {
 };
 
 /**
- * A bridge below the official client: its transport without the client, so that a test sees every
- * message, and counts the answers to each id.
+ * A bridge without the official client: only its transport, so that a test sees every message, and
+ * counts the answers to each id.
  */
 export class Bridge {
   log = '';
@@ -17,7 +17,7 @@ export class Bridge {
   answers = new Map();
   /** All messages in the order of their arrival. */
   messages = [];
-  /** Called for each of them, where it is set. */
+  /** Called for each message, if it is set. */
   onMessage;
   #waiting = new Map();
   #nextId = 1;
@@ -47,7 +47,7 @@ export class Bridge {
     return answer;
   }
 
-  /** Sends a request and answers its id and the promise of its first answer. */
+  /** Sends a request; returns its id and the promise of its first answer. */
   send(method, params = {}) {
     const id = this.#nextId++;
     const answer = new Promise((resolve) => this.#waiting.set(id, resolve));

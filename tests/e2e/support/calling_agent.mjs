@@ -1,12 +1,15 @@
 /**
- * An agent behind a runner (Agent Client Protocol 1, over stdio) that hands on the trace of its prompt, as
- * one with telemetry of its own does. A prompt is a list of calls in JSON, each `{tool, args, bridge?}`: made
- * over HTTP, or through a bridge that it starts; it says what is answered.
+ * An agent behind a runner (Agent Client Protocol 1, over stdio) that passes on the trace of its
+ * prompt, as agents with telemetry do. A prompt is a JSON list of calls, each `{tool, args,
+ * bridge?}`: made over HTTP, or through a bridge that it starts. It says the answers.
  */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** The bridge that it starts, with the token of an agent: that of the session is for HTTP alone. */
+/**
+ * The bridge's program, and a token file with an agent's token: the session's token is for HTTP
+ * only.
+ */
 const [bridgeProgram, tokenFile] = process.argv.slice(2);
 const INITIALIZE = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'calling', version: '1' } };
 

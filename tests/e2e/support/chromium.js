@@ -13,7 +13,7 @@ export const REBOUND_NAME = 'rebound.test';
 /** Only loopback exists for the test browser. */
 const RESOLVER_RULES = `MAP ${REBOUND_NAME} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost`;
 
-/** What Chromium is told in all tests, with the folder of the extension. */
+/** Chromium's arguments in all tests, with the folder of the extension. */
 export function chromiumArguments(extension) {
   return [
     '--no-sandbox',
@@ -25,15 +25,15 @@ export function chromiumArguments(extension) {
   ];
 }
 
-/** The address that the extension polls before it has been told another, and a dead one. */
+/** The address that an unpaired extension polls, and an address without a listener. */
 const DEFAULT_GATEWAY = 'http://127.0.0.1:7890';
 const NO_GATEWAY = 'http://127.0.0.1:9';
 
 /**
- * Starts a fresh Chromium with the extension in it, paired with a gateway: by `token`, or else with
- * one that asks for none. Without `serverUrl` it is not paired, as a new one is not; `defaultUrl` is
- * where it would ask then. `source` is the extension's folder. The profile and the copy of the extension are in a temporary folder that
- * `stop` removes.
+ * Starts a fresh Chromium with the extension, paired with a gateway: with a `token`, or else with a
+ * gateway that requires none. Without `serverUrl` it is unpaired, like a new one; `defaultUrl` is
+ * then its gateway's address. `source` is the extension's folder. The profile and the copy of the
+ * extension are in a temporary folder, which `stop` removes.
  */
 export async function startBrowser({
   serverUrl, token = '', defaultUrl = NO_GATEWAY, source = EXTENSION,
@@ -79,7 +79,7 @@ class TestBrowser {
     return page;
   }
 
-  /** The id by which the extension knows a page that is in front. */
+  /** The extension's id of the tab that is in front. */
   async tabIdOf(page) {
     return this.worker.evaluate(async (url) => {
       const [tab] = await chrome.tabs.query({ active: true });
@@ -93,22 +93,22 @@ class TestBrowser {
     return this.open(new URL(path, this.worker.url()).href);
   }
 
-  /** The service worker as it runs now; the browser may have replaced the first one. */
+  /** The current service worker; the browser may have replaced the first one. */
   currentWorker() {
     return this.context.serviceWorkers().at(-1);
   }
 
-  /** Waits until the extension knows that a drawing was left by its page. */
+  /** Waits until the extension has recorded that a drawing's page is gone. */
   untilLeft() {
     return this.#untilStored('"left":true');
   }
 
-  /** Waits until the extension keeps a drawing with this note. */
+  /** Waits until the extension has stored a drawing with this note. */
   untilDrawn(note) {
     return this.#untilStored(`"note":${JSON.stringify(note)}`);
   }
 
-  /** Waits until the extension keeps no drawing: the gateway has taken them all. */
+  /** Waits until the extension stores no drawing: the gateway has accepted them all. */
   untilDelivered() {
     return this.#untilStored('"drawing:', false);
   }
@@ -125,7 +125,7 @@ class TestBrowser {
     }), { part, present });
   }
 
-  /** Ends the service worker of the extension, as the browser does with an idle one. */
+  /** Ends the service worker of the extension, as the browser does when it is idle. */
   async suspendWorker() {
     const [page] = this.context.pages();
     const session = await this.context.newCDPSession(page);
@@ -135,8 +135,8 @@ class TestBrowser {
   }
 
   /**
-   * Ends the service worker and has an event of the browser start it again: a request of a page, as
-   * the extension listens to those. Resolves once it has been started.
+   * Ends the service worker, and has an event of the browser start it again: a request of a page,
+   * since the extension listens to requests. Resolves once it has been started.
    */
   async restartWorker(page) {
     const session = await this.context.newCDPSession(page);
@@ -151,7 +151,7 @@ class TestBrowser {
     });
     await session.send('ServiceWorker.enable');
     await session.send('ServiceWorker.stopAllWorkers');
-    // The first requests may still reach the worker that is about to end.
+    // The first requests may still reach the old worker.
     while (!restarted) {
       await page.evaluate(() => fetch('/second').then(({ status }) => status));
     }
@@ -172,8 +172,8 @@ class TestBrowser {
 }
 
 /**
- * Copies the extension and changes one thing: the copy's default gateway, to nobody's, so that a test
- * browser never takes work from a gateway that happens to run on this machine.
+ * Copies the extension and changes one thing: the copy's default gateway has no listener, so that a
+ * test browser never takes work from another gateway on this machine.
  */
 async function copyExtension(source, folder, defaultUrl) {
   const copy = join(folder, 'extension');
@@ -185,7 +185,10 @@ async function copyExtension(source, folder, defaultUrl) {
   return copy;
 }
 
-/** Chromium names the process that owns a profile in the link that locks it: `host-pid`. */
+/**
+ * Chromium puts the pid of a profile's owner into the target of the profile's lock link:
+ * `host-pid`.
+ */
 async function browserPid(profile) {
   const lock = await readlink(join(profile, 'SingletonLock'));
   return Number(lock.slice(lock.lastIndexOf('-') + 1));

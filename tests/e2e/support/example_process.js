@@ -12,11 +12,11 @@ process.on('exit', () => {
   for (const { child } of running) child.kill('SIGKILL');
 });
 
-/** One of the programs of examples/grpc-js, as it is. */
+/** One of the unchanged programs of examples/grpc-js. */
 export class ExampleProcess {
   output = '';
 
-  /** With `environment` besides that of the test. */
+  /** `environment` extends that of the test. */
   constructor(program, args, environment = {}) {
     this.child = spawn(process.execPath, ['--import', PACKAGES, `${FOLDER}${program}`, ...args], {
       env: { ...process.env, ...environment },
@@ -32,7 +32,7 @@ export class ExampleProcess {
     });
   }
 
-  /** Waits until the program has printed something that matches. */
+  /** Waits until the output matches. */
   async prints(pattern) {
     const ended = this.exited.then((code) => {
       throw new Error(`It ended with ${code} and never printed ${pattern}:\n${this.output}`);

@@ -8,7 +8,7 @@ import { startPageServer } from './page_server.js';
 /** Occupies its tab until the test calls `release` in the page. */
 export const UNTIL_RELEASED = 'new Promise((resolve) => { window.release = resolve; })';
 
-/** A Chromium with the extension in it, the gateway double that it asks, and pages to act on. */
+/** A Chromium with the extension, the gateway double that it polls, and pages to act on. */
 export class ExtensionSetting {
   /** `own` are pages of the test: see page_server.js. */
   static async start(own) {
@@ -38,8 +38,8 @@ export class ExtensionSetting {
   }
 
   /**
-   * Carries a command out and answers the data of its result, which must be a success; without the
-   * sentence that says what was done.
+   * Carries out a command; returns the data of its result, which must be a success, without the
+   * sentence about the action.
    */
   async perform(params, fields) {
     const data = assertComplete(await this.gateway.run(params, fields));
@@ -48,13 +48,13 @@ export class ExtensionSetting {
     return rest;
   }
 
-  /** Carries a command out that must fail in a certain way, and answers the error. */
+  /** Carries out a command that must fail with this code; returns the error. */
   async refused(params, code, fields) {
     return assertError(await this.gateway.run(params, fields), code);
   }
 }
 
-/** Lets the script that waits in the page go on; waits for it to have got there first. */
+/** Lets the waiting script of the page continue, once it has begun. */
 export async function release(page, value) {
   await page.waitForFunction(() => 'release' in window);
   await page.evaluate((given) => {
@@ -63,7 +63,7 @@ export async function release(page, value) {
   }, value);
 }
 
-/** The data of a success, without what is told of changes beside them: see `changesIn`. */
+/** The data of a success, without the report of changes: see `changesIn`. */
 export function assertComplete(report) {
   assert.equal(report.status, 'complete', JSON.stringify(report).slice(0, 1000));
   assert.equal(report.result.success, true);
@@ -73,7 +73,7 @@ export function assertComplete(report) {
   return Object.keys(rest).length === 0 ? data : rest;
 }
 
-/** The lines that a success tells of what came of it, without the ms in the first. */
+/** The lines of a success about its effects, without the ms in the first line. */
 export function changesIn(report) {
   assert.equal(report.status, 'complete', JSON.stringify(report).slice(0, 1000));
   const page = report.result.data?.page ?? report.result.page;

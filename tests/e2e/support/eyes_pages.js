@@ -1,4 +1,4 @@
-/** Ten pages of the kinds that agents meet, to look at. */
+/** Ten pages of common kinds. */
 
 const range = (count, make) => [...Array(count).keys()].map(make).join('');
 const WORDS = ('the city council will vote on a new plan for trams after years of debate about cost and '
@@ -127,7 +127,7 @@ export const pages = {
   '/inner': inner, '/pay': pay, '/deepest': deepest,
 };
 
-/** What a server answers; `other` is its address by another name. */
+/** The server's answer; `other` is its address by another name. */
 export function serve(path, other) {
   const [name] = path.split(/[?#]/);
   return name === '/frames' ? frames({ other }) : pages[name];

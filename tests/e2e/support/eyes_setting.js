@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { REBOUND_NAME, startBrowser } from './chromium.js';
 
 /**
- * A Chromium with the extension in it and no gateway: one of the extension's own pages calls what the
- * service worker calls otherwise. `serve(path, host)` answers HTML, or undefined.
+ * A Chromium with the extension and without a gateway: one of the extension's own pages makes the
+ * calls of the service worker. `serve(path, host)` returns HTML, or undefined.
  */
 export class EyesSetting {
   static async start(serve) {
@@ -67,11 +67,12 @@ export class EyesSetting {
     }, [name, tabId, params]);
   }
 
-  /** Runs a function in the extension's page; its CommandErrors come out with their members. */
+  /** Runs a function in the extension's page; its CommandErrors keep their members. */
   async attempt(work, argument) {
     const answer = await this.extension.evaluate(async ([source, given]) => {
       try {
-        // The page's policy forbids evaluating texts; functions come as scripts of Playwright.
+        // The page's policy forbids the evaluation of texts; functions are added as scripts of
+        // Playwright.
         return { value: await window.works[source](given) };
       } catch (error) {
         const { code, message, hint, mayHaveExecuted } = error;
@@ -84,7 +85,7 @@ export class EyesSetting {
 
   #works = new Map();
 
-  /** Puts a function into the extension's page, once, and answers its name there. */
+  /** Adds a function to the extension's page, once; returns its name there. */
   async #named(work) {
     const text = String(work);
     if (!this.#works.has(text)) {

@@ -4,9 +4,9 @@ import { EventEmitter, once } from 'node:events';
 import { nonceIn, proofOf } from '../../support/request_signature.js';
 
 /**
- * A working double of the gateway as the extension sees it: hands out commands and cancels
- * to held polls and records every post. It can be taken down and brought back on the same port.
- * With a `token` it proves its answers to signed requests.
+ * A working double of the gateway for the extension: answers held polls with commands and cancels,
+ * and records every post. It can be taken down and brought back on the same port. With a `token` it
+ * proves its answers to signed requests.
  */
 export class FakeGateway {
   token = '';
@@ -69,7 +69,7 @@ export class FakeGateway {
     return command;
   }
 
-  /** Queues several commands that go out in one answer. */
+  /** Queues several commands, which one answer delivers together. */
   sendTogether(list) {
     const held = this.#held;
     this.#held = [];
@@ -79,7 +79,7 @@ export class FakeGateway {
     return commands;
   }
 
-  /** Tells the worker to stop a command that it has. */
+  /** Cancels a delivered command. */
   cancel({ id, correlation_id }) {
     this.#queue.push({ type: 'cancel', id, correlation_id });
     this.#handOut();
@@ -90,12 +90,12 @@ export class FakeGateway {
     return this.posts.filter((post) => post.body.id === id);
   }
 
-  /** Makes the next posts of one status about one command be answered in these ways, in turn. */
+  /** Sets the answers to the next posts of one status about one command, in turn. */
   answer({ id }, status, ...answers) {
     this.#answers.set(`${id} ${status}`, answers);
   }
 
-  /** Waits for a post about the command that has one of the statuses. */
+  /** Waits for a post about the command with one of the statuses. */
   async post({ id }, ...statuses) {
     const wanted = ({ body }) => body.id === id && statuses.includes(body.status);
     return this.#wait('post', () => this.posts.find(wanted));
@@ -123,14 +123,14 @@ export class FakeGateway {
     return this.#wait('poll', () => this.polls[seen]);
   }
 
-  /** Waits for a poll that arrives after this call and asks for what is given. */
+  /** Waits for a poll that arrives after this call and has these parameters. */
   async pollFor(query) {
     const seen = this.polls.length;
     const isWanted = (poll) => Object.entries(query).every(([key, value]) => poll[key] === value);
     return this.#wait('poll', () => this.polls.slice(seen).find(isWanted));
   }
 
-  /** Waits for a status report of which the test says that it is the one. */
+  /** Waits for a status report for which `isWanted` returns true. */
   async status(isWanted) {
     return this.#wait('status', () => this.statuses.find(isWanted));
   }
@@ -140,12 +140,12 @@ export class FakeGateway {
     return this.#wait('close', () => this.#held.length === 0);
   }
 
-  /** Makes the next drawings be answered in these ways, in turn. */
+  /** Sets the answers to the next drawings, in turn. */
   answerDrawings(...answers) {
     this.#drawingAnswers = answers;
   }
 
-  /** Waits for the drawing that arrives after as many others and is accepted. */
+  /** Waits for the accepted drawing after `others` earlier ones. */
   async drawing(others = 0) {
     const accepted = () => this.drawings.filter(({ code }) => code === 200);
     return this.#wait('drawing', () => accepted()[others]);
@@ -242,7 +242,7 @@ export class FakeGateway {
   }
 }
 
-/** The gateway takes no half characters, which JSON.parse lets through. */
+/** The gateway rejects lone surrogates, which JSON.parse accepts. */
 function isWellFormed(body) {
   return !/\\ud[89a-f]/.test(JSON.stringify(body));
 }

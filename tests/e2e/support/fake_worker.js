@@ -2,8 +2,8 @@
 const POLL_S = 5;
 
 /**
- * A worker over the gateway's HTTP, as the browser extension is one, without a browser: it answers
- * each command at once with what `execute` makes of its parameters.
+ * A worker over the gateway's HTTP API, like the extension but without a browser: it answers each
+ * command at once with the result of `execute` for its parameters.
  */
 export class FakeWorker {
   #gatewayUrl;
@@ -21,12 +21,12 @@ export class FakeWorker {
   static start(gatewayUrl, execute, token) {
     const worker = new FakeWorker(gatewayUrl, execute, token);
     worker.#loop = worker.#work();
-    // Whoever stops the worker gets the error.
+    // The caller of stop() gets the error.
     worker.#loop.catch(() => {});
     return worker;
   }
 
-  /** Ends the poll under way; fails if the worker broke off before. */
+  /** Ends the current poll; rejects if the worker failed before. */
   async stop() {
     this.#stopped.abort();
     await this.#loop;

@@ -5,8 +5,8 @@ import { PARTS } from '../../../extension/src/page_parts.js';
 const EXECUTABLE = process.env.CALLSLIP_CHROMIUM ?? '/usr/bin/chromium';
 
 /**
- * A page of a plain Chromium in which the hands of the extension are installed as a script of its
- * own: real keys and the mouse of the browser can do the same in it, to compare.
+ * A page of a plain Chromium in which the extension's hands are installed as a script of the page:
+ * the browser's real keys and mouse can do the same in it, for comparison.
  */
 export class HandsPage {
   static async start() {

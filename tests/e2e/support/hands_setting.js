@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { ExtensionSetting } from './extension_setting.js';
 
-/** A browser with the extension, and a server whose one page is what a test last gave. */
+/** A browser with the extension, and a server whose one page has the latest HTML of a test. */
 export class HandsSetting {
   static async start(paths = {}) {
     const hands = new HandsSetting();

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer, request as sendRequest } from 'node:http';
 
 /**
- * A program that has taken the place of the gateway and knows no token. It records all that it is
- * sent. By default it answers as a gateway without tokens does, and hands out a command to each
- * poll; `answer` may be replaced, also by what relays to the gateway, see `relay`.
+ * A program that has taken the place of the gateway and knows no token. It records all requests. By
+ * default it answers as a gateway without tokens does, and answers each poll with a command;
+ * `answer` may be replaced, also by a relay to the gateway, see `relay`.
  */
 export class Impostor {
   requests = [];
   answer = (request) => this.lie(request);
-  /** What it has polls carry out. */
+  /** The command in its answers to polls. */
   command = { action: 'get_page' };
   #waiting = new Set();
 
@@ -32,18 +32,18 @@ export class Impostor {
     await closed;
   }
 
-  /** All that it has been sent, as one text. */
+  /** All received requests, as one text. */
   get heard() {
     return this.requests.map(({ method, url, rawHeaders, body }) =>
       [method, url, ...rawHeaders, body].join('\n')).join('\n\n');
   }
 
-  /** The paths that were asked for. */
+  /** The requested paths. */
   get paths() {
     return [...new Set(this.requests.map(({ url }) => url.split('?')[0]))];
   }
 
-  /** Resolves once it has been sent `count` more requests. */
+  /** Resolves after `count` more requests. */
   async asked(count = 1) {
     const wanted = this.requests.length + count;
     while (this.requests.length < wanted) {
@@ -95,7 +95,7 @@ export class Impostor {
   }
 }
 
-/** What `gateway` ("host:port") answers to a request that was sent to somebody else. */
+/** The answer of `gateway` ("host:port") to a request that was sent to another server. */
 export function relay(gateway, { method, url, headers, body }, changed = {}) {
   const [host, port] = gateway.split(':');
   return new Promise((resolve, reject) => {

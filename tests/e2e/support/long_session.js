@@ -1,4 +1,4 @@
-/** A log as an agent's long day makes it: of four kinds of events, 2 KB each on average. */
+/** A log like that of an agent's long day: four kinds of events, 2 KB each on average. */
 const KINDS = [
   (at) => ['user_prompt', { message: `prompt ${at}` }],
   (at) => ['agent_message', { text: `# Answer ${at}\n\nSome **words** and \`code\`.\n\n- one\n- two` }],
@@ -7,7 +7,7 @@ const KINDS = [
 ];
 const AT_ONCE = 100;
 
-/** A session with so many of them; its id. */
+/** Records a session with `events` events; returns its id. */
 export async function recordLong(sessions, events, name = 'Long') {
   const { session_id: id } = await sessions.call('POST', '/sessions', { name });
   for (let from = 0; from < events; from += AT_ONCE) {

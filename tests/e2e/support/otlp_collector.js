@@ -4,7 +4,7 @@ import grpc from '@grpc/grpc-js';
 import otlp from '@opentelemetry/otlp-transformer/build/src/generated/root.js';
 import { stretched } from '../../support/patience.js';
 
-// What OpenTelemetry's own package for JavaScript has made of the official protos.
+// The official protos, as compiled by OpenTelemetry's own package for JavaScript.
 const {
   ExportTraceServiceRequest: Request, ExportTraceServiceResponse: Response,
 } = otlp.opentelemetry.proto.collector.trace.v1;
@@ -15,7 +15,7 @@ const PATIENCE_MS = 60_000;
 const hex = (bytes) => Buffer.from(bytes).toString('hex');
 const empty = Buffer.from(Response.encode(Response.create()).finish());
 
-/** A service of one method, in bytes. */
+/** A gRPC service with one method, whose messages are bytes. */
 function serviceOf(path) {
   const same = (bytes) => bytes;
   return {
@@ -72,7 +72,7 @@ function metricOf({ name, description, unit, gauge, sum, histogram }) {
   };
 }
 
-/** A collector of OTLP over HTTP and gRPC that keeps what it is sent, in the form of plain objects. */
+/** A collector of OTLP over HTTP and gRPC that stores what it receives, as plain objects. */
 export class OtlpCollector {
   spans = [];
   /** `{service, resource, metrics}` of each export. */
@@ -103,13 +103,13 @@ export class OtlpCollector {
     return collector;
   }
 
-  /** The spans once there are `count` that `wanted` says yes to. */
+  /** All spans, once `count` of them satisfy `wanted`. */
   async until(count, wanted = () => true) {
     await this.untilSo(() => this.spans.filter(wanted).length >= count);
     return this.spans;
   }
 
-  /** Until `look`, at what has come, finds it so. */
+  /** Waits until `look` returns true for the received data. */
   async untilSo(look) {
     const end = Date.now() + stretched(PATIENCE_MS);
     while (!look()) {
@@ -123,7 +123,7 @@ export class OtlpCollector {
     }
   }
 
-  /** The first export that `wanted` says yes to. */
+  /** The first export that satisfies `wanted`. */
   async untilExport(wanted) {
     await this.untilSo(() => this.exports.some(wanted));
     return this.exports.find(wanted);

@@ -1,6 +1,6 @@
 /**
- * What people see of the overlay of draw mode. Its shadow root is closed to pages and their
- * tests, so this asks the browser for what it tells a screen reader.
+ * The visible parts of draw mode's overlay. Its shadow root is closed to pages and their tests, so
+ * this reads the browser's accessibility tree.
  */
 export class Overlay {
   #page;
@@ -13,7 +13,7 @@ export class Overlay {
     return overlay;
   }
 
-  /** All that is shown, as `{role, name, node}`. */
+  /** All visible parts, as `{role, name, node}`. */
   async parts() {
     const { nodes } = await this.#session.send('Accessibility.getFullAXTree');
     return nodes
@@ -26,12 +26,12 @@ export class Overlay {
     return (await this.parts()).filter(({ role }) => role === 'StaticText').map(({ name }) => name);
   }
 
-  /** Waits until the tool bar is seen. */
+  /** Waits until the tool bar is visible. */
   async shown() {
     await this.#until((parts) => parts.some(({ role }) => role === 'toolbar'));
   }
 
-  /** Waits until a text is seen. */
+  /** Waits until a text is visible. */
   async says(text) {
     await this.#until((parts) => parts.some(({ name }) => name === text));
   }
@@ -72,7 +72,7 @@ export class Overlay {
     await mouse.up();
   }
 
-  /** Types a note on what was just drawn. */
+  /** Types a note for the latest mark. */
   async note(text) {
     if (text) await this.#page.keyboard.type(text);
     await this.#page.keyboard.press('Enter');

@@ -8,16 +8,16 @@ import { RunnerProcess, scriptedAgent } from './runner.js';
 import { Services } from './services.js';
 
 const EXECUTABLE = process.env.CALLSLIP_CHROMIUM ?? '/usr/bin/chromium';
-/** For what somebody waits for at the page, as `until()` has it. */
+/** The patience of waits at the page, as in `until()`. */
 const PATIENCE_MS = stretched(60_000);
-/** Where pictures of the page go, for people to look at. */
+/** The folder of pictures of the page, for people to look at. */
 const SCREENS = process.env.CALLSLIP_SCREENS
   ?? fileURLToPath(new URL('../../../build/dev/screens/', import.meta.url));
-/** The page of a folder in place of the gateway's own, while somebody works on it. */
+/** The folder of a page in place of the gateway's own, for its development. */
 const WEB_ROOT = process.env.CALLSLIP_WEB_ROOT;
 const AXE = new URL('../../../web/node_modules/axe-core/axe.min.js', import.meta.url);
 
-/** Tracker, gateway and a runner with the scripted agent, and a browser for people who look at them. */
+/** Tracker, gateway and a runner with the scripted agent, and a browser for people. */
 export class PageSetting {
   people = [];
 
@@ -43,7 +43,7 @@ export class PageSetting {
     return `${this.services.gatewayUrl}/ui/${path}`;
   }
 
-  /** Somebody's browser, with what it has complained of. */
+  /** A person's browser, which records errors. */
   async person({ width = 1280, height = 800, colours = 'light' } = {}) {
     const context = await this.browser.newContext({ viewport: { width, height }, colorScheme: colours,
       reducedMotion: 'reduce' });
@@ -53,12 +53,12 @@ export class PageSetting {
     return person;
   }
 
-  /** The page of somebody new. */
+  /** The page in a new person's browser. */
   async visit(path, options) {
     return (await this.person(options)).open(path);
   }
 
-  /** What anybody's browser has complained of, but for what was lost with a gateway. */
+  /** The errors of all browsers, except those of lost connections to a gateway. */
   complaints(lost = /net::ERR|WebSocket connection|Failed to load resource/) {
     return this.people.flatMap(({ complaints }) => complaints).filter((each) => !lost.test(each));
   }
@@ -68,7 +68,7 @@ export class PageSetting {
   }
 }
 
-/** One who looks at the page. */
+/** A person with a browser context. */
 export class Person {
   complaints = [];
 
@@ -97,7 +97,7 @@ export async function screen(page, name) {
   await page.screenshot({ path: `${SCREENS}/${name}.png` });
 }
 
-/** Finds nothing that screen readers or keyboards would stumble over. */
+/** Checks the page's accessibility with axe. */
 export async function checkAccess(page, where) {
   const axe = await readFile(AXE, 'utf8');
   const { violations } = await page.evaluate(

@@ -186,16 +186,16 @@ const PAGES = {
   '/long': { body: `<!doctype html><title>Long page</title><p>${'word '.repeat(30_000)}</p>` },
 };
 
-/** Where requests stay without an answer until the server stops. */
+/** Requests to this path get no answer until the server stops. */
 const NEVER_ANSWERED = '/never';
 
-/** What scripts ask, with `?id=…`, for their runs to be counted. */
+/** Scripts request this path, with `?id=…`, to have their runs counted. */
 const COUNTED = '/count';
 
 /**
- * Serves the pages that the tests act on, from loopback. Any query string is ignored. `own` are pages
- * of the test, by path: `{status, body, headers, after, isOpen}`, `after` being how long it takes, in
- * ms, and one that `isOpen` never comes to its end.
+ * Serves the tests' pages, from loopback. Any query string is ignored. `own` are pages of the test,
+ * by path: `{status, body, headers, after, isOpen}`, where `after` is a delay in ms, and the answer
+ * of a page with `isOpen` never ends.
  */
 export async function startPageServer(own = {}) {
   const counts = new Map();
@@ -219,7 +219,7 @@ export async function startPageServer(own = {}) {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    /** How often each id was counted. */
+    /** The number of runs of each id. */
     counts,
     url: `http://127.0.0.1:${server.address().port}`,
     async stop() {

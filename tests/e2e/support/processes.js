@@ -7,18 +7,18 @@ import { fileURLToPath } from 'node:url';
 import { stretched } from '../../support/patience.js';
 
 const BUILT = fileURLToPath(new URL('../../../build/dev/bin', import.meta.url));
-/** Whole, since what is started from here runs in folders of its own. */
+/** An absolute path, since programs are started in folders of their own. */
 const BIN = resolve(process.env.CALLSLIP_BIN ?? BUILT);
 
 /** A process gets this long to start listening, and to end after SIGTERM, in ms. */
 const START_PATIENCE_MS = stretched(20_000);
 const STOP_PATIENCE_MS = stretched(5_000);
 
-/** Programs of the version before this one; where none are kept, this one's. */
+/** Programs of the previous version; if there are none, this version's. */
 const FORMER_BIN = process.env.CALLSLIP_FORMER_BIN ?? BIN;
 const former = new Set();
 
-/** From now on these binaries, and no others, are those of the version before. */
+/** From now on exactly these binaries are those of the previous version. */
 export function useFormer(names) {
   former.clear();
   for (const name of names) former.add(name);
@@ -31,17 +31,17 @@ export function binary(name) {
   return path;
 }
 
-/** What this test process has started and not yet seen end. */
+/** Processes that this test process has started and that have not ended. */
 const running = new Set();
 
-/** Has a process killed when this one ends, whatever the reason. */
+/** Kills the process when this one ends, whatever the reason. */
 export function endWithThis(child) {
   running.add(child);
   child.once('close', () => running.delete(child));
   return child;
 }
 
-// A test process that ends early must leave nothing behind. Only what it started is in the set.
+// A test process that ends early must leave nothing behind. The set has only its own processes.
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
@@ -49,13 +49,13 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 
 const LISTENING = /listening on (\S+:\S+)\n/;
 
-/** A server under test: started on a port of its own choice, ended by its process id. */
+/** A server under test: started on a port of its choice, and ended by its process id. */
 export class ServerProcess {
   log = '';
 
   /**
-   * Starts the binary, with `env` besides this process's, and waits for the line that names its
-   * address, or another one that it is `ready` with.
+   * Starts the binary, with `env` besides this process's, and waits for the line with its address,
+   * or for another line that matches `ready`.
    */
   static async start(name, args, env = {}, ready = LISTENING) {
     const server = new ServerProcess();
@@ -86,7 +86,7 @@ export class ServerProcess {
     }
   }
 
-  /** Asks the process to end, and insists after a while. */
+  /** Sends SIGTERM, and SIGKILL after a while. */
   async stop() {
     if (!running.has(this.child)) return;
     this.child.kill('SIGTERM');
@@ -95,7 +95,7 @@ export class ServerProcess {
     clearTimeout(insist);
   }
 
-  /** Stops the process in mid-air; all of its threads stand still when this returns. */
+  /** Stops the process; all of its threads are stopped when this returns. */
   async freeze() {
     this.child.kill('SIGSTOP');
     const tasks = `/proc/${this.child.pid}/task`;

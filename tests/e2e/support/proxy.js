@@ -3,21 +3,23 @@ import { connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { stretched } from '../../support/patience.js';
 
-/** How long a new connection may take to whom it is for, in ms. */
+/** The longest time to connect to the server, in ms. */
 const CONNECT_MS = stretched(2_000);
 
-/** Stands between a client and a server, and can break what is between them. */
+/** A proxy between a client and a server that can break the connections. */
 export class Proxy {
-  /** How long each piece is under way, in ms; those of one connection go one after the other. */
+  /** The delay of each piece, in ms; the pieces of one connection stay in order. */
   delayMs = 0;
   #targets;
   #pairs = new Set();
   #server;
-  /** Fulfilled unless nothing passes. */
+  /** Fulfilled while data passes. */
   #passes = Promise.resolve();
   #heal = () => {};
 
-  /** To `HOST:PORT` or `unix:PATH`; of several to the first that takes a connection. */
+  /**
+   * Forwards to `HOST:PORT` or `unix:PATH`; with several, to the first that accepts a connection.
+   */
   static async start(...addresses) {
     const proxy = new Proxy();
     proxy.#targets = addresses.map((address) => {
@@ -32,7 +34,9 @@ export class Proxy {
     return proxy;
   }
 
-  /** From now on the server hears the client on its present connections, but not vice versa. */
+  /**
+   * From now on the server receives from the client on the current connections, but not vice versa.
+   */
   withholdAnswers() {
     for (const pair of this.#pairs) pair.answers = new Promise(() => {});
   }
@@ -45,14 +49,14 @@ export class Proxy {
     }
   }
 
-  /** As where a cable is pulled: nobody is told anything, and nothing passes, until it is back. */
+  /** Like an unplugged cable: no connection is closed, and nothing passes, until heal(). */
   silence() {
     if (this.isSilent) return;
     this.isSilent = true;
     this.#passes = new Promise((resolve) => { this.#heal = resolve; });
   }
 
-  /** All is as it was. What was under way arrives now. */
+  /** Ends the faults. Delayed data arrives now. */
   heal() {
     this.isSilent = false;
     this.delayMs = 0;
@@ -104,7 +108,7 @@ export class Proxy {
       await passes();
       to.end();
     } catch {
-      // Whoever has broken it has broken both sides.
+      // A failure of one side closes both.
       await passes();
       from.destroy();
       to.destroy();

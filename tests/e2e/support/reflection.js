@@ -3,7 +3,7 @@ import protoLoader from '@grpc/proto-loader';
 const field = (id, type, more = {}) => ({ id, type, ...more });
 const repeated = { rule: 'repeated' };
 
-/** What the tests need of gRPC's reflection service, of which Debian does not ship the proto. */
+/** The part of gRPC's reflection service that the tests need; Debian does not ship its proto. */
 export const reflectionDefinition = protoLoader.fromJSON({
   nested: {
     'grpc.reflection.v1alpha': {

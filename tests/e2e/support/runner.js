@@ -11,13 +11,13 @@ import { Sessions } from './watcher.js';
 const STOP_PATIENCE_MS = stretched(20_000);
 const MCP_VERSION = '2026-07-28';
 
-/** The agent that does as it is told (tests/support/scripted_agent), as a command. */
+/** The scripted agent (tests/support/scripted_agent), as a command. */
 export function scriptedAgent(options = {}) {
   const program = join(binary('callslip-runner'), '../../test_bin/callslip-scripted-agent');
   return [program, JSON.stringify(options)];
 }
 
-/** A callslip-runner with a configuration of its own, and a folder where its agents may work. */
+/** A callslip-runner with a configuration of its own, and a folder for its agents. */
 export class RunnerProcess {
   log = '';
 
@@ -35,7 +35,7 @@ export class RunnerProcess {
     return runner;
   }
 
-  /** Changes what is given, for the next start. */
+  /** Changes the configuration for the next start. */
   async configure(change) {
     this.config = { ...this.config, ...change };
     // JSON is YAML.
@@ -74,7 +74,7 @@ export class RunnerProcess {
   }
 }
 
-/** Until `look` gives something; longer than anything takes on a machine that has much else to do. */
+/** Polls until `look` returns a value; the patience is long enough for a busy machine. */
 export async function until(look, ms = stretched(60_000)) {
   const patience = performance.now() + ms;
   for (;;) {
@@ -102,13 +102,13 @@ export class AgentSessions extends Sessions {
     return id;
   }
 
-  /** A prompt that is a script of the scripted agent, or a text that it repeats. */
+  /** Sends a prompt: a script of the scripted agent, or a text that it repeats. */
   say(id, script) {
     const message = typeof script === 'string' ? script : JSON.stringify(script);
     return this.call('POST', `/sessions/${id}/queue`, { message });
   }
 
-  /** All that is recorded, however much that is. */
+  /** All recorded events. */
   async events(id) {
     const events = [];
     for (let page; !page || page.has_more;) {
@@ -118,12 +118,12 @@ export class AgentSessions extends Sessions {
     return events;
   }
 
-  /** The data of each end of a turn, so far. */
+  /** The data of each turn's end, so far. */
   async turns(id) {
     return (await this.events(id)).filter(({ type }) => type === 'turn_end').map(({ data }) => data);
   }
 
-  /** Those, once there are so many. */
+  /** The same, once there are `count`. */
   ended(id, count) {
     return until(async () => {
       const turns = await this.turns(id);
@@ -131,7 +131,7 @@ export class AgentSessions extends Sessions {
     });
   }
 
-  /** What the agent has said since its user last spoke. */
+  /** The agent's text since the latest prompt. */
   async answer(id) {
     const events = await this.events(id);
     const asked = events.findLastIndex(({ type }) => type === 'user_prompt');
@@ -143,7 +143,7 @@ export class AgentSessions extends Sessions {
     return (await this.call('GET', `/sessions/${id}`)).agent;
   }
 
-  /** How its agent calls the tool `session`: with the token that it was given. Takes a turn. */
+  /** The agent's own way to call the tool `session`, with its token. Takes a turn. */
   async toolOf(id) {
     const before = (await this.turns(id)).length;
     await this.say(id, [{ say_mcp: true }]);
@@ -173,7 +173,7 @@ export class AgentSessions extends Sessions {
   }
 }
 
-/** The processes that have `text` in their command line or their environment. */
+/** The processes with `text` in their command line or their environment. */
 export async function processesWith(text) {
   const found = [];
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {

@@ -5,8 +5,8 @@ import { Agent } from './agent.js';
 import { ServerProcess } from './processes.js';
 
 /**
- * A tracker and a gateway, each fresh, and the agents that use them. What was opened is closed in
- * the reverse order.
+ * A fresh tracker and a fresh gateway, and the agents that use them. They are closed in the reverse
+ * order.
  */
 export class Services {
   #closers = [];
@@ -16,7 +16,7 @@ export class Services {
   #gatewayOptions;
   #guarded;
 
-  /** `guarded`: `true` where the gateway asks for tokens; `'tracker'` where the tracker does, too. */
+  /** `guarded`: `true` if the gateway requires tokens; `'tracker'` if the tracker does, too. */
   constructor({ gateway = 'callslip-gateway', gatewayOptions = [], guarded = false } = {}) {
     this.#gatewayProgram = gateway;
     this.#gatewayOptions = gatewayOptions;
@@ -24,8 +24,8 @@ export class Services {
   }
 
   /**
-   * Opens all or nothing; whoever opened it closes it. Where it is guarded, the gateway asks for
-   * tokens, and everyone has the one of its role.
+   * Opens everything or nothing; the caller closes it. With `guarded` the gateway requires tokens,
+   * and each caller has the token of its role.
    */
   static async open(options) {
     const services = new this(options);
@@ -52,7 +52,10 @@ export class Services {
     return `http://${this.gateway.address}`;
   }
 
-  /** Starts the tracker, on a unix socket where it asks for no tokens; after the first time, at its predecessor's address with its sessions. */
+  /**
+   * Starts the tracker, on a unix socket if it requires no tokens; after the first time at the
+   * previous address, with the previous sessions.
+   */
   async startTracker() {
     const asks = this.#guarded === 'tracker';
     const fresh = asks ? '127.0.0.1:0' : `unix:${this.#data}/tracker.sock`;
@@ -61,7 +64,7 @@ export class Services {
     this.tracker = this.#keep(await ServerProcess.start('callslip-tracker', args));
   }
 
-  /** Starts the gateway; after the first time, at the address that its predecessor had. */
+  /** Starts the gateway; after the first time at the previous address. */
   async startGateway() {
     const listen = this.gateway?.address ?? '127.0.0.1:0';
     const args = ['--listen', listen, '--tracker', this.tracker.address, ...this.#gatewayOptions];
@@ -69,7 +72,7 @@ export class Services {
     this.gateway = this.#keep(await ServerProcess.start(this.#gatewayProgram, args));
   }
 
-  /** The token of a principal in the file that the gateway has made; undefined without one. */
+  /** The token of a principal in the gateway's file; undefined without one. */
   async tokenOf(name) {
     if (!this.tokenFile) return undefined;
     const lines = (await readFile(this.tokenFile, 'utf8')).split('\n');
@@ -90,12 +93,12 @@ export class Services {
     return agent;
   }
 
-  /** Has `close` called, and awaited, when all is closed. */
+  /** Calls and awaits `close` when everything is closed. */
   onClose(close) {
     this.#closers.push(close);
   }
 
-  /** Runs a step of a test; the logs of all processes are printed when it fails. */
+  /** Runs a step of a test; prints the logs of all processes if it fails. */
   async step(work) {
     try {
       return await work();

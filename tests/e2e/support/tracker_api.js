@@ -13,7 +13,7 @@ export { grpc };
 
 const PROTO_FOLDER = fileURLToPath(new URL('../../../proto', import.meta.url));
 const MAX_MESSAGE_BYTES = 16 << 20;
-/** No call of a test takes longer unless something is broken, in ms. */
+/** The patience of a call, which takes longer only if something is broken, in ms. */
 const CALL_PATIENCE_MS = stretched(40_000);
 
 const PROTOS = [
@@ -24,7 +24,7 @@ const PROTOS = [
   'callslip/tracker/v1/session_service.proto',
   'grpc/health/v1/health.proto',
 ];
-/** All that the protos have, by full names. */
+/** All definitions of the protos, by full names. */
 export const definition = protoLoader.loadSync(PROTOS, {
   includeDirs: [PROTO_FOLDER],
   keepCase: true,
@@ -37,14 +37,14 @@ const packages = grpc.loadPackageDefinition({ ...definition, ...reflectionDefini
 
 let lastName = 0;
 
-/** A name that no other test of this file uses, so that all of them can share one tracker. */
+/** A name that no other test of this file uses, so that they can share one tracker. */
 export function unique(prefix) {
   return `${prefix}-${++lastName}`;
 }
 
 /**
- * At an address of its own over which whoever comes may speak for every client: a unix socket in a
- * folder that goes with the test process.
+ * Starts a tracker at an address of its own, at which a caller may name any client: a unix socket
+ * in a folder that is deleted with the test process.
  */
 export function startTracker(args = [], address = freshSocket()) {
   return ServerProcess.start('callslip-tracker', ['--listen', address, ...args]);
@@ -60,7 +60,7 @@ export function stateOf({ state }) {
   return state.replace('COMMAND_STATE_', '');
 }
 
-/** For assert.rejects(): a status, and the trailers that the contract promises with it. */
+/** For assert.rejects(): a status, and the trailers that the contract defines for it. */
 export function refusal(code, reason, { message = /./, retryAfterMs, depth } = {}) {
   return (error) => {
     const trailer = (name) => error.metadata.get(`callslip-${name}`)[0];
@@ -78,7 +78,7 @@ export function refusal(code, reason, { message = /./, retryAfterMs, depth } = {
   };
 }
 
-/** What a stream of gRPC's sends, one message at a time; what nobody asks for is not read. */
+/** The messages of a gRPC stream, one at a time; a message is read only on request. */
 export class Messages {
   #iterator;
 
@@ -87,7 +87,7 @@ export class Messages {
     this.status = new Promise((resolve) => {
       stream.on('status', ({ code }) => resolve(grpc.status[code]));
     });
-    // Who reads gets the error from the iterator; who has cancelled the stream expects one.
+    // Readers get the error from the iterator; a cancelled stream has one.
     stream.on('error', () => {});
     this.#iterator = stream[Symbol.asyncIterator]();
   }
@@ -123,7 +123,7 @@ export class Updates extends Messages {
     this.stream.end();
   }
 
-  /** The next update in the form of `what`: the state, the reason of an error, or nothing. */
+  /** The next update. */
   async nextUpdate() {
     while (this.#updates.length === 0) this.#updates.push(...(await this.next()).updates);
     return this.#updates.shift();
@@ -151,7 +151,7 @@ function showing(token) {
   });
 }
 
-/** The tracker's API as a client sees it that shares no code with the tracker. */
+/** The tracker's API for a client that shares no code with the tracker. */
 export class TrackerApi {
   #clients = [];
   #credentials;
@@ -159,8 +159,8 @@ export class TrackerApi {
   #pool;
 
   /**
-   * Over TLS with `credentials` of gRPC's, and with a token in every call if there is one. With
-   * `ownConnection` each of its clients has one that it shares with no other.
+   * Over TLS with gRPC's `credentials`, and with a token in every call if there is one. With
+   * `ownConnection` each of its clients has a connection of its own.
    */
   constructor(address,
     { credentials = grpc.credentials.createInsecure(), token, ownConnection = false } = {}) {
@@ -198,7 +198,7 @@ export class TrackerApi {
     });
   }
 
-  /** Registers a command and answers it. */
+  /** Registers a command and returns it. */
   async register(settings = {}) {
     return (await this.call('RegisterCommand', { type: 'work', ...settings })).command;
   }
@@ -207,7 +207,7 @@ export class TrackerApi {
     return (await this.call('GetCommand', { client_id, command_id: id, peek: true })).command;
   }
 
-  /** What a worker gets at once. */
+  /** Leases commands for a worker, by default without a wait. */
   async lease(target, worker_id = '', more = {}) {
     return (await this.call('LeaseCommands', { target, worker_id, ...more })).leases;
   }
@@ -224,7 +224,7 @@ export class TrackerApi {
     return new Messages(this.commands.WaitForCommand(request));
   }
 
-  /** Waits until the command is in this state; fails when it ends in another one. */
+  /** Waits until the command is in this state; fails if it ends in another one. */
   async reached(id, state, client_id = '') {
     const messages = this.wait({ command_id: id, client_id });
     for (;;) {
@@ -250,7 +250,7 @@ export class TrackerApi {
   }
 }
 
-/** What a report about a delivery quotes. */
+/** The fields that identify a delivery in a report. */
 export function proofOf({ command, lease_token }) {
   return { command_id: command.command_id, attempt: command.attempt, lease_token };
 }

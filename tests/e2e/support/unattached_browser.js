@@ -9,9 +9,9 @@ import { FakeGateway } from './fake_gateway.js';
 import { startPageServer } from './page_server.js';
 
 /**
- * A Chromium with the extension in it and nothing attached to it, as people have it: no debugger that
- * emulates focus, lends its clicks the activation of a user or answers dialogs. All that reaches it
- * are commands of the gateway double.
+ * A Chromium with the extension and without an attached debugger, like a user's: nothing emulates
+ * focus, gives clicks a user's activation or answers dialogs. Only commands of the gateway double
+ * reach it.
  */
 export class UnattachedSetting {
   /** `pages` are pages of the test: see page_server.js. */
@@ -54,18 +54,18 @@ export class UnattachedSetting {
     }
   }
 
-  /** Opens one of the pages in a new tab and answers the id of the tab. */
+  /** Opens one of the pages in a new tab; returns the id of the tab. */
   async open(path, { background = false } = {}) {
     const url = path.includes(':') ? path : this.pages.url + path;
     return (await this.perform({ action: 'open_tab', url, background })).tab_id;
   }
 
-  /** Carries a command out and answers the data of its result, which must be a success. */
+  /** Carries out a command; returns the data of its result, which must be a success. */
   async perform(params, fields) {
     return assertComplete(await this.gateway.run(params, fields));
   }
 
-  /** The lines that a command tells of what came of it. */
+  /** The lines of a command's report about its effects. */
   async changes(params, fields) {
     return changesIn(await this.gateway.run(params, fields));
   }
@@ -75,7 +75,7 @@ export class UnattachedSetting {
   }
 }
 
-/** The copy pairs itself with the gateway double, as nobody is there to do it. */
+/** Pairs the copy with the gateway double at its start, since no user does it. */
 async function pairAtStart(file, serverUrl) {
   const settings = JSON.stringify({ serverUrl, openGateway: true });
   await writeFile(file, `${await readFile(file, 'utf8')}\nchrome.storage.local.set(${settings});\n`);

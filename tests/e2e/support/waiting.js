@@ -1,4 +1,4 @@
-/** Fails when the promise has not settled in time; an answer that is an error is an answer. */
+/** Fails if the promise has not settled in time; a rejection counts as settled. */
 export async function settlesWithin(ms, what, promise) {
   let timer;
   const late = new Promise((_, reject) => {

@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 export const range = (first, last) =>
   Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i);
 
-/** A WebSocket that keeps what it was told, for whoever waits for it. */
+/** A WebSocket that stores its messages, for later waits. */
 export class Watcher {
   messages = [];
   #waiting = new Set();
@@ -27,7 +27,7 @@ export class Watcher {
     this.socket.send(JSON.stringify({ type, data }));
   }
 
-  /** The first message that fits, once it is there. */
+  /** The first message that fits, once it has arrived. */
   find(fits) {
     const found = this.messages.find(fits);
     if (found !== undefined) return Promise.resolve(found);
@@ -72,8 +72,8 @@ export class Watcher {
 }
 
 /**
- * Follows a session however often it loses its connection: connects again, and loads what it has
- * missed. `seqs` has the events in the order in which they were told.
+ * Follows a session across lost connections: reconnects, and loads the missed events. `seqs` has
+ * the events in the order of their arrival.
  */
 export class Follower {
   seqs = [];
@@ -93,7 +93,7 @@ export class Follower {
     return this.seqs.at(-1) ?? 0;
   }
 
-  /** Resolves once it was told of this event. */
+  /** Resolves once this event has arrived. */
   reaches(seq) {
     if (this.last >= seq) return Promise.resolve();
     return new Promise((resolve) => { this.#waiting = { seq, resolve }; });
@@ -110,7 +110,7 @@ export class Follower {
     this.#loading = true;
     this.#socket = new WebSocket(this.#url);
     this.#socket.on('message', (data) => this.#take(JSON.parse(data)));
-    // The close that follows it has another one tried.
+    // The `close` event that follows an error reconnects.
     this.#socket.on('error', () => {});
     this.#socket.on('close', () => setTimeout(() => this.#connect(), 20));
   }
@@ -139,7 +139,7 @@ export class Follower {
 export class Sessions {
   #services;
   #last = 0;
-  /** Shown where the call names none. */
+  /** The token of calls that name none. */
   token;
 
   constructor(services) {
@@ -170,7 +170,7 @@ export class Sessions {
     return this.call('POST', `/sessions/${id}/events`, { events });
   }
 
-  /** Where a session is watched. */
+  /** The WebSocket address of a session. */
   socketUrl(id) {
     return `ws://${this.#services.gateway.address}/api/sessions/${id}/ws`;
   }
