@@ -1,7 +1,8 @@
 /**
- * Of two runners with different rules one has a session and those that its agent has made. It is cut off, frozen
- * or killed in their turns, and comes back. No child is run by the other one's rules, unless its parent is there;
- * each message has its turn, is brought to an agent once at most, and every turn ends once.
+ * Two runners with different rules; one has a session and the sessions that its agent has made. It
+ * is cut off, frozen or killed during their turns, and comes back. No child runs by the other
+ * runner's rules, unless its parent is there; each message has its turn and reaches an agent at
+ * most once, and every turn ends once.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -9,7 +10,7 @@ import { until } from '../e2e/support/runner.js';
 import { stretched } from '../support/patience.js';
 import { Family } from './support/family.js';
 
-/** What happens to the runner; and how it comes back, where it has lost its sessions by then. */
+/** The faults of the runner, and its return for those in which it loses its sessions. */
 const FAULTS = {
   'cut off': { begin: ({ links: [link] }) => link.cut(), fails: 0 },
   frozen: {
@@ -43,7 +44,7 @@ async function restart(services) {
   await services.startTracker();
 }
 
-/** The other runner has the same agent and folder, and works. */
+/** Checks that the other runner, with the same agent and folder, works. */
 async function isThere({ sessions }) {
   const id = await sessions.begin();
   await sessions.say(id, 'hello');
@@ -51,7 +52,7 @@ async function isThere({ sessions }) {
   assert.equal((await sessions.agent(id)).runner_id, 'runner-1');
 }
 
-/** No turn has failed but for its runner. */
+/** Turns have failed only because of their runner. */
 function judge(context, { turns: { seen, messages } }) {
   context.diagnostic(JSON.stringify({ ...seen, messages }));
   assert.deepEqual(Object.keys(seen.reasons).filter((reason) => reason !== 'runner_lost'), []);
@@ -102,7 +103,7 @@ describe('the children of a session whose runner is', { concurrency: true, timeo
       assert.deepEqual(await family.answers(), ['no by policy']);
       await move(family);
       await stop();
-      // They stay there, though the first one is back and has nothing to do; and so do those that come.
+      // They stay there although the first runner is back and idle; so do new children.
       await first.start();
       await turns.round();
       const more = await family.makeAgain();
@@ -156,7 +157,7 @@ describe('what an agent writes to its parent', { concurrency: true, timeout: str
   test('is read at its own runner, or not at all', async (context) => {
     const family = await Family.open(context, { children: 0 });
     const { sessions, parent } = family;
-    // Each goes where less runs.
+    // Each session goes to the runner with fewer running agents.
     const there = await family.adopt(parent);
     await family.areAt('runner-1', [there]);
     const write = async (from, to) =>
@@ -203,7 +204,7 @@ describe('what an agent writes to its parent', { concurrency: true, timeout: str
     await first.kill();
     await family.wait();
     await tool({ what: 'enqueue', session_id: child, message: 'hello' });
-    // Which is told of all that it has.
+    // The runner learns of all its sessions when it reconnects.
     link.cut();
     await isThere(family);
     await family.areAt('', [child]);

@@ -1,6 +1,6 @@
 /**
- * The wall clock jumps an hour ahead and back under load, as it does when a machine's clock is set:
- * no deadline moves, nothing is lost, and what is told of times is the wall clock's from then on.
+ * The wall clock jumps an hour ahead and back under load, as when a machine's clock is set: no
+ * deadline moves, nothing is lost, and reported times are the wall clock's from then on.
  */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -14,11 +14,11 @@ import { stretched } from '../support/patience.js';
 import { Chaos } from './support/chaos.js';
 
 const LIBRARY = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
-/** What the wall clock shows beside the true time, in s, one after another. */
+/** The offsets of the wall clock from the true time, in s, one after another. */
 const STEPS = [3_600, -3_600, 0];
 const STEP_MS = 3_000;
 
-/** A command of one who goes by a wall clock that is `offset` ms off is told and delivered by it. */
+/** The times of a command are those of a client whose wall clock is `offset` ms off. */
 async function assertTimesOf(tracker, offset) {
   const wall = () => Date.now() + offset;
   const api = new TrackerApi(tracker.address);
@@ -47,12 +47,12 @@ test('steps of the wall clock', { timeout: stretched(100_000) }, async (context)
   context.after(() => rm(folder, { recursive: true, force: true }));
   const offset = join(folder, 'offset');
   const step = async (seconds) => {
-    // Replaced as a whole, since it is read at any moment.
+    // Replaced as a whole, since it may be read at any moment.
     await writeFile(`${offset}.new`, `${seconds < 0 ? '' : '+'}${seconds}`);
     await rename(`${offset}.new`, offset);
   };
   await step(0);
-  // For the processes that are started here; this one goes by the true time.
+  // For the processes that are started here; this one keeps the true time.
   Object.assign(process.env, {
     LD_PRELOAD: LIBRARY, FAKETIME_TIMESTAMP_FILE: offset, FAKETIME_NO_CACHE: '1',
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
@@ -68,7 +68,7 @@ test('steps of the wall clock', { timeout: stretched(100_000) }, async (context)
     await assertTimesOf(chaos.fleet.tracker, seconds * 1_000);
     await pause(STEP_MS);
     assert.ok(chaos.ledger.answers > answers + 10, `it stands still ${seconds} s off`);
-    // What starts now begins with the wrong time.
+    // A process that starts now begins with the wrong time.
     await chaos.fleet.killGateway(0);
   }
   await chaos.finish();

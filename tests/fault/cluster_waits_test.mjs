@@ -1,6 +1,6 @@
 /**
- * Many waits of agents, of each half at a gateway, while the tracker that serves is killed: each ends with its right
- * answer, once, and soon after its command has ended.
+ * Many waits of agents, half of them at each gateway, while the serving tracker is killed: each
+ * ends with its right answer, once, and soon after the end of its command.
  *   CALLSLIP_CLUSTER_WAITS=5000 node --test tests/fault/cluster_waits_test.mjs
  */
 import assert from 'node:assert/strict';
@@ -13,16 +13,18 @@ import { HttpCaller } from './support/callers.js';
 import { Fleet } from './support/fleet.js';
 
 const WAITS = Number(process.env.CALLSLIP_CLUSTER_WAITS ?? 600);
-/** Of a client in the queue of a target; and of a subscription. */
+/** Commands of a client in the queue of a target; commands of a subscription. */
 const PER_TARGET = 100;
 const PER_SUBSCRIPTION = 100;
-/** So many of them are held calls, the others subscriptions to a hundred each. */
+/**
+ * The share of waits that are held calls; the others are subscriptions to a hundred commands each.
+ */
 const HELD = 1 / 6;
 const READ_ONLY = 50;
-/** How many calls are under way at a time. */
+/** The number of concurrent calls. */
 const AT_A_TIME = 32;
 
-/** `work` of each item, some at a time. */
+/** Calls `work` for each item, some at a time. */
 async function each(items, work) {
   const left = [...items.entries()];
   await Promise.all(Array.from({ length: AT_A_TIME }, async () => {
@@ -30,7 +32,7 @@ async function each(items, work) {
   }));
 }
 
-/** Repeats what no tracker answers. */
+/** Repeats a call while no tracker serves. */
 async function insist(call) {
   const until = performance.now() + stretched(60_000);
   for (;;) {
@@ -44,7 +46,7 @@ async function insist(call) {
 }
 
 class Waits {
-  /** When each was told of its end, and how, by its id. */
+  /** The ends that each wait received, with their times, by command id. */
   told = new Map();
 
   constructor(callers) {
@@ -138,7 +140,7 @@ test('observers of a session at a tracker that is killed', { timeout: stretched(
     ({ last_seq: last } = await insist(() => sessions.append(id, `event ${i}`)));
   }
   await Promise.all(watchers.map((watcher) => watcher.withSeq(last)));
-  // On the connection that each had, all of them, once and in their order.
+  // All events, once and in order, on each observer's original connection.
   for (const watcher of watchers) {
     assert.equal(watcher.socket.readyState, 1);
     assert.deepEqual(watcher.seqs(), range(first, last));

@@ -1,6 +1,6 @@
 /**
- * The tracker's disk is full, or cannot be written: who is told that something was recorded finds
- * it there, and who is not hears why.
+ * The tracker's disk is full or read-only: a caller whose request was acknowledged finds its data
+ * later, and any other caller gets the reason.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ import { SmallDisk } from './support/small_disk.js';
 
 const TIMEOUT = { timeout: stretched(60_000) };
 
-/** A tracker whose data are on a small disk, and what it has recorded for certain. */
+/** A tracker with its data on a small disk, and the events that it has acknowledged. */
 class Recorder {
   recorded = [];
   #next = 0;
@@ -41,7 +41,7 @@ class Recorder {
     return this.api.call(method, request, this.api.sessions);
   }
 
-  /** Appends an event of some KiB; the reason why not, or undefined. */
+  /** Appends an event of some KiB; returns the reason of a refusal, or undefined. */
   async append() {
     const message = `${++this.#next} ${'x'.repeat(4_000)}`;
     try {
@@ -54,7 +54,7 @@ class Recorder {
     return undefined;
   }
 
-  /** What the log holds beside what was recorded for certain, each at most once and in order. */
+  /** The log has all acknowledged events and perhaps others, each at most once and in order. */
   async assertRecorded() {
     const found = [];
     for (let after_seq = 0; ;) {
@@ -105,7 +105,7 @@ test('a tracker that dies on a full disk', TIMEOUT, async (context) => {
   const recorder = await Recorder.open(context);
   await recorder.disk.fill();
   while ((await recorder.append()) === undefined);
-  // It has to put right what it was about to write, and says why it cannot.
+  // The tracker has to repair its interrupted write, and reports why it cannot.
   await assert.rejects(recorder.restart(), /disk is full|No space left on device/);
   await recorder.disk.free();
   await recorder.start();

@@ -1,6 +1,6 @@
 /**
- * 500 strangers at one door after the other, beside 20 honest agents: each agent is answered, and
- * neither tracker nor gateway takes more memory than the smallest that it can be given.
+ * 500 strangers attack one entry after another, beside 20 honest agents: each agent is answered,
+ * and neither tracker nor gateway uses more memory than the smallest that a deployment can give it.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -19,14 +19,17 @@ import { Strangers } from './support/strangers.js';
 const AGENTS = 20;
 const STRANGERS = 500;
 const SECONDS = 3;
-/** What each may take of memory, in MiB; and the tracker more than that for what it keeps. */
+/** The limit of memory of each, in MiB; for the tracker without the stored payloads. */
 const GATEWAY_MIB = 384;
 const TRACKER_MIB = 600;
-/** How much longer one in a hundred calls may take beside strangers, than without or than this, in ms. */
+/**
+ * The limit of the slowest percent of calls beside strangers: a multiple of that without, or of
+ * USUAL_MS if that is longer.
+ */
 const MOST_TIMES_SLOWER = 20;
 const USUAL_MS = 100;
 
-/** The doors, and what strangers meet there if they do what they are here for. */
+/** The entries, and the answer that strangers get there if their attack works. */
 const DOORS = {
   silence: null,
   heads: null,

@@ -1,6 +1,6 @@
 /**
- * Each process in turn stands still (SIGSTOP) for longer than every timeout, while agents go on
- * calling: each call is answered in time by what still runs, and each command has one true end.
+ * Each process in turn is stopped (SIGSTOP) for longer than every timeout, while agents continue to
+ * call: each call is answered in time by the running processes, and each command has one true end.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -13,18 +13,18 @@ const FROZEN_MS = 13_000;
 const WARM_UP_MS = 1_000;
 const SEED = Number(process.env.CALLSLIP_FAULT_SEED ?? Date.now() % 2 ** 31);
 
-/** What each kind of process is frozen and thawed with. */
+/** The process that is frozen and thawed, by kind. */
 const VICTIMS = {
   tracker: ({ fleet }) => fleet.tracker,
   gateway: ({ fleet }) => fleet.gateways[0],
-  // It cannot answer what it cannot read: its own calls have until after the thaw.
+  // A stopped bridge can't answer: the deadlines of its own calls are extended by that time.
   bridge: ({ bridges }) => bridges[0],
 };
 
 describe('a frozen', { concurrency: true, timeout: stretched(100_000) }, () => {
   for (const [kind, victimOf] of Object.entries(VICTIMS)) {
     it(kind, async (context) => {
-      // Agents without a bridge have nobody who answers in place of a frozen gateway.
+      // Over HTTP nothing would answer in place of a frozen gateway, so all agents use bridges.
       const chaos = await Chaos.start({ seed: SEED, http: false });
       context.after(() => chaos.close());
       context.diagnostic(`CALLSLIP_FAULT_SEED=${SEED}`);

@@ -1,6 +1,6 @@
 /**
- * Of several trackers, the one that a gateway talks to stands still without a word: the gateway notices that
- * long before it would notice it of a single one, which it has nobody to replace with.
+ * Of several trackers, the one that a gateway uses is stopped without closing its connections: the
+ * gateway notices it long before it would notice it of a single tracker, which it cannot replace.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,7 +8,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ServerProcess } from '../e2e/support/processes.js';
 import { stretched } from '../support/patience.js';
 
-/** Of one tracker it is 40 s, of several two; calls have their own deadlines beside. */
+/**
+ * The keepalive of a single tracker takes 40 s, that of several two; calls also have deadlines of
+ * their own.
+ */
 const PATIENCE_MS = stretched(20_000);
 
 test('a tracker that stands still is left for another one', { timeout: stretched(90_000) }, async (t) => {
@@ -29,7 +32,7 @@ test('a tracker that stands still is left for another one', { timeout: stretched
     return answer.ok;
   };
   assert.ok(await answers());
-  // Whichever of them it talks to, that one is frozen once.
+  // Whichever tracker the gateway uses, it is frozen once.
   for (const frozen of trackers) {
     await frozen.freeze();
     const begun = performance.now();

@@ -1,4 +1,4 @@
-/** SIGTERM is no fault: who is told in time loses nothing. */
+/** SIGTERM is not a fault: a graceful stop loses nothing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { Load, TRACKER_CLOCKS } from './support/load.js';
 import { Random } from './support/random.js';
 import { SimulatedWorker } from './support/simulated_worker.js';
 
-/** Longer than a balancer takes to notice, and than clients keep idle connections. */
+/** Longer than a balancer takes to notice the drain, and than clients keep idle connections. */
 const DRAIN_DELAY = ['--drain-delay', '3s'];
 const SETTLED_MS = 1_000;
 
@@ -30,7 +30,7 @@ test('a gateway that is told to stop', { timeout: stretched(60_000) }, async (co
   let answer;
   do answer = await readiness(); while (answer.error === undefined);
   assert.equal(answer.error, 'draining');
-  // It is not ready any more, and serves all the same.
+  // It is no longer ready, but still serves.
   assert.equal((await fetch(`${url}/healthz`)).status, 200);
   assert.match(await agent.submit({ action: 'get_page' }), /^corr-/);
   const { status, final } = await waiting;
@@ -61,7 +61,7 @@ test('a tracker that is told to stop', { timeout: stretched(60_000) }, async (co
   context.after(() => fleet.stop());
   const agent = await Agent.overHttp(fleet.gatewayUrl(0));
   const id = await agent.submit({ action: 'get_page' });
-  // Over before there is another one: what happens then, waits_test.mjs tells.
+  // The wait ends before another tracker starts; waits_test.mjs tests longer waits.
   const waiting = agent.ask(id, 2_000);
   await agent.ask(id, 0);
   fleet.tracker.child.kill('SIGTERM');
@@ -109,6 +109,6 @@ test('two gateways behind one address, restarted in turn', { timeout: stretched(
   assert.deepEqual(ledger.complaints, []);
   assert.ok(totals.accepted > 40);
   assert.equal(ledger.answers, ledger.calls);
-  // Nobody noticed.
+  // No client noticed.
   assert.deepEqual([...ledger.failures], []);
 });

@@ -1,9 +1,7 @@
 /**
- * A hostile hour, in twelve seconds, after as long without: strangers try at once all that has ever
- * cost others something, and the disk takes long for each sync. Whoever is honest beside them is
- * answered, and neither tracker nor gateway takes more memory than it has been given, nor keeps what
- * it took.
- *   CALLSLIP_FAULT_HOSTILE_S=3600 node --test tests/fault/hostile_test.mjs
+ * A hostile hour, in twelve seconds, after the same time without: strangers run all known expensive
+ * attacks at once, and the disk takes long for each sync. Honest callers are still answered, and
+ * neither tracker nor gateway uses more memory than it has been given, nor keeps what it used.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -26,22 +24,25 @@ const STRANGERS = 24;
 const STREAMS = 1_500;
 const QUESTIONS = 3_000;
 const SYNC_MS = 2_000;
-/** How much longer one in a hundred calls may take beside strangers, than without or than this, in ms. */
+/**
+ * The limit of the slowest percent of calls beside strangers: a multiple of that without, or of
+ * USUAL_MS if that is longer.
+ */
 const MOST_TIMES_SLOWER = 20;
 const USUAL_MS = 100;
-/** What of the memory that a deployment gives may be taken. */
+/** The limit of the used part of a deployment's memory. */
 const MOST_OF_MEMORY = 0.5;
 /**
- * What each is to come back to, as a part of what it had when the honest ones had worked for as long
- * without strangers, and what stays of a burst, in MiB: caches of threads, buffers of connections,
- * and pages that are used in part. It is waited for.
+ * The memory to which each has to return: a multiple of its memory after the same time with honest
+ * callers only, and a remainder of a burst in MiB: thread caches, connection buffers, and partly
+ * used pages. The test waits for it.
  */
 const BACK_AT = 1.2;
 const STAYS = 16;
-/** Results that nobody reads are kept for a minute. */
+/** Unread results are kept for a minute. */
 const QUIET_S = 70;
 
-/** What strangers meet for certain, if they do what they are here for. */
+/** Outcomes that strangers certainly get if their attacks work. */
 const EACH_KIND = ['bodies 401', 'bodies 413', 'bodies stalled', 'parts', 'ids',
   'reflection RESOURCE_EXHAUSTED'];
 
@@ -104,7 +105,10 @@ class Scene {
     };
   }
 
-  /** Waits until both are about where they were `before`, if they come back; in which time, in s. */
+  /**
+   * Waits until both are about where they were `before`, if they return; with the time that took,
+   * in s.
+   */
   async quiet(before) {
     const begun = performance.now();
     for (;;) {

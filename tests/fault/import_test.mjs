@@ -1,7 +1,7 @@
 /**
- * A data directory that is imported into PostgreSQL with a synchronous standby, served from there,
- * exported, and served from the directory again: nothing is missing on either way, and what an
- * import that was killed has left behind serves nobody.
+ * A data directory is imported into PostgreSQL with a synchronous standby, served from there,
+ * exported, and served from the directory again: nothing is lost on either way, and no tracker
+ * serves the remains of a killed import.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -18,7 +18,7 @@ import { Postgres } from './support/postgres.js';
 
 const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100_000, 7)]);
 const COMMANDS = 12;
-/** So that an import can be killed in its middle. */
+/** Enough sessions to kill an import in its middle. */
 const SESSIONS = 150;
 
 let folder;
@@ -38,7 +38,7 @@ function tracker(...args) {
   return { status, stdout, stderr };
 }
 
-/** What an inspection shows, but for what it is of. */
+/** The output of an inspection without the name of the inspected storage. */
 function inspect(...where) {
   const { status, stdout, stderr } = tracker('inspect', ...where);
   assert.equal(status, 0, stderr);
@@ -77,7 +77,7 @@ class Serving {
     return (await this.call(...call)).json();
   }
 
-  /** Hands commands in, as a client of 2025-11-25 does. */
+  /** Submits commands, as a client of 2025-11-25 does. */
   async interact(scripts) {
     const rpc = (body, headers) => this.call('POST', '/mcp', { jsonrpc: '2.0', ...body }, headers);
     const hello = await rpc({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } });
@@ -89,7 +89,7 @@ class Serving {
     }
   }
 
-  /** Everything that there is, as the API tells it. */
+  /** All data, as the API returns them. */
   async everything() {
     const { commands } = await this.json('GET', '/api/commands');
     const { sessions } = await this.json('GET', '/api/sessions?limit=500');
@@ -104,7 +104,7 @@ class Serving {
   }
 }
 
-/** Fills a directory with what a tracker is given in its days. */
+/** Fills a directory with typical data of a tracker. */
 async function fill(data) {
   const serving = await Serving.start('--data-dir', data);
   const worker = FakeWorker.start(serving.url, () => ({ success: true, data: 'done' }));
@@ -125,7 +125,7 @@ async function fill(data) {
   return { everything, image };
 }
 
-/** Leaves out what moves with time. */
+/** Omits members that change with time. */
 function still({ commands, ...others }) {
   return { ...others, commands: commands.map(({ correlation_id, status, params, result }) => ({ correlation_id, status, params, result })) };
 }
@@ -167,7 +167,7 @@ test('to a database and back', { timeout: stretched(240_000) }, async (t) => {
   const killed = endWithThis(spawn(binary('callslip-tracker'),
     ['import', '--data-dir', join(folder, 'copy'), ...storage], { stdio: 'ignore' }));
   const ended = once(killed, 'close');
-  // Until it is in the middle.
+  // Waits until the import is in its middle.
   for (let shows = ''; !/Sessions: [1-9]/.test(shows);) shows = tracker('inspect', ...storage).stdout;
   killed.kill('SIGKILL');
   await ended;

@@ -1,4 +1,4 @@
-/** What becomes of accepted commands when the tracker's journal meets a bad disk. */
+/** Accepted commands when the tracker's journal is on a bad disk. */
 import assert from 'node:assert/strict';
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ class Journal {
     await this.tracker.kill();
   }
 
-  /** Hands a command in; why it was refused, or undefined. */
+  /** Submits a command; returns the reason of a refusal, or undefined. */
   async register() {
     try {
       const { command_id } = await this.api.register({ target: 't', params: PARAMS });
@@ -71,7 +71,7 @@ for (const durability of ['relaxed', 'strict']) {
     do reason = await journal.register(); while (reason === undefined);
     assert.equal(reason, 'storage_unavailable');
     await journal.disk.free();
-    // It tries again by itself.
+    // The tracker tries again by itself.
     while ((await journal.register()) !== undefined) await pause(20);
     await journal.assertKept();
 
@@ -89,7 +89,7 @@ for (const [what, name] of [['database', 'commands.db'], ['log', 'commands-0.log
     const journal = await Journal.open(context);
     for (let i = 0; i < 50; ++i) assert.equal(await journal.register(), undefined);
     if (name === 'commands.db') {
-      // A tracker that ends in order leaves everything in the one file.
+      // A graceful stop leaves everything in the database file.
       await journal.tracker.stop();
     }
     await journal.kill();
@@ -102,12 +102,12 @@ for (const [what, name] of [['database', 'commands.db'], ['log', 'commands-0.log
 
     const [{ status, reason }] = await Promise.allSettled([journal.start()]);
     if (status === 'rejected') {
-      // It says what is damaged instead of going on with less.
+      // The tracker names the damaged file instead of starting with less data.
       assert.match(reason.message, new RegExp(`${path}.*damaged`));
       context.diagnostic(reason.message);
       return;
     }
-    // What was written last may be gone, as after a power cut; the rest is as it was.
+    // The latest writes may be lost, as after a power cut; the rest is intact.
     const kept = [];
     for (const id of journal.accepted) {
       const [{ value }] = await Promise.allSettled([journal.api.get(id)]);

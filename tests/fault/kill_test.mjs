@@ -1,6 +1,6 @@
 /**
- * One process after another is killed at a random moment under load: nothing that was accepted is
- * lost, nothing happens twice, and every call is answered in time.
+ * One process after another is killed at a random moment under load: no accepted command is lost,
+ * nothing happens twice, and every call is answered in time.
  *   CALLSLIP_FAULT_ROUNDS=1000 CALLSLIP_FAULT_SEED=7 node --test tests/fault/kill_test.mjs
  */
 import assert from 'node:assert/strict';
@@ -18,7 +18,7 @@ test('kills at random moments', { timeout: stretched(60_000 + ROUNDS * 3_000) },
   const chaos = await Chaos.start({ seed: SEED, durability: process.env.CALLSLIP_FAULT_DURABILITY });
   context.after(() => chaos.close());
   for (let round = 0; round < ROUNDS; ++round) {
-    // The moment of the kill is what varies, not a wait for something.
+    // A random moment of the kill, not a wait.
     await pause(chaos.random.between(0, 300));
     await chaos.progress();
     await chaos.strike();

@@ -1,6 +1,6 @@
 /**
- * Agents hand in twice as much as the workers can do. What is too much is refused at once, with a
- * time after which to come again; what was accepted ends truly and in time.
+ * Agents submit twice as many commands as the workers can execute. The excess is refused at once,
+ * with a time for the next attempt; accepted commands have a true end in time.
  *   CALLSLIP_FAULT_OVERLOAD_S=60 node --test tests/fault/overload_test.mjs
  */
 import assert from 'node:assert/strict';
@@ -14,13 +14,13 @@ import { collect, TRACKER_CLOCKS } from './support/load.js';
 import { instructions, SimulatedWorker } from './support/simulated_worker.js';
 
 const SECONDS = Number(process.env.CALLSLIP_FAULT_OVERLOAD_S ?? 8);
-/** One worker has 5 commands at a time, so with these it ends 50 of them in a second. */
+/** A worker executes 5 commands at a time, so with this duration it completes 50 in a second. */
 const WORK_MS = 100;
 const CAPACITY = 5 * 1_000 / WORK_MS;
 const OVERLOAD = 2;
 const PIPES = 4;
 const TICK_MS = 100;
-/** What a tracker may need for some thousand commands, in MiB. */
+/** The limit of a tracker's memory for some thousand commands, in MiB. */
 const MOST_MEMORY = 100;
 
 test('twice as much as can be done', { timeout: stretched(60_000 + SECONDS * 1_000) }, async (context) => {
@@ -49,7 +49,7 @@ test('twice as much as can be done', { timeout: stretched(60_000 + SECONDS * 1_0
   };
   const handedIn = [];
   const begun = performance.now();
-  // At a steady pace, whatever becomes of what was handed in before.
+  // At a steady pace, whatever happens to earlier commands.
   while (performance.now() < begun + SECONDS * 1_000) {
     const due = (performance.now() - begun) / 1_000 * CAPACITY * OVERLOAD;
     while (handedIn.length < due) handedIn.push(handIn(pipes[handedIn.length % PIPES]));
@@ -67,7 +67,7 @@ test('twice as much as can be done', { timeout: stretched(60_000 + SECONDS * 1_0
   assert.deepEqual(ledger.complaints, []);
   assert.equal(ledger.answers, ledger.calls);
   assert.ok(memory < MOST_MEMORY, `${memory} MiB`);
-  // The workers were kept busy all the time.
+  // The worker was busy all the time.
   assert.ok(ends.get('complete') > 0.7 * CAPACITY * SECONDS);
   assert.deepEqual([...refusals.keys()], ['queue_full']);
 });

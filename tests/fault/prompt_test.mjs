@@ -1,6 +1,7 @@
 /**
- * `callslip-runner prompt` is lost in the middle of its turn. Its session ends with it, since no other runner may
- * have it; who resumes it has it go on with whichever suits. Its turn ends once.
+ * `callslip-runner prompt` is lost in the middle of its turn. Its session ends with it, since no
+ * other runner may have it; a user who resumes it lets any suitable runner continue it. Its turn
+ * ends once.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -14,7 +15,7 @@ import { AgentSessions, processesWith, RunnerProcess, scriptedAgent, until } fro
 import { Services } from '../e2e/support/services.js';
 import { stretched } from '../support/patience.js';
 
-/** A runner that has an agent and a folder, and a prompt of the same, which has begun its turn. */
+/** A runner with an agent and a folder, and a prompt with the same ones, whose turn has begun. */
 class Prompted {
   static async open(context) {
     const all = new Prompted();
@@ -45,7 +46,7 @@ class Prompted {
     return this.sessions.call('GET', `/sessions/${this.id}`);
   }
 
-  /** Until the session has ended with its runner, and nobody else was asked anything. */
+  /** Waits until the session has ended with its runner; no other agent was prompted. */
   async isLost() {
     await until(async () => (await this.session).status === 'completed');
     assert.equal((await this.session).end_reason, 'runner_lost');
@@ -53,25 +54,28 @@ class Prompted {
     assert.deepEqual(await this.ends(), ['runner_lost']);
   }
 
-  /** Resumes it, and has another message sent. */
+  /** Resumes the session, and sends another message. */
   async goOn(message) {
     await this.sessions.call('POST', `/sessions/${this.id}/resume`);
     await this.sessions.queue(this.id, 'resume');
     await this.sessions.say(this.id, message);
   }
 
-  /** How its turns have ended. */
+  /** The ends of its turns. */
   async ends() {
     return (await this.sessions.turns(this.id)).map(({ outcome, reason }) => reason ?? outcome);
   }
 
-  /** Fails unless agents were sent so many prompts. */
+  /** Fails unless agents got exactly `times` prompts. */
   async wasAsked(times) {
     const lines = (await readFile(this.lines, 'utf8')).split('\n');
     assert.equal(lines.filter((line) => line.includes('session/prompt')).length, times);
   }
 
-  /** Fails unless the session goes on at the other runner, with what its agent knew; `end`: of the turn before. */
+  /**
+   * Fails unless the session continues at the other runner, with its context; `end`: that of the
+   * previous turn.
+   */
   async goesOn(end = 'runner_lost') {
     await this.sessions.ended(this.id, 2);
     assert.equal(await this.sessions.answer(this.id), 'again');
@@ -93,7 +97,7 @@ describe('the session of a prompt that is', { concurrency: true, timeout: stretc
     await until(async () => (await processesWith(`CALLSLIP_SESSION_ID=${id}`)).length === 0);
     await prompted.goOn('again');
     await prompted.goesOn();
-    // Which it stays over restarts.
+    // It stays at that runner over restarts.
     await services.tracker.kill();
     await services.startTracker();
     await runner.kill();
@@ -113,7 +117,7 @@ describe('the session of a prompt that is', { concurrency: true, timeout: stretc
     await services.startTracker();
     await prompted.isLost();
     await sessions.call('POST', `/sessions/${id}/resume`);
-    // What is stored says nothing of the one runner any more.
+    // The stored session no longer names the lost runner.
     await services.tracker.kill();
     await services.startTracker();
     await sessions.queue(id, 'resume');

@@ -1,6 +1,6 @@
 /**
- * A hundred settings and databases with which a tracker or a gateway does not start: each is refused at once,
- * with what is wrong and, where that is ours to say, what to do.
+ * A hundred settings and databases with which a tracker or a gateway does not start: each is
+ * refused at once, with the problem and, where we can give it, advice.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -18,18 +18,18 @@ import * as database from './refused/database.js';
 import * as options from './refused/options.js';
 import { Postgres } from './support/postgres.js';
 
-/** Longer than libpq and the tracker give a database that does not answer. */
+/** Longer than libpq and the tracker wait for a database that does not answer. */
 const PATIENCE_MS = stretched(20_000);
 const NOBODY = 65534;
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
-/** A role of its own, with a password; the others need none. */
+/** The role `guarded` has a password; the others need none. */
 const HBA = `local all guarded scram-sha-256
 local all stranger reject
 local all all trust
 host all all 127.0.0.1/32 trust
 `;
 
-/** The server, and how cases name it. */
+/** The server, and the cases' access to it. */
 class Place {
   #cases = 0;
 
@@ -46,7 +46,7 @@ class Place {
     return place;
   }
 
-  /** Has the server show a certificate, once those are done that want it without. */
+  /** Gives the server a certificate, after the cases without one. */
   async switchTlsOn() {
     for (const [from, to] of [['ca.pem', 'server.crt'], ['ca-key.pem', 'server.key']]) {
       const path = this.postgres.file(to);
@@ -57,7 +57,7 @@ class Place {
     await this.set('ssl', 'on');
   }
 
-  /** Changes a setting of the whole server; the server takes to it a little later. */
+  /** Changes a setting of the whole server; the server applies it a little later. */
   async set(name, value) {
     const before = await this.postgres.sql(`SHOW ${name}`);
     await this.postgres.sql(`ALTER SYSTEM SET ${name} = ${value}`);
@@ -91,7 +91,7 @@ class Place {
     await this.postgres.sql(`GRANT ALL ON ALL TABLES IN SCHEMA ${this.schema} TO ${this.role}`);
   }
 
-  /** A text of a case, with what it stands for. */
+  /** A case's text with its placeholders filled in. */
   fill(text) {
     return text.replaceAll('SCHEMA.', `${this.schema}.`).replaceAll('SCHEMA SCHEMA', `SCHEMA ${this.schema}`)
       .replaceAll('FROM ROLE', `FROM ${this.role}`).replaceAll('ROLE ROLE', `ROLE ${this.role}`)
@@ -111,7 +111,7 @@ class Place {
   }
 }
 
-/** What a program says that does not start; fails where it does. */
+/** The message of a program that does not start; fails if it starts. */
 async function refusal(program, args, env = {}) {
   const child = endWithThis(spawn(binary(program), args,
     { stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: process.env.PATH, HOME: '/nonexistent', ...env } }));
@@ -171,7 +171,7 @@ describe('is refused', () => {
     });
   }
 
-  // Whose refusals would otherwise tell little.
+  // Otherwise the refusals above would prove little.
   test('no certificate of the right authority', async () => {
     await place.next({ fresh: true });
     const storage = `${place.tls()}&sslmode=verify-full&sslrootcert=${place.folder}/ca.pem`;

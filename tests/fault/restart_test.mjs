@@ -1,4 +1,4 @@
-/** A tracker that is killed and started again: whoever waits goes on without noticing. */
+/** A tracker that is killed and started again: waiting callers do not notice. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Agent } from '../e2e/support/agent.js';
@@ -24,13 +24,13 @@ class Installation {
     await this.fleet.startTracker();
   }
 
-  /** What an extension gets for one of its requests. */
+  /** The answer to one of an extension's requests. */
   async asExtension(path, body) {
     const init = body === undefined ? {} : {
       method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
     for (;;) {
       const response = await fetch(`${this.fleet.gatewayUrl(0)}${path}`, init);
-      // Until the gateway has found the tracker again.
+      // Until the gateway has reconnected to the tracker.
       if (response.status !== 503) return response.json();
     }
   }
@@ -48,7 +48,7 @@ test('a wait that was begun before is answered after it', TIMEOUT, async (contex
   const waiting = agent.ask(id, 30_000);
   const [query] = await installation.asExtension('/pending-queries');
   await installation.restartTracker();
-  // The result of a delivery before the death.
+  // The result of a delivery from before the kill.
   const report = { id: query.id, correlation_id: id, status: 'complete', result: { n: 1 } };
   await installation.asExtension('/query-result', report);
   const { status, result } = await waiting;
@@ -64,7 +64,7 @@ test('a drawing ends the request that waited before', TIMEOUT, async (context) =
   await installation.restartTracker();
   const { completed } = await installation.draw({ drawing_id: 'd-1' });
   assert.deepEqual(completed, [id]);
-  // Handed in again, since the first answer might have been lost.
+  // Submitted again, since the first answer might have been lost.
   await installation.restartTracker();
   assert.deepEqual((await installation.draw({ drawing_id: 'd-1' })).completed, [id]);
   const answer = await installation.agent.ask(id, 5_000);

@@ -1,6 +1,6 @@
 /**
- * Three trackers over a database and two gateways behind a balancer are restarted one after the other, as an upgrade
- * does it, while agents call: nobody is told of it.
+ * Three trackers over a database and two gateways behind a balancer are restarted one after
+ * another, as in an upgrade, while agents call: no caller notices.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ import { Load, TRACKER_CLOCKS } from './support/load.js';
 import { Random } from './support/random.js';
 import { SimulatedWorker } from './support/simulated_worker.js';
 
-/** Longer than a balancer takes to notice, and than clients keep idle connections. */
+/** Longer than a balancer takes to notice the drain, and than clients keep idle connections. */
 const DRAIN_DELAY = ['--drain-delay', '3s'];
 const SETTLED_MS = 1_000;
 const TARGETS = ['browser', 'worker'];
@@ -40,7 +40,7 @@ test('a rolling restart', { timeout: stretched(180_000) }, async (context) => {
 
   const handovers = [];
   await pause(SETTLED_MS);
-  // Those that stand by first, the one that serves last.
+  // The trackers that stand by first, the serving one last.
   const owner = await fleet.owner();
   const order = fleet.trackers.map((_, i) => i).sort((a, b) => (a === owner) - (b === owner));
   for (const i of order) {
@@ -76,6 +76,6 @@ test('a rolling restart', { timeout: stretched(180_000) }, async (context) => {
   assert.deepEqual(ledger.complaints, []);
   assert.ok(totals.accepted > 40);
   assert.equal(ledger.answers, ledger.calls);
-  // Nobody noticed.
+  // No caller noticed.
   assert.deepEqual([...ledger.failures], []);
 });

@@ -1,6 +1,6 @@
 /**
- * Tracker, gateway and runner are killed at any moment of a turn, again and again. Each message has
- * its turn, is brought to the agent once at most, and every turn ends; nothing is left of agents.
+ * Tracker, gateway and runner are killed repeatedly at any moment of a turn. Each message has its
+ * turn and reaches the agent at most once, and every turn ends; no process of an agent is left.
  *   CALLSLIP_FAULT_ROUNDS=100 node --test tests/fault/runner_test.mjs
  */
 import { randomInt } from 'node:crypto';

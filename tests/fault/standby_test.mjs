@@ -1,4 +1,4 @@
-/** A tracker that stands by answers no callers, and tells that it is there. */
+/** A tracker that stands by answers no callers, but serves metrics. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
@@ -6,7 +6,7 @@ import { until } from '../e2e/support/runner.js';
 import { stretched } from '../support/patience.js';
 import { Fleet } from './support/fleet.js';
 
-/** What trackers tell of the cell, in the order of their numbers: whether they own it, and since which epoch. */
+/** The trackers' metrics of the cell, in order: whether they own it, and its epoch. */
 async function told(fleet) {
   return Promise.all(fleet.trackers.map(async ({ log }) => {
     const [, url] = log.match(/metrics on (\S+)\n/);
@@ -17,7 +17,7 @@ async function told(fleet) {
   }));
 }
 
-/** Until `isSo` of what trackers tell; one that has just begun tells nothing. */
+/** Waits until `isSo` is true of the trackers' metrics; a tracker that is starting has none. */
 function untilTold(fleet, isSo) {
   return until(async () => {
     const all = await told(fleet).catch(() => null);
@@ -32,7 +32,7 @@ test('what trackers tell of who serves', { timeout: stretched(90_000) }, async (
   const oneOwns = ([[first], [second]]) => first + second === 1;
   await untilTold(fleet, (all) => isDeepStrictEqual(all, [[1, 1], [0, NaN]]));
 
-  // Nothing can be committed without the database's standby: nobody may answer.
+  // Nothing can be committed without the database's standby: no tracker may answer.
   await fleet.postgres.kill('standby');
   await untilTold(fleet, ([[first], [second]]) => first + second === 0);
   await fleet.postgres.startServer('standby');
@@ -43,7 +43,7 @@ test('what trackers tell of who serves', { timeout: stretched(90_000) }, async (
   const owner = await fleet.owner();
   const [[, before]] = (await told(fleet)).filter(([owns]) => owns === 1);
   await fleet.trackers[owner].kill();
-  // Else it might be faster than the other one.
+  // Otherwise it might be faster than the other one.
   await fleet.owner();
   await fleet.startTracker(owner);
   await untilTold(fleet, (all) => oneOwns(all) && all[1 - owner][1] === before + 1);

@@ -1,4 +1,4 @@
-/** What goes wrong at a start is said at once, or passes. */
+/** A problem at a start is reported at once, or passes. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { stretched } from '../support/patience.js';
 import { BridgePipe } from './support/agent_pipe.js';
 import { Ledger } from './support/ledger.js';
 
-/** `interact` gives a tracker that is away 1.5 s; what is late is 2 s more. */
+/** `interact` waits 1.5 s for an unreachable tracker; an answer is late after 2 s more. */
 const ANSWER_MS = stretched(3_500);
 const START_MS = stretched(5_000);
 

@@ -1,7 +1,8 @@
 /**
- * Three trackers over PostgreSQL with a synchronous standby, a proxy in each link, under load, and sessions whose
- * agents work: the one that serves is killed, frozen, stopped and cut off, and so are the others, gateways and the database,
- * whose standby is promoted. Nothing that was accepted is lost, and nothing happens twice.
+ * Three trackers over PostgreSQL with a synchronous standby, a proxy in each link, under load, with
+ * sessions whose agents work: the serving tracker is killed, frozen, stopped and cut off, and so
+ * are the others, gateways and the database, whose standby is promoted. No accepted command is
+ * lost, and nothing happens twice.
  *   CALLSLIP_FAULT_ROUNDS=300 CALLSLIP_FAULT_SEED=7 node --test tests/fault/takeover_test.mjs
  */
 import assert from 'node:assert/strict';
@@ -17,10 +18,13 @@ import { Random } from './support/random.js';
 const NAMES = Object.keys(CLUSTER_FAULTS);
 const ROUNDS = Number(process.env.CALLSLIP_FAULT_ROUNDS ?? NAMES.length);
 const SEED = Number(process.env.CALLSLIP_FAULT_SEED ?? Date.now() % 2 ** 31);
-/** Longer than what it takes to be taken for dead, so that some are replaced and some are not. */
+/**
+ * Longer than the time after which a tracker is replaced, so that some are replaced and some are
+ * not.
+ */
 const LONGEST_MS = 3_500;
 
-/** Each of them once, in an order of its own, before any comes twice. */
+/** Each fault once, in random order, before any comes twice. */
 function* faults(random) {
   const left = [...NAMES];
   while (left.length > 0) yield left.splice(random.between(0, left.length), 1)[0];

@@ -1,6 +1,6 @@
 /**
- * How soon another tracker serves where the one that did is killed, frozen or cut off: from then to the first
- * command that is accepted, and the first that was accepted before and is found again.
+ * How soon another tracker serves after the serving one was killed, frozen or cut off: the time
+ * until the first accepted command, and until an earlier accepted one is readable again.
  *   CALLSLIP_TAKEOVER_ROUNDS=50 node --test tests/fault/takeover_time_test.mjs
  */
 import assert from 'node:assert/strict';
@@ -11,13 +11,15 @@ import { stretched } from '../support/patience.js';
 import { Fleet } from './support/fleet.js';
 
 const ROUNDS = Number(process.env.CALLSLIP_TAKEOVER_ROUNDS ?? 2);
-/** Between two tries, in ms. */
+/** The pause between two attempts, in ms. */
 const PACE_MS = 10;
-/** One that was replaced has closed within this after it goes on, in ms; with what a busy machine adds. */
+/**
+ * A replaced tracker ends within this time after its return, in ms; with slack for a busy machine.
+ */
 const CLOSED_MS = 500;
 const SLACK_MS = stretched(1_000);
 
-/** How the owner goes; each returns how it comes back. */
+/** The faults of the owner; each returns a function for its return. */
 const WAYS = {
   killed: async (fleet, owner) => {
     await fleet.trackers[owner].kill();
@@ -33,7 +35,7 @@ const WAYS = {
   },
 };
 
-/** When `call` succeeds at one of them, in ms since `begun`. */
+/** The time at which `call` first succeeds at one of them, in ms since `begun`. */
 async function firstOf(apis, begun, call) {
   for (;;) {
     const done = await Promise.all(apis.map((api) => call(api).then(() => true, () => false)));
@@ -58,7 +60,7 @@ test('how soon another one serves', { timeout: stretched(60_000 + ROUNDS * 60_00
       const gone = fleet.trackers[owner];
       const before = new TrackerApi(fleet.trackerAddresses[owner], { ownConnection: true });
       const { command_id: id } = await before.register();
-      // New channels each time: those of gRPC try again after pauses that grow.
+      // New channels each time, since gRPC's channels reconnect after growing pauses.
       const others = fleet.trackerAddresses.filter((_, i) => i !== owner);
       const tries = (call) => async (address) => {
         const api = new TrackerApi(address, { ownConnection: true });
@@ -77,7 +79,7 @@ test('how soon another one serves', { timeout: stretched(60_000 + ROUNDS * 60_00
       took[way] ??= { register: [], get: [] };
       took[way].register.push(register);
       took[way].get.push(get);
-      // What it was asked meanwhile it answers nobody who may know better.
+      // A replaced tracker does not accept requests that it got meanwhile.
       const late = before.register().then(() => 'accepted', ({ code }) => code);
       const back = performance.now();
       comeBack();

@@ -1,6 +1,6 @@
 /**
- * One process after another is killed while a thousand commands go through: no span hangs in the
- * air, since what a killed process had is sent by the next one.
+ * One process after another is killed during a thousand commands: every span has its parent, since
+ * the next process sends the spans of a killed one.
  *   CALLSLIP_FAULT_SEED=7 node --test tests/fault/traces_test.mjs
  */
 import assert from 'node:assert/strict';
@@ -17,10 +17,10 @@ import { Turns } from './support/turns.js';
 
 const COMMANDS = Number(process.env.CALLSLIP_FAULT_COMMANDS ?? 1000);
 const SEED = Number(process.env.CALLSLIP_FAULT_SEED ?? Date.now() % 2 ** 31);
-/** The runner is killed after every so many others. */
+/** The runner is killed after this many other kills. */
 const STRIKES_FOR_RUNNER = 3;
 
-/** Sessions of that installation, in which turn follows turn until `over` is aborted. */
+/** Sessions of that installation, with turn after turn until `over` is aborted. */
 async function beginTurns({ fleet }, onClose) {
   const turns = await Turns.open({
     get gatewayUrl() { return fleet.gatewayUrl(0); },
@@ -50,7 +50,7 @@ test('no span is an orphan where processes are killed', { timeout: stretched(300
   const folder = await mkdtemp(join(tmpdir(), 'callslip-spans-'));
   Object.assign(process.env, {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl,
-    // The queue is to lose nothing: what is shown is what kills do.
+    // A large queue that drops no span: the test is about kills.
     OTEL_BSP_MAX_QUEUE_SIZE: '100000',
     CALLSLIP_SPAN_DIR: folder,
   });
@@ -68,7 +68,7 @@ test('no span is an orphan where processes are killed', { timeout: stretched(300
   const cut = (service) => collector.spans.filter((span) =>
     span.attributes['error.type'] === 'process_ended' && (!service || span.service === service));
   let runnerKills = 0;
-  // On until a kill has met a turn, too.
+  // Continues until a kill has also hit a turn.
   const isOver = () => ended() >= COMMANDS && cut('callslip-runner').length > 0;
   for (let strikes = 1; !isOver(); strikes += 1) {
     await pause(chaos.random.between(0, 1000));
@@ -81,7 +81,7 @@ test('no span is an orphan where processes are killed', { timeout: stretched(300
   await sessions.finish();
   await chaos.finish();
   await chaos.close();
-  // Whoever is the last to be killed is followed by nobody but this one.
+  // No other process comes after the last killed one, so this one sends its spans.
   const bridge = await Bridge.start(['--gateway', 'http://127.0.0.1:9']);
   while ((await readdir(folder)).length > 1) await pause(50);
   await bridge.close();

@@ -1,7 +1,8 @@
 /**
- * Of two runners for the same sessions, the one that has most of them is cut off, silenced, frozen, renamed or
- * killed at any moment of a turn, and comes back after the other one has them all. Each message has its turn,
- * is brought to an agent once at most, and every turn ends once, with what its own agent has said.
+ * Of two runners for the same sessions, the one with most of them is cut off, silenced, frozen,
+ * renamed or killed at any moment of a turn, and comes back after the other one has taken all
+ * sessions over. Each message has its turn and reaches an agent at most once, and every turn ends
+ * once, with the text of its own agent.
  *   CALLSLIP_FAULT_ROUNDS=200 node --test tests/fault/two_runners_test.mjs
  */
 import { randomInt } from 'node:crypto';
@@ -14,8 +15,8 @@ import { stretched } from '../support/patience.js';
 import { TURN_MS, Turns } from './support/turns.js';
 
 /**
- * What happens to a runner, or to the `link` between it and the tracker; and how it comes back, where it has
- * lost its sessions by then. A lease runs out 10 s after the connection has broken.
+ * The faults of a runner, or of the `link` between it and the tracker; and its return for those in
+ * which it loses its sessions. A lease expires 10 s after the connection broke.
  */
 const FAULTS = {
   cut: { begin: ({ link }) => link.cut() },

@@ -1,7 +1,7 @@
 /**
- * A tracker that is told to stop, killed or frozen under many waits of each kind, over HTTP and over
- * bridges, and is back 17 s later: longer than a turn in which any of them asks anew. However its
- * carrier ended, each wait ends with its right answer, and the three ways cannot be told apart.
+ * A tracker is stopped, killed or frozen under many waits of each kind, over HTTP and over bridges,
+ * and is back 17 s later: longer than the interval in which each wait is renewed. However the
+ * tracker ended, each wait ends with its right answer, and the three faults give the same answers.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -12,20 +12,23 @@ import { BridgeCaller, HttpCaller } from './support/callers.js';
 import { Fleet } from './support/fleet.js';
 
 const AWAY_MS = 17_000;
-/** Of each kind and each way in; those over bridges are divided among some. */
+/**
+ * The number of waits of each kind over HTTP and over bridges; those over bridges share a few
+ * bridges.
+ */
 const MANY = 30;
 const FEW = 10;
 const BRIDGES = 3;
 const TASKS_OF_SUBSCRIPTION = 3;
 const SOCKETS = 20;
-/** A wait that is over while the tracker is away, and one that is not, in ms. */
+/** A wait that ends while the tracker is down, and one that does not, in ms. */
 const SHORT_MS = 6_000;
 const LONG_MS = 30_000;
-/** Nobody takes the commands before the end, and the queue of a target holds a hundred. */
+/** No worker takes the commands before the end, and the queue of a target holds a hundred. */
 const TRACKER = ['--schedule-to-start', '2m'];
 const TARGETS = ['one', 'two', 'three', 'four', 'five'];
 
-/** How the tracker goes; each returns how it comes back. */
+/** The faults of the tracker; each returns a function for its return. */
 const WAYS = {
   'told to stop': async (fleet) => {
     fleet.tracker.child.kill('SIGTERM');
@@ -42,7 +45,7 @@ const WAYS = {
   },
 };
 
-/** What the three have in common: all that callers were told, and how often. */
+/** The expected answers of all three: all outcomes, and their numbers. */
 const EXPECTED = Object.fromEntries(['http', 'bridge'].flatMap((way) => [
   [`${way} tasks/result`, { complete: MANY }],
   [`${way} subscription`, { complete: FEW * TASKS_OF_SUBSCRIPTION }],
@@ -70,7 +73,7 @@ class Scene {
     return scene;
   }
 
-  /** Waits of all kinds, the shortest last; resolves once the tracker has them. */
+  /** Begins waits of all kinds, the shortest last; resolves once the tracker has them. */
   async begin() {
     const callers = { http: () => this.#http, bridge: (i) => this.#bridges[i % BRIDGES] };
     const each = async (count, begin) => {
@@ -117,7 +120,7 @@ class Scene {
     while (await this.#metric('callslip_waits') < waits) await pause(20);
   }
 
-  /** Has everything end that somebody waits for. */
+  /** Ends everything that has a wait. */
   async end() {
     await Promise.all(TARGETS.map((target) => this.#completeAll(target)));
     for (let i = 1; i <= this.#sessions; ++i) {
@@ -127,7 +130,7 @@ class Scene {
       const { last_seq: last } = await this.#api('POST', `/sessions/${id}/events`, {
         events: [{ type: 'agent_message', data: { text: 'back' } }] });
       await socket.withSeq(last);
-      // Once, and on the connection that there was.
+      // Once, and on the original connection.
       const isTold = socket.seqs().filter((seq) => seq === last).length === 1;
       this.#note('socket', isTold && socket.socket.readyState === 1 ? 'its event' : 'something else');
     }));
@@ -171,7 +174,7 @@ class Scene {
     return id;
   }
 
-  /** One whose queue holds a message that nobody takes. */
+  /** A session whose queue has a message that no runner takes. */
   async #newSession() {
     const id = `s-${++this.#sessions}`;
     await this.#api('POST', '/sessions', { session_id: id, acp_server: 'test', working_dir: '/' });
@@ -193,7 +196,7 @@ class Scene {
     return this.#ask(method, `/api${path}`, body);
   }
 
-  /** Until the gateway has found the tracker again. */
+  /** Repeats the call until the gateway has reconnected to the tracker. */
   async #ask(method, path, body) {
     for (;;) {
       const response = await fetch(`${this.#fleet.gatewayUrl(0)}${path}`, {

@@ -1,11 +1,11 @@
 /**
- * Databases that can't be reached as --storage has it, or promise too little. Of each: `name`; `storage` of a
- * place (see refused_start_test.mjs); `sql` before it and `undo` after it; `env`; `says`.
+ * Databases that --storage can't reach, or that are not safe enough. Each has `name`; `storage` of
+ * a place (see refused_start_test.mjs); `sql` before it and `undo` after it; `env`; `says`.
  */
 
 const withUrl = (name, change, says) => ({ name, storage: (place) => change(place.url()), says });
 
-/** Without libpq's words: they repeat parts of the URL, one of which may be a password. */
+/** Without libpq's message: it repeats parts of the URL, such as a password. */
 const NO_URL = /--storage is not a URL that libpq can read: look at the names/;
 
 export const ADDRESSES = [

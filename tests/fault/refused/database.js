@@ -1,9 +1,9 @@
 /**
- * Tables that are not as a tracker makes them. Of each: `name`; `sql` that makes them so, of the case's own
- * SCHEMA and ROLE; `says`, what the tracker says.
+ * Tables that differ from those of a tracker. Each has `name`; `sql` that makes the difference, in
+ * the case's own SCHEMA and ROLE; `says`, the tracker's message.
  */
 
-/** What the tracker does in each table. */
+/** The tracker's statements on each table. */
 const RIGHTS = {
   cell: ['SELECT', 'UPDATE'],
   entries: ['SELECT', 'INSERT', 'UPDATE', 'DELETE'],

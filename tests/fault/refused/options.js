@@ -1,4 +1,7 @@
-/** Settings that no program takes, with a database or without. Of each: `name`, `args`, `env`, `file`, `says`. */
+/**
+ * Settings that no program accepts, with or without a database. Each has `name`, `args`, `env`,
+ * `file`, `says`.
+ */
 
 const one = (name, args, says, more = {}) => ({ name, args: args.split(' ').filter(Boolean), says, ...more });
 const DATABASE = '--storage postgres://callslip@db1/callslip';

@@ -7,18 +7,18 @@ const CLASSES = { fast: [5_000, 2_000], slow: [8_000, 5_000], blocking: [12_000,
 const CLASS_OPTIONS = Object.entries(CLASSES).flatMap(([name, [timeout, wait]]) => [
   `--timeout-${name}`, `${timeout}ms`, `--server-wait-${name}`, `${wait}ms`]);
 
-/** What a gateway takes beside the wait that it was asked for, at most, in ms. */
+/** The longest time of a gateway beyond the requested wait, in ms. */
 const GATEWAY_MS = 2_000;
 
-/** A call that is not answered this long after its deadline never is, in ms. */
+/** A call without an answer this long after its deadline has none, in ms. */
 const HUNG_MS = stretched(5_000);
 
-/** What `interact` and `analyze` may take, and the other calls, in ms. */
+/** The deadlines of `interact` and `analyze`, and of the other calls, in ms. */
 function deadlineOf(name) {
   return CLASSES[name === 'observe' ? 'fast' : 'slow'][0];
 }
 
-/** What the promise brings, or `late` once `time()`, in ms of performance.now(), has passed. */
+/** The value of the promise, or `late` after `time()`, in ms of performance.now(). */
 async function limited(time, promise) {
   let answer = 'late';
   let isAnswered = false;
@@ -26,7 +26,7 @@ async function limited(time, promise) {
     answer = value;
     isAnswered = true;
   });
-  // The time may be put off meanwhile.
+  // `time()` may become later meanwhile.
   for (let left; !isAnswered && (left = time() - performance.now()) > 0;) {
     let timer;
     const passed = new Promise((resolve) => { timer = setTimeout(resolve, left); });
@@ -36,11 +36,11 @@ async function limited(time, promise) {
 }
 
 /**
- * An agent behind a real bridge, which may be killed and started again at any time. Each answer
- * goes into the ledger.
+ * An agent behind a real bridge, which may be killed and started again at any time. The ledger
+ * records each answer.
  */
 export class BridgePipe {
-  /** When the bridge was made to stand still, and go on: in this time it answers nobody. */
+  /** The times at which the bridge was frozen and thawed: in between it does not answer. */
   #frozenAt = Infinity;
   #thawedAt = Infinity;
   #ledger;
@@ -59,7 +59,7 @@ export class BridgePipe {
     return this.#bridge.pid;
   }
 
-  /** The structured content of the answer; null if there is none, as the bridge died. */
+  /** The structured content of the answer; null if the bridge died before. */
   async call(name, args) {
     const bridge = this.#bridge;
     const begun = performance.now();
@@ -70,7 +70,7 @@ export class BridgePipe {
       Promise.race([bridge.call(name, args), gone]));
     if (answer === 'gone') {
       this.#ledger.orphaned += 1;
-      // Whoever goes on meets the next bridge.
+      // The caller continues with the next bridge.
       await this.restarted;
       return null;
     }
@@ -84,7 +84,10 @@ export class BridgePipe {
     return content;
   }
 
-  /** Once; `process.kill` returns before the bridge stands still, so that it counts as frozen since. */
+  /**
+   * May be called once. `process.kill` returns before the process stops, so the bridge counts as
+   * frozen from this call on.
+   */
   freeze() {
     this.#frozenAt = performance.now();
     process.kill(this.pid, 'SIGSTOP');
@@ -95,7 +98,7 @@ export class BridgePipe {
     this.#thawedAt = performance.now();
   }
 
-  /** For how much of a call that began then its bridge has stood still so far, in ms. */
+  /** How long the bridge has been frozen since `begun`, in ms. */
   #stoodStillSince(begun) {
     const until = Math.min(performance.now(), this.#thawedAt);
     return Math.max(0, until - Math.max(begun, this.#frozenAt));
@@ -131,8 +134,8 @@ export class BridgePipe {
 }
 
 /**
- * An agent over HTTP, as the official client. What breaks with its connection is nobody's answer;
- * the client, unlike a bridge, repeats nothing.
+ * An agent over HTTP, as the official client. A broken connection is not an answer; unlike a
+ * bridge, the client repeats nothing.
  */
 export class HttpPipe {
   #ledger;

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 
-/** How often the gateways are asked how they are, in ms. */
+/** The interval of the gateways' health checks, in ms. */
 const PROBE_MS = 100;
 
 /**
- * One address before several gateways, as a load balancer is: it hands each new connection to the
- * next gateway that answers and does not drain, and lets those that there are be. See also
+ * One address before several gateways, like a load balancer's: it passes each new connection to the
+ * next gateway that answers and does not drain, and keeps existing connections. See also
  * deploy/cluster/balancer.cfg.
  */
 export class Balancer {
@@ -24,7 +24,7 @@ export class Balancer {
     return balancer;
   }
 
-  /** The gateways by their addresses, from now on. */
+  /** Sets the gateways' addresses. */
   async use(addresses) {
     this.#backends = addresses.map((address) => ({ address, isReady: false }));
     await this.#look();
@@ -62,7 +62,7 @@ export class Balancer {
     const gateway = connect(Number(port), host);
     client.pipe(gateway);
     gateway.pipe(client);
-    // An end is handed on by the pipes, after what was sent before it.
+    // A normal end is passed on by the pipes, after the data before it.
     const drop = () => {
       client.destroy();
       gateway.destroy();

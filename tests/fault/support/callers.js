@@ -8,7 +8,7 @@ const META = {
   'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } },
 };
 
-/** Tasks that a subscription follows, and what it was told of their ends, by their ids. */
+/** The tasks of a subscription, and the ends that it received, by task id. */
 class Subscription {
   ends = new Map();
   acknowledged = new Promise((resolve) => { this.acknowledge = resolve; });
@@ -23,7 +23,7 @@ class Subscription {
   }
 }
 
-/** An agent that speaks MCP to the gateway, with as many requests at a time as it likes. */
+/** An agent that speaks MCP to the gateway, with any number of concurrent requests. */
 export class HttpCaller {
   #url;
   #token;
@@ -42,7 +42,7 @@ export class HttpCaller {
     return caller;
   }
 
-  /** The answer to a request, whatever comes before it. */
+  /** The answer to a request; earlier messages are ignored. */
   async request(method, params) {
     const headers = { 'MCP-Protocol-Version': LEGACY, 'Mcp-Session-Id': this.#session };
     const response = await this.#post(headers, method, params);
@@ -114,7 +114,7 @@ export class BridgeCaller {
   }
 }
 
-/** Each JSON-RPC message of an answer, be it one or a stream of events. */
+/** Each JSON-RPC message of an answer, be it JSON or a stream of events. */
 async function eachMessage(response, take) {
   if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
     take(await response.json());

@@ -11,27 +11,27 @@ import { SimulatedWorker } from './simulated_worker.js';
 
 const TARGETS = ['browser', 'worker'];
 const WORKERS_PER_TARGET = 2;
-/** What is killed, and how often one or the other. */
+/** The kinds of processes that are killed, with their relative frequency. */
 const KINDS = ['tracker', 'tracker', 'gateway', 'gateway', 'bridge', 'bridge', 'worker'];
-/** How many calls are answered between two kills at least, and how soon, in ms. */
+/** The least number of answered calls between two kills, and the time limit for them, in ms. */
 const ANSWERS_BETWEEN = 10;
 const STANDSTILL_MS = stretched(60_000);
-/** What happens to a fleet over a database lasts so long at most, in ms, unless it says otherwise. */
+/** The longest fault of a fleet over a database, in ms, by default. */
 const LONGEST_MS = 6_000;
-/** Until the last command has ended there, in ms: the worst of them again and again. */
+/** The time until the last command has ended there, in ms: repeated faults of the worst kind. */
 const CLUSTER_LIFE_MS = stretched(180_000);
-/** A tracker lives for this long at least, in ms: gateways take up to 1 s to find it again. */
+/** The least lifetime of a tracker, in ms: gateways take up to 1 s to reconnect to it. */
 const TRACKER_PEACE_MS = 3_000;
 
 /**
  * A whole installation under mixed load, whose processes are killed one after another: a tracker,
- * two gateways, bridges, an agent over HTTP, and simulated workers. Over a database it is three trackers,
- * and what may happen to them is in CLUSTER_FAULTS.
+ * two gateways, bridges, an agent over HTTP, and simulated workers. Over a database there are three
+ * trackers, with the faults of CLUSTER_FAULTS.
  */
 export class Chaos {
-  /** How often each kind of process was killed. */
+  /** The number of kills of each kind of process. */
   kills = { tracker: 0, gateway: 0, bridge: 0, worker: 0 };
-  /** The most that a process of each kind had, and how many files the last one has open. */
+  /** The peak memory of each kind of process, and the open files of its latest one. */
   usage = new Map();
   #isClosed = false;
   #trackerSince = performance.now();
@@ -67,8 +67,8 @@ export class Chaos {
   }
 
   /**
-   * Waits until some calls were answered: however slow the machine is, kills must leave time for the
-   * work between them. Fails where everything stands still.
+   * Waits until some calls were answered: on a slow machine, too, there has to be work between
+   * kills. Fails if no call is answered.
    */
   async progress() {
     const enough = this.ledger.answers + ANSWERS_BETWEEN;
@@ -79,7 +79,7 @@ export class Chaos {
     }
   }
 
-  /** Kills one process, picked at random, and has it back when it returns. */
+  /** Kills a random process; returns once it is running again. */
   async strike() {
     const { random, fleet } = this;
     if (fleet.postgres) {
@@ -92,7 +92,7 @@ export class Chaos {
     }
     this.kills[kind] += 1;
     if (kind === 'tracker') {
-      // What is read between the two may come from before or after.
+      // An answer in between may be from before or after the kill.
       this.ledger.trackerDies();
       await fleet.tracker.kill();
       this.ledger.trackerDies();
@@ -105,7 +105,7 @@ export class Chaos {
     }
   }
 
-  /** The same, of those over a database; this one. */
+  /** The same with the given fault, for a fleet over a database. */
   async strikeCluster(kind) {
     const { random, fleet } = this;
     this.kills[kind] += 1;
@@ -128,7 +128,7 @@ export class Chaos {
     }
   }
 
-  /** Fails where anything was lost, late, or happened twice, and prints what tells why. */
+  /** Fails if anything was lost, late, or happened twice, and prints the logs. */
   assertClean() {
     const { ledger } = this;
     if (ledger.complaints.length > 0) this.fleet.printLogs();
@@ -137,7 +137,7 @@ export class Chaos {
     assert.equal(ledger.answers + ledger.orphaned, ledger.calls);
   }
 
-  /** What happened, in a line. */
+  /** A summary of the run, in a line. */
   summary() {
     const { ends, ...totals } = this.ledger.totals();
     const { calls, answers, orphaned, refused, late, forgotten, repeated } = this.ledger;
@@ -146,7 +146,7 @@ export class Chaos {
       failures: Object.fromEntries(this.ledger.failures) });
   }
 
-  /** Notes what the processes use at this moment. */
+  /** Records the processes' current resource usage. */
   async sample() {
     const { fleet } = this;
     const pids = [...fleet.trackers.map(({ child }) => ['tracker', child.pid]),
@@ -161,13 +161,13 @@ export class Chaos {
     }
   }
 
-  /** Lets everything that was accepted end, and judges it. */
+  /** Lets all accepted commands end, and judges them. */
   async finish() {
     await this.load.stop();
     this.ledger.settle({ final: true });
   }
 
-  /** Ends all processes. Harmless when repeated. */
+  /** Ends all processes. May be called again. */
   async close() {
     if (this.#isClosed) return;
     this.#isClosed = true;

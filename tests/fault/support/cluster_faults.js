@@ -1,9 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How long one of them lasts at least, in ms; and half of them at most, as nobody is replaced within that. */
+/**
+ * The shortest fault, in ms; half of the faults are shorter than SHORT_MS, in which no tracker is
+ * replaced.
+ */
 const SHORTEST_MS = 500;
 const SHORT_MS = 1_500;
-/** What a link that is slow adds to each piece, in ms. */
+/** The delay of each piece on a slow link, in ms. */
 const DELAY_MS = [20, 300];
 
 async function last(random, longestMs) {
@@ -29,14 +32,14 @@ async function slow(links, random, longestMs) {
   for (const link of links) link.heal();
 }
 
-/** One that is not the owner. */
+/** A tracker other than the owner. */
 async function anotherThanOwner(fleet) {
   return (await fleet.owner() + 1) % fleet.trackers.length;
 }
 
 /**
- * What may happen to a fleet over a database, with links: each takes the fleet, a Random, and how many ms
- * it lasts at most. Whoever calls one has fleet.restore() mend what it leaves.
+ * The faults of a fleet over a database, with links: each takes the fleet, a Random, and its
+ * longest duration in ms. The caller repairs the rest with fleet.restore().
  */
 export const CLUSTER_FAULTS = {
   async ownerKilled(fleet) {
@@ -59,7 +62,7 @@ export const CLUSTER_FAULTS = {
   },
   async takeoverFrozen(fleet, random, longestMs) {
     await fleet.trackers[await fleet.owner()].kill();
-    // It has the cell, and does not serve yet.
+    // A tracker that owns the cell, and does not serve yet.
     let next;
     while (next === undefined) {
       await pause(5);
@@ -93,7 +96,7 @@ export const CLUSTER_FAULTS = {
     await last(random, longestMs);
     fleet.postgres.signal('primary', 'SIGCONT');
   },
-  /** Nothing can be committed meanwhile. */
+  /** Nothing can be committed during this fault. */
   async databaseAlone(fleet, random, longestMs) {
     await fleet.postgres.kill('standby');
     await last(random, longestMs);

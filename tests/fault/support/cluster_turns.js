@@ -2,17 +2,17 @@ import { Proxy } from '../../e2e/support/proxy.js';
 import { stretched } from '../../support/patience.js';
 import { Turns } from './turns.js';
 
-/** Longer than all that is away at a time in the worst case, in ms. */
+/** Longer than the longest outage in the worst case, in ms. */
 const PATIENCE_MS = stretched(120_000);
 
-/** Sessions with turns that go on while a fleet over a database has its faults. */
+/** Sessions with turns that continue during the faults of a fleet over a database. */
 export class ClusterTurns {
   #closers = [];
   #end = new AbortController();
 
   static async begin(fleet) {
     const turns = new ClusterTurns();
-    // A runner knows one address: here that of what is before the trackers.
+    // A runner knows one address: here that of a proxy before the trackers.
     const door = await Proxy.start(...fleet.trackerAddresses);
     turns.#closers.push(() => door.stop());
     turns.turns = await Turns.open({
@@ -25,14 +25,14 @@ export class ClusterTurns {
     return turns;
   }
 
-  /** Lets what was begun end, and judges it. */
+  /** Lets the current turns end, and judges them. */
   async finish() {
     this.#end.abort();
     await this.over;
     await this.turns.finish();
   }
 
-  /** Harmless when repeated. */
+  /** May be called again. */
   async close() {
     this.#end.abort();
     for (const close of this.#closers.splice(0).reverse()) await close();

@@ -5,15 +5,20 @@ import { Services } from '../../e2e/support/services.js';
 import { stretched } from '../../support/patience.js';
 import { Turns } from './turns.js';
 
-/** The rules of the first runner, and of the second, which has the same agent and folder and allows more. */
+/**
+ * The rules of the first runner, and those of the second, which has the same agent and folder and
+ * allows more.
+ */
 const WORKSPACES = [{ permissions: { default: 'reject_once' } }, { permissions: { default: 'allow_once' } }];
 const CHILDREN = 3;
-/** Longer than a lease, and a start, in ms. */
+/** Longer than a lease and a start, in ms. */
 const PATIENCE_MS = stretched(20_000);
 
-/** Sessions that an agent of the first of two runners has made, to which messages are sent. */
+/** Sessions made by an agent of the first of two runners, to which messages are sent. */
 export class Family {
-  /** What the parent's agent calls the tool `session` with; good until its session has another runner. */
+  /**
+   * A call of the tool `session` as the parent's agent; valid until the session has another runner.
+   */
   tool;
 
   static async open(context, { children = CHILDREN } = {}) {
@@ -25,7 +30,7 @@ export class Family {
     family.turns = await Turns.open(family.services, {
       trackers: family.links.map(({ address }) => address), workspaces: WORKSPACES, sessions: 0, asks: true,
       more: { gateway: family.services.gatewayUrl } });
-    // What stands still would not end when it is told to.
+    // A frozen process would not end on SIGTERM.
     family.services.onClose(async () => family.runners.forEach(({ child }) => child.kill('SIGCONT')));
     ({ sessions: family.sessions, ids: family.children, runners: family.runners } = family.turns);
     family.parent = await family.sessions.begin();
@@ -35,27 +40,32 @@ export class Family {
     return family;
   }
 
-  /** A further child of the parent, which has answered its first message. */
+  /** Makes another child of the parent, which has answered its first message. */
   async make() {
     const { result } = await this.tool({ what: 'new', message: 'hello', wait_ms: 30_000 });
     assert.equal(result.outcome, 'completed', JSON.stringify(result));
     return result.session_id;
   }
 
-  /** The same where the parent's agent is another one by now, which has a token of its own. */
+  /** The same after the parent's agent was replaced: the new one has a token of its own. */
   async makeAgain() {
     this.tool = await this.sessions.toolOf(this.parent);
     return this.make();
   }
 
-  /** A session that a person puts below another one, with an agent that runs where less do. */
+  /**
+   * A session that a person makes as a child of another one; its agent runs at the less busy
+   * runner.
+   */
   async adopt(parent) {
     const id = await this.sessions.begin({ parent_session_id: parent });
     await until(async () => (await this.sessions.agent(id))?.status === 'idle');
     return id;
   }
 
-  /** Begins to send messages; returns what ends that, once each has its end. */
+  /**
+   * Begins to send messages; the returned function ends that, once each message's turn has ended.
+   */
   talk() {
     const over = new AbortController();
     const talked = this.turns.keepOn(over.signal);
@@ -66,34 +76,37 @@ export class Family {
     };
   }
 
-  /** Until a child is in a turn. */
+  /** Waits until a child is in a turn. */
   isAsked() {
     return until(async () => (await this.#states()).some(({ turn_id: turn }) => turn !== undefined));
   }
 
-  /** Until each child is nobody's, and has a message that waits for a runner alone. */
+  /**
+   * Waits until no runner has any of the children, and each has a message that only waits for a
+   * runner.
+   */
   wait() {
     return until(async () => (await this.#states()).every(({ agent, turn_id: turn, pause_reason: reason,
       queue_length: length }) => runnerOf(agent) === '' && agent.status === 'none' && turn === undefined &&
       reason === undefined && length > 0), PATIENCE_MS);
   }
 
-  /** Until each child is at that runner. */
+  /** Waits until each child is at that runner. */
   come(runner) {
     return until(async () => (await this.#states()).every(({ agent }) => runnerOf(agent) === runner), PATIENCE_MS);
   }
 
-  /** Whose a session is; '': nobody's. */
+  /** The runner of a session; '' if there is none. */
   async runnerOf(id) {
     return runnerOf(await this.sessions.agent(id));
   }
 
-  /** Fails where one of these sessions, or of the children, is not at that runner; '': at none. */
+  /** Fails unless these sessions, by default the children, are at that runner; '': at none. */
   async areAt(runner, ids = this.children) {
     assert.deepEqual(await Promise.all(ids.map((id) => this.runnerOf(id))), ids.map(() => runner));
   }
 
-  /** How the questions of the children were answered, and by whom: each way once. */
+  /** The answers to the children's permission requests, and who decided: each combination once. */
   async answers() {
     const events = (await Promise.all(this.children.map((id) => this.sessions.events(id)))).flat();
     const told = events.filter(({ type }) => type === 'permission')

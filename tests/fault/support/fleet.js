@@ -8,24 +8,24 @@ import { Proxy } from '../../e2e/support/proxy.js';
 import { stretched } from '../../support/patience.js';
 import { Postgres } from './postgres.js';
 
-/** Said by a tracker that is there, be it that it serves or stands by. */
+/** Logged by a running tracker, whether it serves or stands by. */
 const READY = /listening on (\S+:\S+)\n|"event":"standing by"/;
-/** Until one of several serves, in ms. */
+/** The patience until one of several serves, in ms. */
 const PATIENCE_MS = stretched(60_000);
 
 /**
- * Trackers and gateways, each of which may be killed and comes back where it was: one tracker with a
- * directory, or with `database` several, of which one serves. With `links` there is a proxy in each link of
- * these: between gateways and trackers, and between trackers and the database's servers.
+ * Trackers and gateways, each of which may be killed and restarts at its address: one tracker with
+ * a directory, or with `database` several, of which one serves. With `links` there is a proxy in
+ * each link: between gateways and trackers, and between trackers and the database's servers.
  */
 export class Fleet {
   gateways = [];
   trackers = [];
-  /** By gateway and tracker, and by tracker and server; empty without `links`. */
+  /** The proxies, by gateway and tracker, and by tracker and server; empty without `links`. */
   trackerLinks = [];
   databaseLinks = [];
   #options;
-  /** Of those who ended by themselves or were killed, for whoever asks why. */
+  /** The logs of processes that have ended, for a failing test. */
   #logs = [];
 
   static async start({ gateways = 1, trackers = 1, database = false, links = false,
@@ -45,12 +45,12 @@ export class Fleet {
     return fleet;
   }
 
-  /** The only one, or the first. */
+  /** The only tracker, or the first. */
   get tracker() {
     return this.trackers[0];
   }
 
-  /** Where trackers listen, be it that they do. */
+  /** The addresses of the trackers, whether or not they listen. */
   get trackerAddresses() {
     return this.ports?.map((port) => `127.0.0.1:${port}`) ?? [this.tracker.address];
   }
@@ -69,7 +69,7 @@ export class Fleet {
     ]);
   }
 
-  /** Which tracker serves now; waits until one does. */
+  /** The index of the serving tracker; waits until one serves. */
   async owner() {
     const until = performance.now() + PATIENCE_MS;
     while (performance.now() < until) {
@@ -84,14 +84,14 @@ export class Fleet {
     throw new Error(`no tracker serves:\n${this.trackers.map((one) => one.describeLog().slice(-1_000)).join('\n')}`);
   }
 
-  /** Has everything run and reach each other again, as those do who look after machines. */
+  /** Restarts, thaws and reconnects everything, like an administrator. */
   async restore() {
     for (const link of this.links) link.heal();
     for (const server of [...this.trackers, ...this.gateways]) if (isAlive(server)) server.thaw();
     const until = performance.now() + PATIENCE_MS;
     for (let i = 0; i < this.trackers.length; ++i) {
       while (!isAlive(this.trackers[i])) {
-        // The database may not be back yet.
+        // The database may still be down.
         await this.startTracker(i).catch((error) => {
           if (performance.now() > until) throw error;
         });
@@ -153,19 +153,19 @@ export class Fleet {
   }
 }
 
-/** Whether it has not ended; it may stand still. */
+/** Whether it has not ended; it may be frozen. */
 export function isAlive({ child }) {
   return child.exitCode === null && child.signalCode === null;
 }
 
-/** What a process uses: `{memory}` in MiB, the most it had so far, and `{files}` that are open. */
+/** A process's resources: `{memory}`, its peak in MiB, and `{files}`, its open files. */
 export async function usageOf(pid) {
   try {
     const status = await readFile(`/proc/${pid}/status`, 'utf8');
     const files = await readdir(`/proc/${pid}/fd`);
     return { memory: Number(status.match(/VmHWM:\s+(\d+)/)[1]) / 1024, files: files.length };
   } catch {
-    // It has just been killed.
+    // The process has just been killed.
     return null;
   }
 }

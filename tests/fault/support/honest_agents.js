@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { stretched } from '../../support/patience.js';
 
-/** Between two calls of an agent, in ms. */
+/** The pause between two calls of an agent, in ms. */
 const PACE_MS = 200;
-/** No call of an agent takes longer unless it hangs, in ms: the gateway gives up before. */
+/** The patience of a call, in ms: the gateway gives up earlier, so a longer call hangs. */
 const PATIENCE_MS = stretched(40_000);
 
-/** An agent that hands in one command after another, and is told how each ends. */
+/** An agent that submits one command after another, and gets the end of each. */
 export class HonestAgent {
   times = [];
   complaints = [];
@@ -25,7 +25,7 @@ export class HonestAgent {
   }
 
   async #call() {
-    // Some are larger than what is read at once with a request's head.
+    // Some are larger than the first read, which contains a request's head.
     const script = `${this.#next++}${' '.repeat(this.#next % 4 === 0 ? 4_000 : 0)}`;
     const begun = performance.now();
     const late = new AbortController();
@@ -43,7 +43,7 @@ export class HonestAgent {
   }
 }
 
-/** One in a hundred took longer, in ms. */
+/** The 99th percentile of the agents' times, in ms. */
 export function p99(agents) {
   const times = agents.flatMap((agent) => agent.times).sort((a, b) => a - b);
   return Math.round(times[Math.floor(times.length * 0.99)]);

@@ -1,24 +1,24 @@
 import { stretched } from '../../support/patience.js';
 
-/** How the answer about a command that was removed says that it had failed. */
+/** The failure that the answer about a removed command names. */
 const FAILED = /ended as (expired|failed|timed_out|cancelled)/;
-/** What is late is answered this long after its deadline, in ms. */
+/** An answer this long after its deadline is late, in ms. */
 const LATE_MS = stretched(2_000);
 
 /**
- * The books of a run: what agents handed in, what workers executed and reported, and how it ended.
- * A command is
+ * The record of a run: the commands that agents submitted, the executions and reports of workers,
+ * and the ends. A command is
  *
  * - accepted once a correlation id was answered for it;
  * - lost if it was accepted and no truthful final state can be read within its deadlines;
- * - duplicated if it is not idempotent and workers executed it more than once. So is a call that is
- *   answered more than once.
+ * - duplicated if it is not idempotent and workers executed it more than once. A call that is
+ *   answered more than once is duplicated, too.
  *
- * A final state is truthful if it fits what the workers did: `complete` has the result of an
- * execution; `may_have_executed: false` means that there was none; and what a worker was told to be
- * complete is complete. A call is late if it is answered 2 s after its deadline, or never.
+ * A final state is truthful if it fits the workers' record: `complete` has the result of an
+ * execution; `may_have_executed: false` means that there was none; and a command whose completion a
+ * worker was told is complete. A call is late if it is answered 2 s after its deadline, or never.
  *
- * Where the tracker keeps commands in memory its death ends them. Then they are counted apart, as
+ * If the tracker keeps commands in memory, its death ends them. They are then counted apart, as
  * `forgotten`, and executions after it as `repeated`.
  */
 export class Ledger {
@@ -26,20 +26,20 @@ export class Ledger {
   answers = 0;
   late = 0;
   duplicateAnswers = 0;
-  /** Calls whose bridge was killed before it answered; nobody is there to be answered. */
+  /** Calls whose bridge was killed before it answered: they need no answer. */
   orphaned = 0;
   refused = 0;
   forgotten = 0;
   repeated = 0;
-  /** Answers that tell of a call that failed, by their reasons. */
+  /** Answers about failed calls, by their reasons. */
   failures = new Map();
-  /** What went wrong, in words. */
+  /** Descriptions of problems. */
   complaints = [];
-  /** The commands that agents handed in, by their jobs. */
+  /** The submitted commands, by their jobs. */
   #commands = new Map();
   #trackerLife = 0;
   #durable;
-  /** The names of jobs that are judged, and must not be executed any more. */
+  /** The names of judged jobs, which must not be executed any more. */
   #settledJobs = new Set();
   #lastJob = 0;
   #settled = { accepted: 0, executed: 0, lost: 0, duplicated: 0, ends: new Map() };
@@ -49,7 +49,7 @@ export class Ledger {
     this.#durable = durable;
   }
 
-  /** A new job, whose name a worker finds in the command. */
+  /** A new job, whose name the command contains for the worker. */
   newJob(idempotent) {
     const job = `job-${++this.#lastJob}`;
     this.#commands.set(job, {
@@ -67,7 +67,7 @@ export class Ledger {
     command.acceptedAt ??= performance.now();
   }
 
-  /** A worker begins to execute it; returns what the result has to say. */
+  /** A worker begins to execute it; returns the text for the result. */
   executed(job) {
     const command = this.#commands.get(job);
     if (command === undefined) {
@@ -82,13 +82,13 @@ export class Ledger {
     return `${job} ${command.executions.length}`;
   }
 
-  /** A worker was told that its result is the end of the command. */
+  /** A worker's result was accepted as the end of the command. */
   completed(job, result) {
     const command = this.#commands.get(job);
     if (command !== undefined) command.completedBy = { result, life: this.#trackerLife };
   }
 
-  /** An agent has read how it ended; the first time, and what it reads later must be the same. */
+  /** An agent has read the end; later reads have to be the same as the first. */
   ended(job, answer) {
     const command = this.#commands.get(job);
     const before = command.verdict;
@@ -104,12 +104,12 @@ export class Ledger {
     this.calls += 1;
   }
 
-  /** `answer`: its structured content, where it has one. */
+  /** `answer`: the structured content, if there is one. */
   answered(elapsedMs, deadlineMs, what, answer) {
     this.answers += 1;
     const aboutCommand = answer?.status === 'complete' || answer?.duration_ms !== undefined;
     const failure = answer?.reason ?? (aboutCommand ? undefined : answer?.error);
-    // Who cancels what has just ended is told so.
+    // A cancel of a command that has just ended gets this answer.
     const isFailure = failure !== undefined && failure !== 'already_ended';
     if (isFailure) this.failures.set(failure, (this.failures.get(failure) ?? 0) + 1);
     if (elapsedMs > deadlineMs + LATE_MS) {
@@ -132,14 +132,14 @@ export class Ledger {
     this.#trackerLife += 1;
   }
 
-  /** Accepted commands whose end nobody has read yet: `{job, id, acceptedAt}`. */
+  /** Accepted commands whose end no agent has read yet: `{job, id, acceptedAt}`. */
   open() {
     return [...this.#commands.values()].filter(({ id, verdict }) => id && verdict === null);
   }
 
   /**
-   * Judges what nobody will change any more, and forgets it: all if `final`, else what ended a
-   * while ago. Call it now and then in long runs.
+   * Judges commands that no longer change, and forgets them: all if `final`, else those that have
+   * ended and were accepted at least `quietMs` ago. Call it now and then in long runs.
    */
   settle({ final = false, quietMs = 30_000 } = {}) {
     const now = performance.now();
@@ -189,12 +189,13 @@ export class Ledger {
     }
   }
 
-  /** What is wrong with the final state of an accepted command; null if it is truthful. */
+  /** The contradiction in the final state of an accepted command; null if it is truthful. */
   #lieIn({ job, executions, completedBy, verdict }) {
     if (verdict === null) return 'no final state';
     if (verdict.error === 'unknown_command') return 'it is not known';
-    // A client's failures beyond a hundred are removed, the oldest first, and it is told that they failed:
-    // so many are there at once where a database that was away takes what was refused meanwhile.
+    // A client's failed commands beyond a hundred are removed, the oldest first, and its answer
+    // says that they failed: there are so many when a database that was down accepts earlier
+    // requests.
     if (verdict.error === 'command_removed' && !FAILED.test(verdict.message)) return 'it is not known';
     if (verdict.status === 'complete') {
       if (executions.length === 0) return 'complete, and nobody executed it';
@@ -208,7 +209,7 @@ export class Ledger {
   }
 
   #complain(text) {
-    // The first ones tell most; a run that goes wrong may have thousands.
+    // The first ones matter most; a bad run may have thousands.
     if (this.complaints.length < 100) this.complaints.push(text);
   }
 }

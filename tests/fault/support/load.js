@@ -2,46 +2,46 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { stretched } from '../../support/patience.js';
 import { instructions } from './simulated_worker.js';
 
-/** The tracker's clocks, shorter than by default, so that every end is seen soon. */
+/** The tracker's deadlines, shorter than by default, so that every kind of end comes soon. */
 export const TRACKER_CLOCKS = [
   '--schedule-to-start', '4s', '--ack-wait', '2100ms', '--heartbeat-timeout', '3s',
   '--start-to-close', '3s',
 ];
 /**
- * What a command may take at most with these: two deliveries with their backstops, what a tracker that
- * is killed again and again puts off, and slack.
+ * The longest life of a command with these: two deliveries with their grace, the delays by repeated
+ * kills of a tracker, and slack.
  */
 const LIFE_MS = stretched(4_000 + 2 * (2_100 + 3_000 + 2_000) + 2 * 15_000 + 5_000);
-/** Between two looks at a command that has not ended, or calls that failed. */
+/** The pause between reads of an unfinished command, and after a failed call. */
 const PACE_MS = 20;
-/** How long one question waits for the end. */
+/** The wait of one question about the end. */
 const WAIT_MS = 1_500;
 
-/** Nobody polls this target: what is sent to it is never delivered. */
+/** No worker polls this target: its commands are never delivered. */
 const NOWHERE = 'nowhere';
 
 /**
- * Agents that hand in commands of all kinds through their pipes, and read how each of them ends.
- * Each pipe has a few of them at a time.
+ * Agents that submit commands of all kinds through their pipes, and read the end of each. Each pipe
+ * has several agents.
  */
 export class Load {
   #options;
   #ending = false;
   #loops;
 
-  /** `lifeMs`: how long a command may take at most. */
+  /** `lifeMs`: the longest life of a command. */
   constructor({ pipes, ledger, random, targets, agentsPerPipe = 3, lifeMs = LIFE_MS }) {
     this.#options = { pipes, ledger, random, targets, lifeMs };
     this.#loops = pipes.flatMap((pipe) => Array.from({ length: agentsPerPipe },
       () => this.#act(pipe)));
   }
 
-  /** Hands in nothing more. */
+  /** Ends the submission of commands. */
   end() {
     this.#ending = true;
   }
 
-  /** Hands in nothing more, and reads how everything ends. */
+  /** Ends the submission of commands, and reads all ends. */
   async stop() {
     this.end();
     await Promise.all(this.#loops);
@@ -53,7 +53,8 @@ export class Load {
   async #act(pipe) {
     const { ledger, random, lifeMs } = this.#options;
     while (!this.#ending) {
-      // What others have left first: results are kept for a minute only.
+      // First the commands of other agents that lost their pipes: results are kept for a minute
+      // only.
       const [left] = ledger.open().filter((command) => !command.collecting);
       if (left !== undefined) {
         await collect(pipe, ledger, left.job, left.id, lifeMs);
@@ -82,7 +83,7 @@ export class Load {
       await pause(PACE_MS);
       return;
     }
-    // The answer to a call that has waited for the end does not say whose it is.
+    // The answer to a call that has waited for the end has no correlation id.
     ledger.accepted(job, id ?? `of ${job}`);
     if (hasEnded(answer)) {
       ledger.ended(job, answer);
@@ -92,7 +93,7 @@ export class Load {
       if (isCancelled) await pipe.call('interact', { action: 'cancel', correlation_id: id });
       await collect(pipe, ledger, job, id, lifeMs);
     }
-    // Whoever asks again is told the same.
+    // A repeated question gets the same answer.
     if (random.chance(0.1)) await look(pipe, ledger, job, id, 0);
   }
 
@@ -109,7 +110,7 @@ export class Load {
   }
 }
 
-/** Asks until the command has ended; gives up when its deadlines have long passed. */
+/** Asks until the command has ended; gives up long after its deadlines. */
 export async function collect(pipe, ledger, job, id, lifeMs = LIFE_MS) {
   const command = ledger.open().find((open) => open.job === job);
   if (command === undefined) return;
@@ -119,11 +120,11 @@ export async function collect(pipe, ledger, job, id, lifeMs = LIFE_MS) {
     if (performance.now() > until) break;
     await pause(PACE_MS);
   }
-  // Another one tries, unless it is too late for that.
+  // Another agent tries again, unless it is too late.
   command.collecting = performance.now() > until;
 }
 
-/** Asks once; whether it has ended. */
+/** Asks once; returns whether the command has ended. */
 async function look(pipe, ledger, job, id, waitMs) {
   const question = { what: 'command_result', correlation_id: id, wait_ms: waitMs };
   const answer = await pipe.call('observe', question);
@@ -132,7 +133,7 @@ async function look(pipe, ledger, job, id, waitMs) {
   return true;
 }
 
-/** Whether an answer tells the end of a command, and not of the call alone. */
+/** Whether an answer is about the end of a command, and not only about the call. */
 function hasEnded(answer) {
   const isUnknown = ['unknown_command', 'command_removed'].includes(answer.error);
   const ofCommand = answer.status === 'complete' || answer.duration_ms !== undefined;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 const MIB = 1 << 20;
 const COMPOSE = fileURLToPath(new URL('../../../docker-compose.yml', import.meta.url));
 
-/** What a service of docker-compose.yml may take, in MiB. */
+/** The memory limit of a service of docker-compose.yml, in MiB. */
 export async function memoryOf(service) {
   const text = await readFile(COMPOSE, 'utf8');
   const [, number, unit] = text.match(
@@ -13,8 +13,8 @@ export async function memoryOf(service) {
 }
 
 /**
- * What a process has of memory now, and has had at most; what of it is in use, and what its allocator
- * has to spare; and what is kept for callers, as was promised to them: in MiB.
+ * A process's current and peak memory; the used and the spare part of its heap; and the payloads
+ * that it stores for callers: in MiB.
  */
 export async function memoryNow({ child: { pid } }, metrics) {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');

@@ -11,28 +11,28 @@ import { stretched } from '../../support/patience.js';
 const PROGRAMS = '/usr/lib/postgresql/15/bin';
 const NOBODY = 65534;
 const NAMES = ['one', 'two'];
-/** A server gets this long to start, and a standby to catch up, in ms. */
+/** The patience for the start of a server, and for a standby to catch up, in ms. */
 const PATIENCE_MS = stretched(30_000);
 
 /**
- * Two servers of PostgreSQL on unix sockets in a folder of their own, of which one is the primary and the other its
- * synchronous standby; or one alone.
+ * Two PostgreSQL servers on unix sockets in a folder of their own, a primary and its synchronous
+ * standby; or one alone.
  */
 export class Postgres {
-  /** Which server is what. */
+  /** The server of each role. */
   roles = { primary: 'one', standby: 'two' };
   log = '';
   #servers = {};
   #ports;
 
-  /** `settings`: of the servers, such as `fsync=off`. `onDisk`: not in memory. */
+  /** `settings` of the servers, such as `fsync=off`. `onDisk`: on disk instead of in memory. */
   static async start({ standby = true, settings = [], onDisk = false } = {}) {
     const postgres = new Postgres();
     postgres.settings = settings;
     const ports = await freePorts(NAMES.length);
     postgres.#ports = Object.fromEntries(NAMES.map((name, i) => [name, ports[i]]));
     postgres.folder = await mkdtemp(join(!onDisk && existsSync('/dev/shm') ? '/dev/shm' : '/tmp', 'callslip-pg-'));
-    // PostgreSQL does not run for root.
+    // PostgreSQL refuses to run as root.
     if (process.getuid() === 0) await chown(postgres.folder, NOBODY, NOBODY);
     await postgres.#run('initdb', ['--no-sync', '--auth=trust', '--username=callslip',
       '--encoding=UTF8', '--locale=C', '-D', postgres.#data('one')]);
@@ -41,29 +41,29 @@ export class Postgres {
     return postgres;
   }
 
-  /** As --storage has it: whichever of the two takes writes. */
+  /** The URL for --storage: whichever of the two accepts writes. */
   get url() {
     return this.urlBy();
   }
 
-  /** The same over these TCP ports of this machine, one for each server; without them over the sockets. */
+  /** The same over these local TCP ports, one for each server; without them over the sockets. */
   urlBy(ports) {
     const own = ports ?? Object.values(this.#ports);
     const hosts = own.map(() => (ports ? '127.0.0.1' : this.folder));
     return `postgres:///postgres?user=callslip&host=${hosts.join(',')}&port=${own.join(',')}`;
   }
 
-  /** Of the primary, for TCP where its settings have `listen_addresses`. */
+  /** The primary's port, also for TCP if its settings have `listen_addresses`. */
   get port() {
     return this.#ports[this.roles.primary];
   }
 
-  /** The file of a server's that is named, such as `pg_hba.conf`. */
+  /** A file of a server's data folder, such as `pg_hba.conf`. */
   file(name, role = 'primary') {
     return join(this.#data(this.roles[role]), name);
   }
 
-  /** Where the two listen. */
+  /** The sockets of the two servers. */
   get sockets() {
     return Object.values(this.#ports).map((port) => join(this.folder, `.s.PGSQL.${port}`));
   }
@@ -77,14 +77,14 @@ export class Postgres {
     await this.#until(() => this.#answers(role), 'postgres does not start');
   }
 
-  /** Ends a server at once, without what it has under way. */
+  /** Ends a server at once, without completing its transactions. */
   async kill(role) {
     const server = this.#servers[this.roles[role]];
     server.kill('SIGQUIT');
     await server.ended;
   }
 
-  /** All processes of a server stand still, or go on. */
+  /** Sends a signal to all processes of a server, to freeze or thaw it. */
   signal(role, name) {
     const { pid } = this.#servers[this.roles[role]];
     const children = execFileSync('ps', ['--no-headers', '-o', 'pid', '--ppid', String(pid)], { encoding: 'utf8' });
@@ -92,19 +92,19 @@ export class Postgres {
       try {
         process.kill(one, name);
       } catch {
-        // It has just ended.
+        // The process has just ended.
       }
     }
   }
 
-  /** The standby is the primary from now on, and waits for nobody's copy: the former one is to be gone. */
+  /** Promotes the standby, which then waits for no copy; the earlier primary has to be gone. */
   async promote() {
     await this.#run('pg_ctl', ['promote', '-w', '-D', this.#data(this.roles.standby)]);
     this.roles = { primary: this.roles.standby, standby: this.roles.primary };
     await this.#waitFor('');
   }
 
-  /** A standby that is waited for, made anew of the primary. */
+  /** Makes a new synchronous standby from the primary. */
   async makeStandby() {
     const { primary, standby } = this.roles;
     await rm(this.#data(standby), { recursive: true, force: true });
@@ -116,19 +116,19 @@ export class Postgres {
     await this.#waitFor(standby);
   }
 
-  /** Once the standby follows. */
+  /** Waits until the standby follows. */
   async caughtUp() {
     await this.#until(async () => /streaming/.test(await this.sql('SELECT state FROM pg_stat_replication')),
       'the standby does not follow');
   }
 
-  /** What a statement answers, as psql prints it. */
+  /** The output of a statement, as psql prints it. */
   sql(text, role = 'primary') {
     return this.#run('psql', ['-h', this.folder, '-p', this.#ports[this.roles[role]], '-U', 'callslip', '-d', 'postgres',
       '-qAt', '-v', 'ON_ERROR_STOP=1', '-c', text]);
   }
 
-  /** Its log of each transaction, where this script is run again and again. */
+  /** Runs this script repeatedly with pgbench; returns its log of each transaction. */
   async pgbench(script, options) {
     const [file, log] = ['bench.sql', 'bench.log'].map((name) => join(this.folder, name));
     await writeFile(file, script);

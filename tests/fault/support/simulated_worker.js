@@ -1,26 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { stretched } from '../../support/patience.js';
 
-/** How long one poll is held, in s, and how often work in progress is reported, in ms. */
+/** The hold of one poll, in s, and the interval of progress reports, in ms. */
 const POLL_S = 1;
 const HEARTBEAT_MS = 400;
-/** A gateway that is away is back in a moment, in ms. */
+/** The pause before another attempt at a gateway that is down, in ms. */
 const RETRY_MS = 50;
-/** How long a worker tries to report a result, in ms; its command has ended by then. */
+/** How long a worker tries to report a result, in ms; by then its command has ended. */
 const REPORT_MS = stretched(20_000);
 
 /**
- * What a worker is told to do, as the text that commands carry: takes `workMs`, and ends in one of
- * `complete`, `error`, `timeout`, or is `silent`: never reports.
+ * A worker's instructions, as the text of a command: takes `workMs`, and ends as `complete`,
+ * `error` or `timeout`, or is `silent` and never reports.
  */
 export function instructions(job, workMs, end) {
   return `${job} ${workMs} ${end}`;
 }
 
 /**
- * A worker over the gateways' HTTP, as browser extensions are: it takes several commands at a time,
- * reports its progress, and repeats a report until a gateway takes it. Each execution goes into the
- * ledger.
+ * A worker over the gateways' HTTP API, like a browser extension: it takes several commands at a
+ * time, reports its progress, and repeats a report until a gateway accepts it. The ledger records
+ * each execution.
  */
 export class SimulatedWorker {
   #options;
@@ -30,13 +30,13 @@ export class SimulatedWorker {
   #loop;
   #running = new Set();
 
-  /** `gatewayUrls` is asked for the addresses anew each time. */
+  /** `gatewayUrls` is called for the addresses each time. */
   constructor({ name, target, gatewayUrls, ledger }) {
     this.#options = { name, target, gatewayUrls, ledger };
     this.#loop = this.#poll();
   }
 
-  /** Drops all that it has begun, as if it had been killed and started again. */
+  /** Drops all running commands, as if it had been killed and started again. */
   crash() {
     this.#life += 1;
   }
@@ -54,7 +54,7 @@ export class SimulatedWorker {
       const life = this.#life;
       const queries = await this.#request(path);
       if (queries === null) await pause(RETRY_MS);
-      // What a worker was sent while it died is lost with it.
+      // Commands that were delivered while the worker died are lost with it.
       if (queries === null || life !== this.#life) continue;
       for (const query of queries) {
         if (query.type === 'cancel') continue;
@@ -87,7 +87,7 @@ export class SimulatedWorker {
     }
   }
 
-  /** Repeated until it is answered; null if the worker died or gave up. */
+  /** Repeats the report until it is answered; null if the worker died or gave up. */
   async #report(body, life, traceparent) {
     const until = performance.now() + REPORT_MS;
     while (performance.now() < until && life === this.#life && !this.#stopped.signal.aborted) {
@@ -102,7 +102,7 @@ export class SimulatedWorker {
     return null;
   }
 
-  /** The answer, or null if there is none that counts: the same may be tried again. */
+  /** The answer, or null if there is no valid one: the request may be repeated. */
   async #request(path, options) {
     const urls = this.#options.gatewayUrls();
     const url = new URL(path, urls[this.#gateway % urls.length]);
@@ -111,10 +111,10 @@ export class SimulatedWorker {
       const response = await fetch(url, { ...options, signal });
       const answer = await response.json();
       if (response.ok) return answer;
-      // The tracker knows no such command, or not this delivery: that is an answer.
+      // The tracker does not know the command, or the delivery: that is an answer.
       if (response.status < 500 && options) return answer;
     } catch {
-      // Refused, reset, or cut off.
+      // The connection was refused, reset, or cut off.
     }
     this.#gateway += 1;
     return null;

@@ -1,6 +1,6 @@
-// A disk that takes long for each sync: preloaded into a program, it lets fsync() and fdatasync()
-// take as many milliseconds longer as the file named by CALLSLIP_SLOW_SYNC says at that moment.
-// Where there is no such file they take none.
+// A slow disk: preloaded into a program, it lengthens each fsync() and fdatasync() by the number of
+// milliseconds that the file CALLSLIP_SLOW_SYNC currently contains. Without that file there is no
+// delay.
 #include <dlfcn.h>
 #include <poll.h>
 #include <unistd.h>

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A file system of its own, in memory, that is soon full. Only root can mount one. */
+/** A small file system in memory. Only root can mount one. */
 export class SmallDisk {
   static async mount(kibibytes) {
     if (process.getuid() !== 0) throw new Error('This test mounts a file system: run it as root.');
@@ -19,7 +19,7 @@ export class SmallDisk {
 
   #ballast;
 
-  /** Takes all the room that is left. */
+  /** Fills the rest of the disk. */
   async fill() {
     const { bavail, bsize } = await statfs(this.path);
     await writeFile(this.#ballast, Buffer.alloc(bavail * bsize));

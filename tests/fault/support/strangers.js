@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-/** Callers that mean no good, in a process of their own, so that those under test keep theirs. */
+/** Hostile callers, in a process of their own, so that they take no time of this one. */
 export class Strangers {
   #child;
 
-  /** Runs a program of this folder, and waits until it has prepared itself. */
+  /** Runs a program of this folder, and waits until it is prepared. */
   static async start(program, options) {
     const strangers = new Strangers();
     const path = fileURLToPath(new URL(program, import.meta.url));
@@ -20,7 +20,7 @@ export class Strangers {
     this.#child.send('begin');
   }
 
-  /** Has them leave; what they have met, by what they tried: `{"bodies 413": 12}`. */
+  /** Ends them; returns the outcomes of their attacks: `{"bodies 413": 12}`. */
   async stop() {
     if (this.#child.exitCode !== null) throw new Error('The strangers have ended by themselves.');
     this.#child.send('stop');
@@ -43,17 +43,18 @@ export class Strangers {
   }
 }
 
-/** The other side of it, for such a program. */
+/** The part of such a program in its own process. */
 export class Part {
   #met = {};
   #stopped = new AbortController();
 
   options = JSON.parse(process.argv[2]);
 
-  /** `prepare` is awaited; then each of `attacks` runs until the end, again and again. */
+  /** Awaits `prepare`; then repeats each of `attacks` until the end. */
   static async play(prepare, attacks) {
     const part = new Part();
-    // They come from elsewhere: what they do costs others nothing but what is done for them.
+    // Real strangers run on other machines: lower their priority, so that they cost only the
+    // servers' work.
     setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
     process.once('disconnect', () => process.exit(1));
     await prepare(part);
@@ -74,7 +75,7 @@ export class Part {
   async #repeat(attack) {
     while (!this.#stopped.signal.aborted) {
       await attack();
-      // Where nothing has to be waited for, others have their turns.
+      // An attack that waits for nothing lets the others run.
       await new Promise(setImmediate);
     }
   }

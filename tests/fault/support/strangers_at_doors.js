@@ -1,21 +1,21 @@
 /**
- * Strangers at one door: hundreds of connections or streams at once, each of which holds what it can,
- * and comes again when it is shown out.
+ * Strangers at one entry: hundreds of connections or streams at once, each of which holds as much
+ * as it can, and reconnects when it is closed.
  */
 import http2 from 'node:http2';
 import net from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Part } from './strangers.js';
 
-/** Until one that was shown out comes again, in ms. */
+/** The pause before a reconnection, in ms. */
 const AGAIN_MS = 200;
 const MIB = 1 << 20;
 const MEBIBYTE = Buffer.alloc(MIB, 'x');
 
-/** Set before anything is attacked. */
+/** Set before the first attack. */
 let part;
 
-/** A connection of its own, that says something and then stays. */
+/** Opens a connection that sends a text and then stays. */
 function sayAtGateway(said) {
   const { hostname, port } = new URL(part.options.gateway);
   return new Promise((gone) => {
@@ -38,7 +38,7 @@ function madeUp() {
   return `callslip-session-${Array.from({ length: 64 }, digits).join('')}`;
 }
 
-/** One connection to the tracker, and a message in each of its streams that never comes whole. */
+/** One connection to the tracker, with an incomplete message in each of its streams. */
 function streamsAtTracker(path, count) {
   return new Promise((gone) => {
     const connection = http2.connect(`http://${part.options.tracker}`);

@@ -1,6 +1,6 @@
 /**
- * What a gateway meets in a hostile hour: bodies as large as any may be, whole and stalled, ids of
- * megabytes, connections that say nothing, and readers that do not read.
+ * The attacks on a gateway in a hostile hour: bodies of the largest size, whole and stalled, ids of
+ * megabytes, silent connections, and clients that do not read.
  */
 import { request } from 'node:http';
 import { connect } from 'node:net';
@@ -9,19 +9,19 @@ import { Part } from './strangers.js';
 
 const BODY_BYTES = 12 << 20;
 const ID_BYTES = 9 << 20;
-/** How long a body that is not sent to its end is left like that, in ms. */
+/** How long an incomplete body stays incomplete, in ms. */
 const STALL_MS = 3_000;
 const SILENT = 300;
 const FROZEN = 60;
 
 const filled = (bytes, head, unit, tail) => Buffer.concat([Buffer.from(head),
   Buffer.alloc(bytes - head.length - tail.length, unit), Buffer.from(tail)]);
-/** Of what a tree takes most memory. */
+/** The value with the largest memory for a parsed tree. */
 const EMPTY_LISTS = filled(BODY_BYTES, '{"events":[{"type":"other","data":[[]', ',[]', ']}]}');
-/** One text, which is just a large one. */
+/** A single large text. */
 const TEXT = filled(BODY_BYTES, '{"events":[{"type":"error","data":{"message":"', 'x', '"}}]}');
 const LONG_ID = filled(ID_BYTES, '{"status":"complete","correlation_id":"', 'x', '"}');
-/** Each with the token that lets it in. */
+/** Each with the token that authorizes it. */
 const BODIES = [
   ['/api/sessions/large/events', EMPTY_LISTS, 'token'],
   ['/api/sessions/large/events', TEXT, 'token'],
@@ -56,7 +56,7 @@ function post(part, path, body, token, isStalled) {
   });
 }
 
-/** A request whose answer nobody reads, on a connection that stays. */
+/** A request whose answer is not read, on a connection that stays. */
 function freeze({ options: { url, token } }, path, isStream = false) {
   const { hostname, port } = new URL(url);
   const socket = connect(port, hostname);
@@ -88,7 +88,7 @@ await Part.play(prepare, (part) => {
   for (let i = 0; i < FROZEN; ++i) {
     freeze(part, '/api/sessions/large/events?limit=1000', i % 2 === 0);
   }
-  // Three of four have been let in, and a third of them does not end what it has begun.
+  // Three of four are authorized, and a third of them does not complete its body.
   return Array.from({ length: part.options.strangers }, (_, i) => async () => {
     const [path, body, token] = BODIES[Math.floor(Math.random() * BODIES.length)];
     const isStalled = i % 3 === 0;

@@ -1,7 +1,7 @@
 /**
- * What a tracker meets in a hostile hour, from callers with tokens: requests of 16 MiB that mean
- * nothing and ids of megabytes to each of its methods, streams of reflection, questions without end,
- * and watches that nobody reads.
+ * The attacks on a tracker in a hostile hour, by callers with tokens: meaningless requests of 16
+ * MiB and ids of megabytes to each of its methods, streams of reflection, endless permission
+ * requests, and watches that are not read.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { definition, grpc, TrackerApi } from '../../e2e/support/tracker_api.js';
@@ -10,12 +10,12 @@ import { Part } from './strangers.js';
 
 const REQUEST_BYTES = (16 << 20) - 64;
 const ID_BYTES = 9 << 20;
-/** Callers with each of both at a time. */
+/** The number of concurrent callers of each of the two kinds. */
 const CALLERS = 6;
 const RESULT = Buffer.concat([Buffer.from('"'), Buffer.alloc(4 << 20, 'x'), Buffer.from('"')]);
 const ASKERS_OF_SESSION = 64;
 const HOLD_MS = 55_000;
-/** On a busy machine 16 MiB take their time. */
+/** On a busy machine 16 MiB take long. */
 const CALL_MS = stretched(60_000);
 const STREAMS_OF_CHANNEL = 100;
 const WATCHES = 10;
@@ -32,7 +32,7 @@ function varint(value) {
 
 const tagOf = (number) => varint((number << 3) | LENGTH_DELIMITED);
 
-/** All methods of the protos, each with the two requests that it is sent. */
+/** All methods of the protos, each with its two hostile requests. */
 function methods() {
   const services = Object.values(definition).filter((each) => !each.format);
   return services.flatMap((service) => Object.values(service)).map((method) => {
@@ -53,7 +53,7 @@ function methods() {
 const METHODS = methods();
 const bytes = (value) => value;
 
-/** How a call ends that is sent `request` as it is. */
+/** Sends the bytes of `request`; returns the status of the call. */
 function send(client, method, request) {
   return new Promise((resolve) => {
     const args = [method.path, bytes, bytes];
@@ -90,7 +90,7 @@ async function prepare(part) {
     owner.call('CreateSession', { session_id: `asked-${i}` }, owner.sessions)));
 }
 
-/** One method after another, each caller from another one on. */
+/** Calls one method after another; each caller begins with another one. */
 function flood(part, kind, i) {
   const { commands: client } = api(part);
   let next = Math.floor(i * METHODS.length / CALLERS);
@@ -128,7 +128,7 @@ function ask(part, client, i) {
   };
 }
 
-/** Follows commands with large results, and reads none of them. */
+/** Watches commands with large results, and reads none of them. */
 function freeze(part) {
   const watching = api(part);
   return async () => {

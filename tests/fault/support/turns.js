@@ -6,35 +6,39 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { AgentSessions, processesWith, RunnerProcess, scriptedAgent, until } from '../../e2e/support/runner.js';
 import { stretched } from '../../support/patience.js';
 
-/** A turn, in ms; what a test does comes at any time of it, and a little before and after. */
+/**
+ * The duration of a turn, in ms; a test's fault comes at any time of it, or a little before or
+ * after.
+ */
 export const TURN_MS = 300;
 const SESSIONS = 3;
-/** What messages of this file begin with, and a number. */
+/** The prefix of this file's messages, before a number. */
 const MARK = 'mark-';
 
 /**
- * Sessions with an agent, to which messages are sent: each message has its turn, is brought to the agent
- * once at most, and every turn ends.
+ * Sessions with an agent, to which messages are sent: each message has its turn and reaches the
+ * agent at most once, and every turn ends.
  */
 export class Turns {
-  /** How turns have ended, and why they failed. */
+  /** The ends of turns, and the reasons of failed ones. */
   seen = { completed: 0, failed: 0, reasons: {} };
   messages = 0;
   runners = [];
   #ends = [];
   #patienceMs;
   #folder;
-  /** What each turn asks for. */
+  /** The permission requests of each turn. */
   #asks;
-  /** What the agents of each runner are sent. */
+  /** The log files of the input of each runner's agents. */
   #logs = [];
-  /** How many turns each session had before. */
+  /** The number of earlier turns of each session. */
   #before = new Map();
 
   /**
-   * `place`: as Services; of it the gateway's URL, the tracker's address and onClose(). `trackers`: by
-   * what address each of several runners reaches it. `workspaces`: the rules of each, as in runner.yaml; `more`:
-   * the same of what all of them have. `asks`: whether each turn asks for permission to edit.
+   * `place`: like Services, with the gateway's URL, the tracker's address and onClose().
+   * `trackers`: the tracker's address for each of several runners. `workspaces`: the rules of each
+   * runner, as in runner.yaml; `more`: further settings of all of them. `asks`: whether each turn
+   * asks for permission to edit.
    */
   static async open(place, { patienceMs = stretched(40_000), trackers = [place.tracker.address],
     workspaces = [], more = {}, sessions = SESSIONS, asks = false } = {}) {
@@ -60,30 +64,30 @@ export class Turns {
     return turns;
   }
 
-  /** Has messages sent to a session, too, which has had other turns before. */
+  /** Also sends messages to this session, which has had other turns before. */
   async add(id) {
     this.#before.set(id, (await this.#turns(id)).length);
     this.ids.push(id);
   }
 
-  /** A message to each session, until all their turns have ended. */
+  /** Sends a message to each session, and waits until all their turns have ended. */
   async round() {
     await Promise.all(this.ids.map((id) => this.#one(id)));
   }
 
-  /** One message after the other to each session until `signal`, and until their turns have ended. */
+  /** Sends one message after another to each session until `signal`, and waits for their turns. */
   async keepOn(signal) {
     await Promise.all(this.ids.map(async (id) => {
       while (!signal.aborted) await this.#one(id);
     }));
   }
 
-  /** Whether the agents of a runner were asked any of these messages. */
+  /** Whether the agents of a runner got any of these messages. */
   async hasAsked(runner) {
     return (await this.#prompts(this.#logs[runner])).some((line) => line.includes(MARK));
   }
 
-  /** Ends the runners, and fails where any message was brought twice, or none of its agents has ended. */
+  /** Ends the runners; fails if a message reached agents twice, or if an agent has not ended. */
   async finish() {
     const lines = (await Promise.all(this.#logs.map((log) => this.#prompts(log)))).flat();
     for (const { mark, outcome } of this.#ends) {
@@ -97,7 +101,7 @@ export class Turns {
       const own = this.#ends.filter((end) => end.id === id).length;
       assert.equal(turns.length, this.#before.get(id) + own);
       assert.equal(new Set(turns.map((turn) => turn.turn_id)).size, turns.length);
-      // A tracker that is new hears of it when the runner is back; a runner that is new has none yet.
+      // A new tracker learns of it when the runner reconnects; a new runner has no agent yet.
       await until(async () => ['idle', 'stopped', 'none'].includes(
         (await this.#insist(() => this.sessions.agent(id))).status));
     }
@@ -105,7 +109,7 @@ export class Turns {
     assert.deepEqual(await processesWith(this.#folder), []);
   }
 
-  /** What was sent to agents that have been started, if any. */
+  /** The prompts in the input of agents; empty if none was started. */
   async #prompts(log) {
     const lines = await readFile(log, 'utf8').catch((error) => {
       if (error.code !== 'ENOENT') throw error;
@@ -117,7 +121,7 @@ export class Turns {
   async #one(id) {
     const mark = `${MARK}${this.messages += 1}.`;
     const before = (await this.#turns(id)).length;
-    // Handed in twice where the first answer was lost: the prompt's id makes it one.
+    // Submitted again if the first answer was lost: the prompt's id makes it one message.
     const prompt = { prompt_id: mark,
       message: JSON.stringify([{ say: mark }, ...this.#asks, { sleep: TURN_MS }, { say: 'end' }]) };
     await this.#insist(() => this.sessions.call('POST', `/sessions/${id}/queue`, prompt).catch((error) => {
@@ -155,7 +159,7 @@ export class Turns {
     return this.#insist(() => this.sessions.turns(id));
   }
 
-  /** Repeats what a gateway or tracker that is being restarted has not answered. */
+  /** Repeats a call while a gateway or tracker is being restarted. */
   async #insist(call) {
     const patience = performance.now() + this.#patienceMs;
     for (;;) {
