@@ -5,16 +5,17 @@ import {agentStatus, words} from '../session_list/groups.ts';
 import {Confirm} from '../ui/dialog.tsx';
 import {Boundary, refuse} from '../ui/failure.tsx';
 import {useSingleKeys} from '../ui/keys.ts';
+import {begin as beginOf} from '../ui/text.ts';
 import {visible} from '../ui/visible.ts';
 import {draftOf} from '../conversation/draft.ts';
 import type {SessionStore} from './store.ts';
 
-// How much of a message is shown before it is deleted, in characters.
+// How much of a message is shown before it is deleted, in UTF-16 units.
 const maxShown = 300;
 
 function beginningOf({message}: QueuedMessage): string {
-  const characters = [...visible(message)];
-  return characters.length > maxShown ? `${characters.slice(0, maxShown).join('')}…` : characters.join('');
+  const text = visible(message);
+  return text.length > maxShown ? `${beginOf(text, maxShown)}…` : text;
 }
 
 // The messages that wait for the agent, in the order in which they will be sent.
