@@ -167,8 +167,14 @@ test('to a database and back', { timeout: stretched(240_000) }, async (t) => {
   const killed = endWithThis(spawn(binary('callslip-tracker'),
     ['import', '--data-dir', join(folder, 'copy'), ...storage], { stdio: 'ignore' }));
   const ended = once(killed, 'close');
-  // Waits until the import is in its middle.
-  for (let shows = ''; !/Sessions: [1-9]/.test(shows);) shows = tracker('inspect', ...storage).stdout;
+  // Freezes the import while it looks: the import is killed exactly where it was seen in its middle.
+  for (;;) {
+    assert.equal(killed.exitCode, null, 'the import ended before it was seen in its middle');
+    killed.kill('SIGSTOP');
+    if (/Sessions: [1-9]/.test(tracker('inspect', ...storage).stdout)) break;
+    killed.kill('SIGCONT');
+    await pause(2);
+  }
   killed.kill('SIGKILL');
   await ended;
   assert.match(inspect(...storage), /Half imported: do the import again/);
