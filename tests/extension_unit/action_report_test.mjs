@@ -54,7 +54,7 @@ beforeEach(() => {
   });
 });
 
-/** The lines of the report on an action that does the work; without the first. */
+/** The lines of the report on an action with the effect `work`, without the first line. */
 async function told(work = () => {}, options = {}) {
   const watch = { heard: () => heard.splice(0), created: async () => undefined };
   const report = await reports.begin({
@@ -86,7 +86,7 @@ describe('the report on an action', () => {
 
   test('tells each caller what changed since its own last look', async () => {
     assert.deepEqual(await told(() => show('e1 button Go', 'By Ada'), { caller: 'ada' }), ['+ By Ada']);
-    // Bob has not looked yet: what was there before he came is nothing new to him.
+    // Bob has not read the page yet: its earlier content is not a change for him.
     assert.deepEqual(await told(() => show('e1 button Go', 'By Ada', 'By Bob'), { caller: 'bob' }), ['+ By Bob']);
     assert.deepEqual(await told(() => {}, { caller: 'ada' }), ['+ By Bob']);
     reports.saw(7, 'bob', { url: PAGE.url, lines: [line('e1 button Go')] });
@@ -129,7 +129,7 @@ describe('the report on an action', () => {
         browser.open[0] = PAGE;
       }
     }
-    // It may get there only while it is looked at.
+    // The tab may get there only while the outline is read.
     assert.deepEqual((await told(() => { shown.url = OFF; }))[0], `→ ${OFF}`);
   });
 

@@ -29,7 +29,7 @@ beforeEach(() => {
   injectInAll = createAllFrames({ scripting, now: () => time });
 });
 
-/** The documents that answered. */
+/** The documents with an answer. */
 async function answered({ after = 0 } = {}) {
   const answer = injectInAll(7, {});
   for (let passed = 0; passed < after; passed += FRAME_PATIENCE_MS) {

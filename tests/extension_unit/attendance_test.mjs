@@ -44,14 +44,14 @@ beforeEach(() => {
 const never = () => new Promise(() => {});
 const signal = new AbortController().signal;
 
-/** Attends an action whose run answers the data; `run` takes what is noted on the command. */
+/** Attends an action whose run returns the data; `run` gets the notes on the command. */
 function attend(action, { params = { action: 'act' }, run = {}, data } = {}) {
   const whole = { run: async () => ({ url: 'u', data }), ...action };
   const attended = attendance.attend({ action: whole, params, timeoutMs: 5_000 });
   return attended.run({ tab: { id: 7 }, params, signal, progress() {} }, run);
 }
 
-/** Lets time pass in small steps, as timers begin others. */
+/** Advances time in small steps, since timers start other timers. */
 async function pass(ms) {
   for (let at = 0; at < ms; at += 100) {
     await settled();

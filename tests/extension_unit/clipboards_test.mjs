@@ -46,7 +46,7 @@ describe('the clipboards of agents', () => {
 });
 
 describe('keys that copy and paste', () => {
-  /** Presses keys in a page that answers each part with the next of the answers; returns what it was asked. */
+  /** Presses keys in a page that gives each call the next answer; returns the calls. */
   async function pressing(key, answers, caller = 'one') {
     const calls = [];
     const act = async (tab, target, path, [strokes, options]) => {

@@ -14,7 +14,7 @@ let execute;
 
 const check = () => {};
 
-/** One action of each kind; each notes in the log that it ran. */
+/** One action of each kind; each logs its run. */
 const actions = {
   act: {
     check,

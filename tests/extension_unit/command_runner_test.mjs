@@ -33,7 +33,7 @@ class FakeOutbox {
   }
 }
 
-/** Work that the test ends; it began at once, in tab 7. */
+/** Work that the test ends; it begins at once, in tab 7. */
 function openEndedWork() {
   const work = { begun: 0 };
   work.promise = new Promise((resolve, reject) => Object.assign(work, { resolve, reject }));
@@ -63,7 +63,7 @@ beforeEach(async () => {
   await startWorker();
 });
 
-/** A service worker starts; what storage has is all that it knows of the one before. */
+/** A service worker starts, and knows of its predecessor only from storage. */
 async function startWorker() {
   const journal = await openDeliveryJournal(storage, () => 0);
   const { execute } = work;
@@ -77,7 +77,7 @@ async function startWorker() {
   });
 }
 
-/** The service worker is ended, and the next one takes over; nothing of the first goes on. */
+/** The service worker is ended, and the next one takes over; nothing of the first continues. */
 async function restartWorker() {
   outbox = new FakeOutbox();
   work = openEndedWork();

@@ -19,7 +19,7 @@ describe('the end of a drag', () => {
 });
 
 describe('a drag that does not come to its end', () => {
-  /** Drags in a tab whose page answers each call by `answer(method)`; gives the calls that it got. */
+  /** Drags in a tab whose page answers each call with `answer(method)`; returns its calls. */
   async function dragWith(answer, signal = new AbortController().signal) {
     const calls = [];
     const call = async (path, args) => {

@@ -14,7 +14,7 @@ let drawings;
 let drawMode;
 let delivered;
 
-/** Every page is gone: nothing can be run in one. */
+/** All pages are gone: no script runs in them. */
 const pageScripts = {
   async run() {
     throw new Error('No page.');

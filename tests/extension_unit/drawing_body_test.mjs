@@ -22,7 +22,7 @@ function drawing(pictures) {
   };
 }
 
-/** As it travels. */
+/** The body as it is sent. */
 function sent(pictures, limitBytes) {
   return JSON.parse(JSON.stringify(drawingBody(drawing(pictures), SETTINGS, limitBytes)));
 }

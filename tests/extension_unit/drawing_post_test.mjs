@@ -13,7 +13,7 @@ let drawing;
 let post;
 let stop;
 
-/** Answers with what the test laid out, and with `GatewayUnavailable` after that. */
+/** Gives the test's answers, and `GatewayUnavailable` after that. */
 const gateway = {
   async completeDrawing(body) {
     attempts.push(body);

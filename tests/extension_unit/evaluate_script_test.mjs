@@ -1,4 +1,4 @@
-/** What a script answers is what JSON.stringify makes of it, which is not asked. */
+/** The result of a script is that of JSON.stringify, without a call of it. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { evaluateScript } from '../../extension/src/page/evaluate_script.js';

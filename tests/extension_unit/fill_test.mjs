@@ -7,7 +7,7 @@ import { FILLED_FIELDS, MESSAGE_CHARS } from '../../extension/src/limits.js';
 const ALL = Array.from({ length: FILLED_FIELDS }, (_, at) => `#field-${at}`);
 const message = (what) => `${what} ${'x'.repeat(100)}`;
 
-/** Fills all of them in; what `fails` names the code of ends with that. */
+/** Fills in all fields; a field for which `fails` returns a code fails with it. */
 function run(fails) {
   const act = async (tab, selector, path) => {
     const code = path === 'fields.write' && fails(selector);

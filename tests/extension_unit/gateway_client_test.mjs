@@ -8,7 +8,7 @@ import {
 import { SpoofedGateway } from '../../extension/src/proven_fetch.js';
 import { nonceIn, proofOf } from '../support/request_signature.js';
 
-/** A client whose requests all get one answer, and the requests that it made. */
+/** A client whose requests all get one answer, and its requests. */
 function clientAnswered(respond, settings = {}) {
   const requests = [];
   const fetch = async (url, options) => {
@@ -143,8 +143,8 @@ describe('gateway client with a token', () => {
   const token = 'sesame-sesame-sesame-sesame-sesame';
 
   /**
-   * A client whose requests are answered by `gateway`, which a test may replace: it says what the
-   * answer is, `{status, body}`, and with which token it is proven.
+   * A client whose requests `gateway` answers, which a test may replace: it returns the answer,
+   * `{status, body}`, and the token of its proof.
    */
   function guarded(gateway) {
     const setting = { gateway, requests: [], nowMs: 0, wallMs: 1_000_000 };

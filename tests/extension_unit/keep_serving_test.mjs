@@ -10,7 +10,7 @@ let outcomes;
 let stopped;
 let served;
 
-/** Each attempt ends as the next of `outcomes` says; without one it goes on. */
+/** Each attempt ends with the next of `outcomes`; without one it continues. */
 function serve(signal) {
   attempts.push(signal);
   return outcomes.shift()?.() ?? new Promise(() => {});

@@ -5,7 +5,7 @@ import { readNetwork } from '../../extension/src/actions/network.js';
 const OFF = 'http://127.0.0.1:7890/ui/';
 const ENTRY = { id: 'a', method: 'GET', type: 'xmlhttprequest', status: 200 };
 
-/** What is answered about one request, and what was asked for again. */
+/** The details of one request, and the addresses that were fetched again. */
 async function whole(url, fields = {}) {
   const asked = [];
   const fetch = async (place) => {

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { outlineChanges } from '../../extension/src/outline_changes.js';
 
-/** Lines as outline.js gives them, from how they look: depth by spaces, refs by their form. */
+/**
+ * Lines in the form of outline.js, made from texts: spaces give the depth, and refs are recognized.
+ */
 function lines(...texts) {
   return texts.map((text) => {
     const own = text.trimStart();

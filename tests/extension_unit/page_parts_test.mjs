@@ -6,7 +6,7 @@ let injections;
 let frames;
 let parts;
 
-/** Frames by document: whether the parts are there, and what a call answers. */
+/** Frames by document: whether the parts are installed, and the result of a call. */
 beforeEach(() => {
   injections = [];
   frames = new Map([['A', { frameId: 0 }], ['B', { frameId: 4 }]]);

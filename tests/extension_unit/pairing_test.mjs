@@ -112,7 +112,7 @@ describe('settings', () => {
 });
 
 describe('test of the connection', () => {
-  /** Answers /readyz and /query-result with these, proven with `knows`. */
+  /** A gateway with these answers to /readyz and /query-result, proven with the token `knows`. */
   function run({
     ready = 200, report = [400, 'missing_correlation_id'], token = 'sesame', knows = token,
   }) {

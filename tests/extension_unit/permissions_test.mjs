@@ -1,4 +1,4 @@
-/** The README says of each permission what it is for, and names none that the manifest does not ask for. */
+/** The README explains each permission of the manifest, and no others. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -7,11 +7,11 @@ const read = (file) => readFileSync(new URL(`../../extension/${file}`, import.me
 const manifest = JSON.parse(read('manifest.json'));
 const section = read('README.md').split(/^## /m).find((text) => text.startsWith('Permissions\n'));
 
-/** Why, by permission, in the rows of the section's table. */
+/** The reasons by permission, in the rows of the section's table. */
 const reasons = new Map([...section.matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)]
   .map(([, name, why]) => [name, why]));
 
-/** All that Chrome may ask a person for, or shows in a listing. */
+/** Everything that Chrome may ask a user for, or shows in a listing. */
 const asked = [
   ...manifest.permissions, ...manifest.host_permissions,
   ...(manifest.optional_permissions ?? []), ...(manifest.optional_host_permissions ?? []),

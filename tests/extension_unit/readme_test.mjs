@@ -1,4 +1,4 @@
-/** The README tells of each action and of its parameters, and of no others. */
+/** The README documents each action and its parameters, and no others. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
@@ -6,7 +6,7 @@ import { actions } from '../../extension/src/actions/index.js';
 
 const readme = await readFile(new URL('../../extension/README.md', import.meta.url), 'utf8');
 
-/** Words in code in the column of parameters that are values or examples of them. */
+/** Words in code, in the column of parameters, that are values or examples. */
 const VALUES = new Set([
   'true', 'false', 'visible', 'hidden', 'attached', 'debug', 'log', 'info', 'warn', 'error',
   'Enter', 'a', 'Control+A', 'double', 'right', 'middle', 'Control+Shift', 'force', 'ArrowDown*3 Tab Enter', '{e9', 'e12', '300,120', '**/done', '+0,-40', 'about:blank',
@@ -14,7 +14,7 @@ const VALUES = new Set([
 
 const inCode = (cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text);
 
-/** The parameters by action, in the rows of its table. */
+/** The parameters by action, from the rows of the table. */
 function described() {
   const table = {};
   for (const line of readme.split('\n')) {
@@ -26,7 +26,9 @@ function described() {
   return table;
 }
 
-/** What the check of an action asks of parameters that are all right; how often does not count. */
+/**
+ * The parameters that the check of an action reads, with valid values; repetitions do not count.
+ */
 function askedFor(action) {
   const fine = {
     script: '1', url: 'http://page.test/', selector: '#a', text: 'a', key: 'a', value: 'a', tab_id: 7,

@@ -1,4 +1,4 @@
-/** The script in each document that hands on what its page tells. */
+/** The script in each document that forwards the reports of its page. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -35,7 +35,7 @@ beforeEach(() => {
 
 afterEach(() => context.callslipRelay.order({ ms: 0 }));
 
-/** Stand-ins come, and give their events a name; answers whether they are waited for. */
+/** Stand-ins begin, and name their event; returns whether the relay waits for them. */
 function meet(name) {
   page.addEventListener(name, ({ detail }) => orders.push(detail));
   return !page.dispatchEvent(new CustomEvent('callslip-here', { cancelable: true, detail: name }));
@@ -81,7 +81,7 @@ test('a page that tells without end is heard a hundred times a second, and count
   }
   assert.ok(sent.length <= 240, `${sent.length} messages`);
   const counted = (kind) => sent.filter((each) => each.kind === kind).reduce((sum, { count }) => sum + (count ?? 1), 0);
-  // It is told each time when it has doubled.
+  // The count is sent each time it has doubled.
   for (const count of [counted('more') + 100, counted('error')]) assert.ok(count > 50_000 && count <= 100_000, `${count}`);
   sent.splice(0);
   time += 1_001;

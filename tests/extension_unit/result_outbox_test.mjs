@@ -11,7 +11,7 @@ let attempts;
 let answers;
 let outbox;
 
-/** Answers with what the test laid out, and with `GatewayUnavailable` after that. */
+/** Gives the test's answers, and `GatewayUnavailable` after that. */
 const gateway = {
   async postResult(report) {
     attempts.push({ atMs: nowMs, report });

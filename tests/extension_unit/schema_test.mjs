@@ -1,6 +1,6 @@
 /**
- * What agents are told of actions (tests/golden), docs/mcp.md, the extension's README and its table of
- * actions say the same. That the gateway takes what docs/mcp.md says is tested in C++.
+ * The tools' schemas (tests/golden), docs/mcp.md, the extension's README and its table of actions
+ * agree on the actions. A C++ test checks that the gateway accepts the fields of docs/mcp.md.
  */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -13,12 +13,12 @@ const readme = await read('extension/README.md');
 const lists = await Promise.all(['2025-11-25', '2026-07-28'].map(async (version) =>
   JSON.parse(await read(`tests/golden/tools_list_${version}.json`)).tools));
 
-/** Of every call, or of every action that acts. */
+/** Fields of every call, or of every action that acts on a page. */
 const COMMON = new Set([
   'action', 'what', 'tab_id', 'target', 'wait_ms', 'timeout_ms', 'request_id', 'dialog', 'view',
 ]);
 
-/** Taken by actions that are told, and not told themselves: there is a newer way. */
+/** Fields that listed actions accept but the schema omits: there is a newer way. */
 const UNTOLD = new Set([
   'clear', 'value', 'values', 'label', 'dx', 'dy', 'background', 'level', 'url_contains',
 ]);
@@ -42,7 +42,7 @@ const section = (text, from, to) => text.split(`\n${from}\n`)[1].split(`\n${to}\
 const documented = table(section(mcp, '## `interact`', '## `observe`'));
 const described = table(readme);
 const FIELDS = new Set(Object.values(documented).flat());
-// Values stand in code as well; what a field is, docs/mcp.md knows.
+// Values are also in code; docs/mcp.md names the fields.
 const VALUES = new Set([
   'visible', 'hidden', 'attached', 'debug', 'log', 'info', 'warn', 'error',
 ]);
@@ -92,7 +92,7 @@ for (const tools of lists) {
       });
 
       test(`has no argument in ${tool} that none of them takes`, () => {
-        // Of analyze annotations.
+        // The fields of analyze annotations.
         const more = tool === 'analyze' ? ['wait', 'session', 'message'] : [];
         const idle = Object.keys(schemaOf(tool)).filter((field) =>
           !taken.has(field) && !COMMON.has(field) && !more.includes(field));

@@ -6,7 +6,7 @@ globalThis.CSS ??= { escape: (text) => text };
 
 const { selectorOf } = callslipSelectors;
 
-/** A node of a page that is nothing but a tree; attributes as in HTML. */
+/** A node of a page that is only a tree; attributes as in HTML. */
 function node(localName, attributes = {}, ...children) {
   const made = {
     localName,
@@ -23,7 +23,7 @@ function everything(root) {
   return [root, ...root.children.flatMap(everything)];
 }
 
-/** Understands what selectorOf makes: one compound selector, and children of children. */
+/** Understands the selectors of selectorOf: one compound selector, and children of children. */
 function matcher(root) {
   const fits = (element, step) => {
     const [, tag] = step.match(/^([a-z0-9]*)/);

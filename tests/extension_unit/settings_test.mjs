@@ -40,7 +40,7 @@ describe('settings', () => {
     assert.equal(await isPaired({ serverUrl: 'http://127.0.0.1:7890' }), false);
     assert.equal(await isPaired({ token: '', openGateway: false }), false);
     assert.equal(await isPaired({ openGateway: 'yes' }), false);
-    // As those have stored who were paired before there was such a question.
+    // The settings of users who paired before this question existed.
     assert.equal(await isPaired({ token: 'sesame' }), true);
     assert.equal(await isPaired({ token: '', openGateway: true }), true);
   });

@@ -26,7 +26,7 @@ beforeEach(() => {
   });
 });
 
-/** How many ms it takes until it is quiet; `each` is called with the time every 10 ms. */
+/** The ms until the page is quiet; `each` is called with the time every 10 ms. */
 async function waited(each = () => {}) {
   const began = time;
   let done = false;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { createSigner } from '../../extension/src/signature.js';
 
-/** The same that the C++ side is held to. */
+/** The C++ tests use the same vectors. */
 const vectors = JSON.parse(
   await readFile(new URL('../vectors/request_signatures.json', import.meta.url), 'utf8'));
 
@@ -32,7 +32,7 @@ describe('signatures', () => {
 
 describe('proofs', () => {
   for (const [i, vector] of vectors.answers.entries()) {
-    // The extension follows no streams.
+    // The extension reads no streams.
     if (vector.body === null) continue;
     test(`are those of the vectors: answer ${i}`, async () => {
       const { token, nonce, status, body, proof } = vector;

@@ -7,7 +7,7 @@ let frames;
 let scripting;
 let scripts;
 
-/** `frames` by document: which of the two scripts are there, and whether pages may run any. */
+/** `frames` by document: the scripts that it has, and whether scripts may run in it. */
 beforeEach(() => {
   calls = [];
   frames = new Map([['A', {}], ['B', { page: true, relay: true }]]);

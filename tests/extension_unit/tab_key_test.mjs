@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { carryTab } from '../../extension/src/tab_key.js';
 
-/** A page with two frames, of which the second, of an unknown place, has one itself. */
+/** A page with two frames; the second, with an unknown place, contains a frame itself. */
 const TREE = [
   { frameId: 0, documentId: 'top', url: 'http://page.test/', parent: null, owner: null },
   { frameId: 1, documentId: 'one', url: 'http://page.test/one', parent: 0, owner: { key: 11 } },
@@ -11,7 +11,7 @@ const TREE = [
 ];
 const STROKE = { key: 'Tab', shiftKey: false, held: [] };
 
-/** Carries the key on; each call of a frame is answered with the next of its answers. */
+/** Carries the Tab key from frame to frame; each call of a frame gets the next of its answers. */
 async function carried(from, leaves, answers = {}, guard = async () => {}) {
   const calls = [];
   const pageParts = {

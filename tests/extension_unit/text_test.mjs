@@ -1,4 +1,4 @@
-/** Texts are cut between characters, and what is posted has no half ones. */
+/** Texts are cut between characters, and posted texts have no half characters. */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
@@ -80,7 +80,7 @@ test('no text is cut by slice where that could be within a character', async () 
   for (const file of files) {
     const lines = (await readFile(new URL(file, root), 'utf8')).split('\n');
     const found = lines.filter((line) => cutting.test(line) && !line.includes('codePointAt'));
-    // Words of a name are looked for, and nothing of it is told.
+    // These lines search the words of a name, and report no part of it.
     const told = found.filter((line) => !line.includes('name.slice(0, 1_000)') && !line.includes('isWithin'));
     assert.deepEqual(told, [], file);
   }

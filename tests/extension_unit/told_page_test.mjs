@@ -1,4 +1,4 @@
-/** Addresses in answers: what an agent needs of them, without the secrets in them. */
+/** Addresses in answers: the parts that an agent needs, without the secrets in them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { invalidParams } from '../../extension/src/errors.js';
@@ -20,7 +20,7 @@ test('an address keeps all but its secrets', () => {
 
 test('a title that is an address has none, either', () => {
   assert.equal(toldTitle('page.test/?token=hush7731'), 'page.test/?token=(value omitted)');
-  // The browser shows some of an address decoded, or cuts it.
+  // The browser shows parts of an address decoded, or truncates it.
   assert.equal(toldTitle('page.test/my file?q=red shoes&token=hush 7731#x'), 'page.test/my file?q=red shoes&token=(value omitted)#x');
   assert.equal(toldTitle('Sign in: /a?code=hush'), 'Sign in: /a?code=(value omitted)');
   for (const title of ['Token=rings', 'Q&A', 'What is a token?', '']) assert.equal(toldTitle(title), title);

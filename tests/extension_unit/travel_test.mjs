@@ -129,7 +129,7 @@ describe('a step through the history', () => {
       assert.deepEqual((await going).data, NEXT);
       const [tabId, pageFunction, [by, until]] = asked[0];
       assert.deepEqual([tabId, pageFunction, by], [7, stepInHistory, step]);
-      // The browser goes itself where no answer has come within 1 s: the page must not go as well.
+      // Without an answer within 1 s the browser navigates itself: the page must not do it as well.
       assert.ok(until <= Date.now() + 800, `${until - Date.now()} ms`);
     }
   });

@@ -35,7 +35,7 @@ test('nothing is looked for in a page where no agent acts', async () => {
   });
   await assert.rejects(run(off), { code: 'restricted_page' });
   assert.equal(looks, 0);
-  // It may have come there only while it was looked at.
+  // The tab may have got there only while the page was read.
   await assert.rejects(run('http://page.test/'), { code: 'restricted_page' });
   seen = 'http://page.test/';
   assert.equal((await run(seen)).url, seen);

@@ -1,4 +1,4 @@
-/** A double of the parts of the browser's interface that find tabs and watch them. */
+/** A double of the browser's API that finds tabs and watches them. */
 export class FakeBrowser {
   reloaded = [];
 
@@ -27,7 +27,7 @@ export class FakeBrowser {
   }
 }
 
-/** One event of the browser; who listens is in `listeners`. */
+/** One event of the browser; `listeners` has its listeners. */
 export class FakeEvent {
   listeners = new Set();
 

@@ -1,4 +1,4 @@
-/** A working double of a chrome.storage area. What is stored is copied, as the browser does. */
+/** A working double of a chrome.storage area. Like the browser it stores copies. */
 export class FakeStorage {
   values = {};
 
