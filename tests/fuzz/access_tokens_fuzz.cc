@@ -1,6 +1,5 @@
-// What callers present as access tokens, and what authorization servers publish as their keys: the
-// first byte chooses what the rest is read as. Whatever comes, the parsers return, and nothing that
-// nobody has signed verifies.
+// Access tokens of callers, and published keys of authorization servers: the first byte chooses the
+// parser for the rest. On any input the parsers return, and no unsigned token verifies.
 #include <cstdint>
 #include <string>
 
@@ -17,7 +16,7 @@
 namespace callslip::gateway {
 namespace {
 
-// Points that everybody knows: the generator of P-256, and the key of RFC 8037.
+// Well-known keys: the generator of P-256, and the key of RFC 8037.
 const KeySet& Keys() {
   static const KeySet& keys = *new KeySet(*KeySet::Parse(R"({"keys":[
       {"kty":"EC","crv":"P-256","kid":"ec",

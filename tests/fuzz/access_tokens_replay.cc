@@ -1,5 +1,5 @@
-// Runs access_tokens_fuzz without a fuzzer: over tokens and keys that are put together from what
-// such have, in any place, by a generator with a fixed seed.
+// Runs access_tokens_fuzz without a fuzzer: on tokens and keys assembled from their typical parts,
+// in any place, by a generator with a fixed seed.
 
 #include <cstdint>
 #include <iterator>
@@ -63,7 +63,7 @@ class Generator {
     return bytes;
   }
 
-  // Mostly what is right, so that what comes after it is looked at.
+  // Mostly the valid value, so that the checks after it run as well.
   json Mostly(json right) { return Below(12) == 0 ? Odd() : right; }
 
   json Odd() {
@@ -102,7 +102,7 @@ class Generator {
                 {"y", Mostly("T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU")},
                 {"kid", Mostly("k")}};
     if (Below(8) == 0) key[OneOf({"use", "alg", "key_ops", "kty"})] = Odd();
-    // Small numbers: what it takes to look at large ones is no matter of parsing.
+    // Small numbers: the cost of large ones is not a matter of the parser.
     if (Below(8) == 0) key.update({{"kty", "RSA"}, {"n", "AQAB"}, {"e", "AQAB"}});
     return key;
   }

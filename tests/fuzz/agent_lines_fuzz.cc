@@ -1,6 +1,5 @@
-// What an agent writes on its stdout. Whatever comes, in whatever pieces: each request is answered
-// once, what was asked of the agent is answered once, and what is told does not depend on the
-// pieces.
+// An agent's stdout. On any input, in any pieces: each request is answered once, each request to
+// the agent is answered once, and the reports to the listener do not depend on the pieces.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -16,7 +15,7 @@ namespace {
 
 constexpr int kAsked = 3;
 
-// Reads all that comes as each of the protocol's messages.
+// Parses any value as each of the protocol's messages.
 void ReadAsAnything(const Json& json) {
   (void)acp::ParseCapabilities(json);
   (void)acp::ParsePromptEnd(json);
@@ -24,7 +23,7 @@ void ReadAsAnything(const Json& json) {
   (void)acp::ParseUpdate(MemberOf(json, "update"));
 }
 
-// A conversation, in which the agent says `bytes` in pieces of `piece` bytes.
+// A conversation, in which the agent writes `bytes` in pieces of `piece` bytes.
 class Conversation final : public Peer::Listener {
  public:
   Conversation(absl::string_view bytes, size_t piece)
@@ -42,7 +41,7 @@ class Conversation final : public Peer::Listener {
       fed = peer_.Feed(bytes.substr(at, piece));
     }
     Require(fed, "lines within their limit");
-    // Answers that come late, and twice.
+    // Late and repeated answers.
     for (const Peer::Respond& respond : late_) {
       respond(Json::object());
       respond(RpcError{.message = "again"});
@@ -77,7 +76,7 @@ class Conversation final : public Peer::Listener {
     Require(!line.empty() && line.find('\n') == line.size() - 1, "one line");
     const Json message = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     Require(message.is_object(), "JSON in UTF-8");
-    // A request of which only the id can be read is answered without the listener.
+    // A request with only a readable id is answered without the listener.
     const bool is_unread = message.contains("error") && message["error"]["code"] == kParseError;
     if (!message.contains("method") && !is_unread) ++answered_;
   }

@@ -1,5 +1,5 @@
-// Whatever bytes arrive as requests: each is refused with a documented error or changes the table
-// as it should, and nothing accepted is left over in the end.
+// Any bytes as requests: each is refused with a documented error or changes the table correctly,
+// and no accepted command is left in the end.
 
 #include <cstdint>
 #include <memory>
@@ -48,7 +48,7 @@ class Target {
     }
   }
 
-  // Everything ends, and nothing is left.
+  // Everything ends, and the table is empty.
   void Finish() {
     table_.Drain();
     now_ += absl::Hours(60);
@@ -82,7 +82,7 @@ class Target {
 
   template <typename Message>
   static Message Parse(absl::string_view bytes) {
-    // As the server does: what is beyond its limits is never made.
+    // Like the server: a message beyond the limits is never made.
     google::protobuf::io::ArrayInputStream input(bytes.data(), static_cast<int>(bytes.size()));
     const absl::Status within = internal::RequestShape::Of(*Message::descriptor()).Check(input);
     Message message;
@@ -94,7 +94,7 @@ class Target {
     return message;
   }
 
-  // The id that the input names, or that of a command that exists where it names a number.
+  // The id in the input, or that of an existing command if the input is its number.
   std::string IdFor(const std::string& text) const {
     if (text.size() != 1 || ids_.empty()) return text;
     return ids_[static_cast<uint8_t>(text[0]) % ids_.size()];
@@ -228,7 +228,7 @@ void RequireDocumented(const absl::Status& status) {
 
 // The input is a list of requests: a byte for the method, one for the length, and the message.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // What is not a message is as good as what is, and not worth a line each time.
+  // Inputs that are not messages are valid, and not worth a log line each.
   [[maybe_unused]] static auto* const silenced = google::protobuf::SetLogHandler(nullptr);
   callslip::tracker::Target target;
   absl::string_view rest(reinterpret_cast<const char*>(data), size);

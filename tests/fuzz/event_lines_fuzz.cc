@@ -1,6 +1,6 @@
-// The data of an event as a client sends them, and lines as they stand in a log. What is accepted
-// is one line of valid JSON that says the same and is read back as it was; a line that is read is
-// an event whose data are an object.
+// The data of a client's event, and lines of a log. Accepted data are one line of valid JSON with
+// the same value, and are read back unchanged; a readable line is an event whose data are an
+// object.
 #include <cstdint>
 #include <iterator>
 #include <optional>

@@ -1,5 +1,5 @@
-// Runs extension_requests_fuzz without a fuzzer: over bodies that are put together from what such
-// bodies have, in any place, by a generator with a fixed seed.
+// Runs extension_requests_fuzz without a fuzzer: on bodies assembled from their typical parts, in
+// any place, by a generator with a fixed seed.
 
 #include <cstdint>
 #include <random>

@@ -1,5 +1,5 @@
-// What extensions post, whoever made them: the first byte chooses what the rest is read as.
-// Whatever comes, the parsers return, and what they make of it is within the bounds of the tracker.
+// Posts of extensions, of whatever origin: the first byte chooses the parser for the rest. On any
+// input the parsers return, and their results are within the tracker's limits.
 #include <cstdint>
 #include <string>
 
@@ -13,7 +13,7 @@
 namespace callslip::gateway {
 namespace {
 
-// As the tracker's own, which tests/integration holds together with these.
+// The tracker's limits; tests/integration keeps both sides consistent.
 constexpr size_t kMaxNameBytes = 128;
 constexpr size_t kMaxContextBytes = 8 << 10;
 constexpr size_t kMaxTabsBytes = 256 << 10;

@@ -1,5 +1,5 @@
-// Runs a fuzz target without a fuzzer: over inputs that are made of parts which such inputs have,
-// by a generator with a fixed seed. Where clang's libFuzzer is there, `./dev fuzz` looks further.
+// Runs a fuzz target without a fuzzer: on inputs assembled from their typical parts, by a generator
+// with a fixed seed. With clang's libFuzzer `./dev fuzz` covers more.
 
 #include <cstdint>
 #include <random>
@@ -33,7 +33,7 @@ class Generator {
  private:
   size_t Below(size_t bound) { return random_() % bound; }
 
-  // Fields in protobuf's encoding, mostly; sometimes with a wrong bit.
+  // Mostly fields in protobuf's encoding, sometimes with a wrong bit.
   std::string Message() {
     std::string message;
     for (size_t i = Below(5); i > 0; --i) {

@@ -1,5 +1,5 @@
-// Whatever bytes lie in the journal's log: they are refused, or are entries that can be written to
-// the database and are the same once they were written and read again.
+// Any bytes in the journal's log: they are refused, or are entries that can be written to the
+// database and read back unchanged.
 
 #include <array>
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace {
 
 const JournalEntry* NoEarlier(uint64_t) { return nullptr; }
 
-// False where the bytes are no entries.
+// False if the bytes are not entries.
 bool Decode(absl::string_view bytes, std::vector<JournalEntry>& entries) {
   entries.clear();
   return DecodeJournal(bytes, NoEarlier,
@@ -35,7 +35,7 @@ std::string Encode(const std::vector<JournalEntry>& entries) {
   return bytes;
 }
 
-// As a field of protobuf that holds bytes.
+// A protobuf field with bytes.
 std::string Field(int number, absl::string_view bytes) {
   std::string field(1, static_cast<char>(number << 3 | 2));
   for (size_t size = bytes.size();; size >>= 7) {
@@ -53,7 +53,7 @@ void TryEntries(const std::string& bytes) {
   Require(Encode(entries) == once, "what was read is written as before");
 }
 
-// As the record of an append, between others, one of which may be damaged.
+// The bytes as the record of an append, between others, one of which may be damaged.
 void TryRecords(const std::string& bytes, uint8_t damage) {
   std::string record(JournalLog::kHeadBytes, 0);
   record += bytes;
@@ -77,7 +77,7 @@ void Apply(uint8_t method, const std::string& bytes) {
 }  // namespace
 }  // namespace callslip::tracker
 
-// A method, a size and so many bytes, again and again.
+// A method, a size and as many bytes, repeatedly.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   google::protobuf::SetLogHandler(nullptr);
   while (size >= 2) {

@@ -1,8 +1,8 @@
-// Whatever requests arrive at POST and DELETE /mcp: each is answered by what clients can read, and
-// nothing is left over when all of their callers are gone.
+// Any requests at POST and DELETE /mcp: each gets an answer that clients can read, and nothing is
+// left after all callers are gone.
 //
 // An input is text, one request a line: four hexadecimal digits, whose bits choose the headers (see
-// RequestOf), a space, and the body. Anything else in their place counts as zeros.
+// RequestOf), a space, and the body. Other characters in place of the digits count as zeros.
 
 #include <cstdint>
 #include <list>
@@ -38,7 +38,7 @@ namespace asio = boost::asio;
 
 constexpr size_t kMaxRequests = 16;
 
-// Whoever made it, no message says `"id":null`, and none is neither request nor answer.
+// No message of either side has `"id":null`, and each is either a request or an answer.
 void RequireMessage(const Json& message, absl::string_view text) {
   Require(message.is_object() && message.value("jsonrpc", Json()) == "2.0", "is JSON-RPC", text);
   Require(!message.contains("id") || !message["id"].is_null(), "no id is null", text);
@@ -75,7 +75,7 @@ class CollectingWriter final : public BodyWriter {
   bool answered_ = false;
 };
 
-// A request on its way, and the peer that may leave.
+// A request in progress; its peer may leave.
 struct Call {
   std::shared_ptr<HttpRequest> request;
   asio::cancellation_signal leave;
@@ -100,7 +100,8 @@ class Target {
     if ((bits & 1 << 13) != 0) GoOn();
   }
 
-  // Everything that does not wait for its caller ends by itself, and the rest when those leave.
+  // Requests that do not wait for their caller end by themselves, the others when the callers
+  // leave.
   void Finish() {
     GoOn();
     server_.subscriptions().End();
@@ -115,8 +116,8 @@ class Target {
   }
 
  private:
-  // On the loop, as a connection does it: coroutines begin at once there only, and one that is
-  // cancelled before it has begun throws out of the loop.
+  // On the loop, like a connection: only there coroutines begin at once, and a coroutine that is
+  // cancelled before its beginning throws out of the loop.
   void Begin(Call& call) {
     Responder responder = {
         .respond = [this, &call](HttpResponse response) { Take(call, std::move(response)); },
@@ -137,7 +138,7 @@ class Target {
     });
   }
 
-  // Until nothing is left to do at once. What waits for a timer waits on.
+  // Runs everything that is ready. Waits for timers continue.
   void GoOn() {
     io_.restart();
     io_.poll();
@@ -158,7 +159,7 @@ class Target {
   //   5-6  session: none, one of 2025-11-25, one of 2025-03-26, a garbled one
   //   7    Mcp-Method and Mcp-Name repeat the body; 8 in Base64
   //   9    from a viewer
-  //   11   is begun before the next one, 12 its peer leaves, 13 everything goes on until it rests
+  //   11   begins before the next one, 12 its peer leaves, 13 everything ready runs first
   std::shared_ptr<HttpRequest> RequestOf(uint32_t bits, absl::string_view body) {
     auto request = std::make_shared<HttpRequest>();
     const uint32_t accept = bits & 3;
@@ -221,7 +222,7 @@ class Target {
             "the status is one of ours", absl::StrCat(status));
     Require((status == 202 || status == 204) == response.body.empty(), "202 and 204 say nothing",
             response.body);
-    // A result of the fake tracker is short: what is long has been sent by the caller.
+    // Results of the fake tracker are short: a long answer repeats the caller's text.
     Require(response.body.size() <= (size_t{64} << 10) * kMaxBatch + 8 * request.body.size(),
             "answers are bounded");
     if (response.body.empty() || status == 406) return;
@@ -253,7 +254,7 @@ class Target {
   const std::string session_ = sessions_.Open("2025-11-25", {.name = "agent"}, "fuzz");
   const std::string batch_session_ = sessions_.Open("2025-03-26", {.name = "agent"}, "fuzz");
   std::list<Call> calls_;
-  // Destroyed first, with what is left of the coroutines.
+  // Destroyed first, with the remaining coroutines.
   asio::io_context io_;
 };
 

@@ -1,5 +1,5 @@
-// The cookies and keys that browsers send to the page's gateway, whoever made them. What nobody has
-// signed lets nobody in, and what was signed lets in nobody else, whatever is changed of it.
+// The cookies and keys that browsers send to the page's gateway, of whatever origin. An unsigned
+// login lets no one in, and no change of a signed one lets another user in.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr char kHost[] = "127.0.0.1:7890";
 
-// A gateway, and what a browser has that is logged in: with a token, and by way of an issuer.
+// A gateway, and the logins of a browser: with a token, and through an issuer.
 struct Scene {
   struct Kept {
     std::string name;
@@ -59,7 +59,7 @@ struct Scene {
   std::vector<Kept> kept;
 };
 
-// Changes `text` by each pair of bytes: where, and to what.
+// Changes `text` by each pair of bytes: a position, and a new byte.
 void Change(std::string& text, absl::string_view changes) {
   for (size_t i = 0; i + 1 < changes.size() && !text.empty(); i += 2) {
     text[static_cast<unsigned char>(changes[i]) % text.size()] = changes[i + 1];

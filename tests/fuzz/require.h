@@ -8,7 +8,7 @@
 
 namespace callslip {
 
-// A fuzzer takes an end of the process for a finding. `where` is what `what` does not hold of.
+// Fails the fuzzer by an abort. `where` is the text for which `what` does not hold.
 inline void Require(bool holds, const char* what, absl::string_view where = "") {
   if (holds) return;
   std::fprintf(stderr, "does not hold: %s: %s\n", what, std::string(where).c_str());

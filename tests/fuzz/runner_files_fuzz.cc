@@ -1,5 +1,5 @@
-// A runner.yaml, whoever wrote it. Whatever it says, reading it returns, all that is wrong has its
-// place and is text, and what is kept is within its limits.
+// A runner.yaml of whatever origin. On any content the reader returns, each problem has its place
+// and is text, and the accepted settings are within their limits.
 #include <cstdint>
 #include <string>
 

@@ -1,5 +1,5 @@
-// Runs a fuzz target without a fuzzer: on its seeds, and on seeds whose lines and bytes have
-// been mixed and changed by a generator with a fixed seed.
+// Runs a fuzz target without a fuzzer: on its seeds, and on seeds whose lines and bytes are mixed
+// and changed by a generator with a fixed seed.
 
 #include <cstdint>
 #include <filesystem>
@@ -24,7 +24,7 @@ void Replay(const std::string& input) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
 }
 
-// By name: a folder is listed in another order on each machine.
+// Sorted by name: machines list a folder in different orders.
 std::vector<std::string> Seeds() {
   std::set<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::directory_iterator(CALLSLIP_SEEDS_DIR)) {
@@ -55,7 +55,7 @@ class Generator {
  private:
   size_t Below(size_t bound) { return random_() % bound; }
 
-  // The headers, a byte, or a piece of another line.
+  // Changes the headers, a byte, or inserts a piece of another line.
   void Mutate(std::string& line) {
     static constexpr char kBytes[] = "0123456789abcdef{}[]\":,.-\\enu\x80";
     const std::string& other = lines_[Below(lines_.size())];

@@ -1,6 +1,6 @@
-// What a peer writes on a WebSocket. Whatever comes, in whatever pieces: the gateway writes whole
-// frames, texts in UTF-8 that its peer has sent before, says why it closes, and keeps nothing of
-// who has gone.
+// A peer's bytes on a WebSocket. On any input, in any pieces: the gateway writes whole frames, with
+// texts in UTF-8 that its peer has sent, gives a reason for a close, and keeps nothing of a peer
+// that has left.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@
 namespace callslip::gateway {
 namespace {
 
-// Small, so that an input reaches them.
+// Small, so that an input exceeds them.
 constexpr WebSocketLimits kLimits{.message_bytes = 200,
                                   .unread_bytes = 600,
                                   .unsent_bytes = 1'000,
@@ -40,12 +40,12 @@ boost::asio::awaitable<void> Echo(std::shared_ptr<WebSocket> socket) {
   }
 }
 
-// What the gateway has written behind the head of its answer.
+// Checks the gateway's bytes after the head of its answer.
 void RequireFrames(absl::string_view bytes) {
   bool closed = false;
   while (!bytes.empty()) {
     Require(!closed, "nothing after a close");
-    if (bytes.size() < 2) return;  // The peer has gone in the middle of it.
+    if (bytes.size() < 2) return;  // The peer left in the middle of it.
     const auto first = static_cast<unsigned char>(bytes[0]);
     size_t size = static_cast<unsigned char>(bytes[1]);
     size_t head = 2;
@@ -119,7 +119,7 @@ void Talk(absl::string_view bytes, size_t piece) {
   context.poll();
   peer.Read(written);
   peer.Close();
-  // Returns as soon as nothing is under way.
+  // Returns as soon as all work is done.
   context.run_for(std::chrono::seconds(10));
   Require(context.stopped(), "an end of all that was under way");
   Require(sockets->size() == 0, "nothing of who has gone");
