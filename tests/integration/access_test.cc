@@ -1,5 +1,5 @@
-// Who gets in, and who gets nothing: pages of other origins, rebound host names, callers without a
-// token, and callers with the wrong one.
+// Access control: pages of other origins, rebound host names, callers without a token, and callers
+// with the wrong one.
 #include <map>
 #include <memory>
 #include <set>
@@ -27,7 +27,7 @@ struct Route {
   std::string path;
 };
 
-// All that there are, besides /healthz and /readyz, and one that there is not.
+// All routes besides /healthz and /readyz, and one that does not exist.
 const std::vector<Route> kRoutes = {{"POST", "/mcp"},
                                     {"GET", "/pending-queries"},
                                     {"POST", "/query-result"},
@@ -70,7 +70,7 @@ class AccessTest : public testing::Test {
     request.method = route.method;
     request.path = route.path;
     request.headers = std::move(headers);
-    // Of a tool call of 2026-07-28, which needs no session.
+    // The headers of a tool call of 2026-07-28, which needs no session.
     if (const json params = json::parse(body.empty() ? "{}" : body)["params"]; params.is_object()) {
       request.headers.emplace("MCP-Protocol-Version", "2026-07-28");
       request.headers.emplace("Mcp-Method", "tools/call");
@@ -87,7 +87,7 @@ class AccessTest : public testing::Test {
     return json::parse(response.body)["error"];
   }
 
-  // Neither runs nor shows anything, and no browser hands the answer to the page.
+  // The request runs and shows nothing, and no browser gives the answer to the page.
   static void ExpectRefused(const httplib::Response& response, int status,
                             const std::string& error) {
     EXPECT_EQ(response.status, status);
@@ -142,7 +142,7 @@ TEST_F(AccessTest, PagesOfOtherOriginsGetNothing) {
   // Images, scripts and links carry no Origin.
   ExpectRefused(Ask({"GET", "/pending-queries"}, {{"Sec-Fetch-Site", "cross-site"}}), 403,
                 "site_not_allowed");
-  // Forms are no JSON.
+  // Forms are not JSON.
   httplib::Client client("127.0.0.1", services_->gateway_address().port);
   EXPECT_EQ(client.Post("/mcp", body, "text/plain")->status, 415);
   EXPECT_EQ(services_->Get("/pending-queries").body.size(), 0u);
@@ -157,7 +157,7 @@ TEST_F(AccessTest, ReboundHostNamesGetNothing) {
         "127.0.0.1." + port, "localhost:" + port + ".evil.example", "127.0.0.1:1" + port,
         std::string()}) {
     for (const Route& route : kRoutes) {
-      // A rebound page is of the same origin as the server that it has been sent to.
+      // For the browser a rebound page has the same origin as the server.
       ExpectRefused(Ask(route, {{"Host", host}, {"Origin", "http://" + host}}, body), 403,
                     "host_not_allowed");
     }
@@ -193,7 +193,7 @@ TEST_F(AccessTest, TheReferenceExtensionGetsIn) {
   EXPECT_EQ(preflight.get_header_value("Vary"), "Origin");
 }
 
-// Callers of other machines.
+// Callers on other machines.
 
 TEST_F(AccessTest, WithoutAKnownTokenOnlyHealthIsTold) {
   ServeOnAllAddresses();
@@ -278,7 +278,7 @@ TEST_F(AccessTest, ForeignCorrelationIdsAreUnknown) {
   const std::string made_up = "corr-1-00000000000000000000000000000000";
   const json answer = CallTool("client-2", "observe", question);
   EXPECT_EQ(answer["error"], "unknown_command");
-  // Nothing but the id tells it from one that there never was.
+  // Only the id distinguishes it from a command that never existed.
   const json unknown =
       CallTool("client-2", "observe", {{"what", "command_result"}, {"correlation_id", made_up}});
   EXPECT_EQ(answer.dump(), absl::StrReplaceAll(unknown.dump(), {{made_up, id}}));
@@ -326,7 +326,7 @@ TEST_F(AccessTest, ListeningToOthersCommandsCollectsNothing) {
              {{"correlation_id", id}, {"id", query["id"]}, {"status", "complete"}});
     while (stream.Event()["method"] != "notifications/resources/updated") {
     }
-    // What was collected is removed then, and the rest has expired.
+    // By then collected commands are removed, and the others have expired.
     services_->clock().Advance(absl::Seconds(61));
     json left;
     do {
@@ -369,7 +369,7 @@ TEST_F(AccessTest, EveryRouteIsForWhomTheDocsSay) {
       continue;
     }
     const std::set<std::string> who = documented.extract(name).mapped();
-    // No route waits for anything that is not there.
+    // No request waits for a session that does not exist.
     const Route route{served.method, absl::StrReplaceAll(served.path, {{"{", ""}, {"}", ""}})};
     for (const char* caller : {"client", "client-2", "worker", "viewer", "admin", "runner",
                                "gateway", "nobody", "a withdrawn token", "no token"}) {

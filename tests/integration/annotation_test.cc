@@ -1,5 +1,5 @@
-// What people draw on pages, from the browser to the agents that ask for it: agents on one side
-// over MCP, the extension on the other over HTTP.
+// Drawings on pages, from the browser to the agents that ask for them: agents on one side over MCP,
+// the extension on the other over HTTP.
 #include <optional>
 #include <string>
 #include <thread>
@@ -36,7 +36,7 @@ class AnnotationTest : public testing::Test {
     arguments["wait"] = true;
     return Analyze(std::move(arguments));
   }
-  // The id of a request that must wait for the user.
+  // The id of a request that has to wait for the user.
   std::string WaitingId(json arguments = json::object()) {
     const json answer = Wait(std::move(arguments));
     EXPECT_EQ(answer["status"], "waiting_for_user") << answer;
@@ -50,7 +50,7 @@ class AnnotationTest : public testing::Test {
         "observe", {{"what", "command_result"}, {"correlation_id", id}, {"wait_ms", 0}});
   }
 
-  // What the browser is asked to do.
+  // The commands for the browser.
   std::vector<json> Commands() {
     std::vector<json> commands;
     for (const json& query : services_.Get("/pending-queries").body) {
@@ -70,7 +70,7 @@ class AnnotationTest : public testing::Test {
     drawing.update(more);
     return drawing;
   }
-  // The person presses Done.
+  // The user presses Done.
   TestServices::Answer Done(const json& drawing) {
     return services_.Post("/draw-mode/complete", drawing.dump());
   }
@@ -123,7 +123,7 @@ TEST_F(AnnotationTest, DrawingThatIsThereIsAnsweredAtOnce) {
   EXPECT_EQ(NoteOf(answer), "Make it green.");
   EXPECT_EQ(answer["result"]["tab_id"], 7);
   EXPECT_EQ(answer["result"]["url"], "http://page/");
-  // The browser was not asked for it, and is for the next one.
+  // The browser got no command for it, and gets one for the next request.
   EXPECT_THAT(Commands(), ElementsAre());
   WaitingId();
   EXPECT_EQ(Commands().size(), 1u);
@@ -141,7 +141,7 @@ TEST_F(AnnotationTest, WithoutAWaitWhatIsThereIsAnswered) {
   Completed(Drawing("Make it red.", {{"tab_id", 8}}));
   EXPECT_EQ(NoteOf(Analyze()), "Make it red.");
   EXPECT_EQ(NoteOf(Analyze({{"tab_id", 7}})), "Make it green.");
-  // It can be read again, and nobody need draw it anew.
+  // It can be read again; the user need not draw it anew.
   EXPECT_EQ(NoteOf(Analyze({{"tab_id", 7}})), "Make it green.");
   EXPECT_EQ(Analyze({{"tab_id", 9}})["result"]["annotations"], json::array());
 }
@@ -228,14 +228,14 @@ TEST_F(AnnotationTest, RequestsAreTasks) {
   const json ended = modern.Result("tasks/get", {{"taskId", waiting["taskId"]}});
   EXPECT_EQ(ended["status"], "completed");
   EXPECT_EQ(NoteOf(ended["result"]["structuredContent"]), "Make it red.");
-  // One that is there is no task.
+  // For a finished drawing there is no task.
   Completed(Drawing("Make it blue."));
   EXPECT_EQ(NoteOf(modern.Result("tools/call", call)["structuredContent"]), "Make it blue.");
 }
 
 TEST_F(AnnotationTest, AnswersFitTheSchemaAndCostLittle) {
   McpClient client(services_.gateway_address(), "2025-11-25");
-  // Analyze answers as interact does.
+  // Analyze has the same output schema as interact.
   const json schema = client.Result("tools/list")["tools"][0]["outputSchema"];
   const auto check = [&](json arguments) {
     arguments["what"] = "annotations";
@@ -319,7 +319,7 @@ TEST_F(AnnotationsOfTwoAgentsTest, RequestsAreTheirsAndDrawingsAreSeenByBoth) {
   EXPECT_EQ(DoneAs("browser", Drawing("Make it green.")).body["completed"], json::array({id}));
   EXPECT_EQ(two.CallTool("observe", question)["structuredContent"]["error"], "unknown_command");
   EXPECT_EQ(NoteOf(one.CallTool("observe", question)["structuredContent"]), "Make it green.");
-  // The other one asks now, and is given what the person has drawn.
+  // The other client asks now, and gets the user's drawing.
   EXPECT_EQ(NoteOf(two.CallTool("analyze", call)["structuredContent"]), "Make it green.");
   EXPECT_EQ(one.CallTool("analyze", call)["structuredContent"]["status"], "waiting_for_user");
 }

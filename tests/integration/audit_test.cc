@@ -1,5 +1,5 @@
-// What administrators change through the gateway is in the audit, by the tracker or, where it is
-// not told who it is, by the gateway.
+// Administrators' changes through the gateway are in an audit log: the tracker's, or the gateway's
+// own if the tracker does not learn the caller.
 #include <string>
 
 #include "absl/strings/match.h"
@@ -26,8 +26,8 @@ TokenFile Tokens() {
   return file;
 }
 
-// A body that says enough for every route: members that one does not know are ignored. A tool call
-// for POST /mcp.
+// A body that is sufficient for every route, since routes ignore unknown members. A tool call for
+// POST /mcp.
 json BodyFor(const std::string& path) {
   if (path == "/mcp") {
     return {{"jsonrpc", "2.0"},
@@ -52,8 +52,8 @@ json BodyFor(const std::string& path) {
           {"message", "m"}};
 }
 
-// Those that a GET changes something by, and not those of another method that change nothing but
-// what is their caller's own.
+// Includes a GET that changes something, and omits routes of other methods that change only the
+// caller's own state.
 bool Changes(const gateway::Router::Served& served) {
   if (served.method == "GET") return served.path == "/pending-queries";
   return !absl::StrContains(served.path, "/players") &&
@@ -65,9 +65,9 @@ class AuditTest : public testing::Test {
   AuditTest() { InitLogging("test", "info"); }
   ~AuditTest() override { InitLogging("test", "error"); }
 
-  // What is logged while `who` asks.
+  // The log lines of a request of `who`.
   std::string LogOf(const gateway::Router::Served& served, char who) {
-    // As many lines as there may be in a second.
+    // The number of lines in a second is limited.
     services_.clock().Advance(absl::Seconds(2));
     httplib::Client client("127.0.0.1", services_.gateway_address().port);
     httplib::Request request;

@@ -1,5 +1,5 @@
-// What is refused by its head: nobody's body is read before it is known who sends it, where to, and
-// that it is not too large.
+// Refusals by a request's head: no body is read before its caller, its route and its size are
+// checked.
 #include <string>
 #include <vector>
 
@@ -29,7 +29,7 @@ TokenFile TokensOfTwo() {
 
 class BodyLimitsTest : public testing::Test {
  protected:
-  // All that the gateway says to a head, whose body never comes.
+  // The gateway's whole answer to a head without its body.
   std::string AnswerTo(const Router::Served& served, const std::string& headers, char token,
                        const std::string& host = "") {
     const std::string path = absl::StrReplaceAll(served.path, {{"{", ""}, {"}", ""}});
@@ -40,7 +40,7 @@ class BodyLimitsTest : public testing::Test {
         "\r\nContent-Type: application/json\r\n",
         token == 0 ? "" : absl::StrCat("Authorization: Bearer ", std::string(32, token), "\r\n"),
         headers));
-    // Its answer is whole, and nothing is waited for.
+    // The answer is complete before any body.
     const std::string head = peer.ReadTo("\r\n\r\n");
     return absl::StrCat(head, peer.ReadTo("}"));
   }
@@ -55,14 +55,14 @@ TEST_F(BodyLimitsTest, EveryRouteHasOneAndHoldsTo) {
   for (const Router::Served& served : services_.gateway().Routes()) {
     const std::string name = absl::StrCat(served.method, " ", served.path);
     if (served.open) {
-      // Anybody may send one.
+      // Open routes have a small limit.
       ASSERT_EQ(served.body_bytes, served.method == "POST" ? 4u << 10 : 0) << name;
     } else {
       ASSERT_GE(served.body_bytes, 64u << 10) << name;
     }
     ASSERT_LE(served.body_bytes, 12u << 20) << name;
     const uint64_t too_large = served.body_bytes + 1;
-    // The answer to a HEAD is one.
+    // The answer to a HEAD has no body.
     const bool says_why = served.method != "HEAD";
     const auto expected = AllOf(StartsWith("HTTP/1.1 413 "),
                                 HasSubstr(says_why ? "body_too_large" : "Content-Length: "),

@@ -13,8 +13,8 @@
 namespace callslip::gateway {
 namespace {
 
-// The table of a page of documentation whose first column names actions, by action: the names in
-// code in its second column, but for those of values.
+// The table of a documentation page whose first column names actions, by action: the names in code
+// in its second column, except names of values.
 std::map<std::string, std::set<std::string>> TableIn(const std::string& path) {
   std::ifstream file(absl::StrCat(CALLSLIP_DOCS_DIR, "/", path));
   const std::set<std::string> values = {"true",  "false", "visible", "hidden", "attached",
@@ -32,16 +32,16 @@ std::map<std::string, std::set<std::string>> TableIn(const std::string& path) {
     const std::vector<std::string> cells = absl::StrSplit(line, '|');
     if (cells.size() < 4 || !absl::StartsWith(cells[1], " `")) continue;
     for (const std::string& action : named(cells[1])) {
-      // Other tables have rows of the same names, before or behind.
+      // Other tables have rows of the same names, before or after.
       if (FindBrowserAction(action) != nullptr) table.emplace(action, named(cells[2]));
     }
   }
   return table;
 }
 
-// That the extension takes the same is for its own tests to say.
+// The extension's own tests check that it accepts the same.
 TEST(BrowserActionsDocumentationTest, TellsOfEachAndOfItsArguments) {
-  // Told of all that act on a page at once.
+  // Documented once for all actions on a page.
   const auto is_common = [](const std::string& action, const std::string& field) {
     if (field == "tab_id") return action != "close_tab";
     return field == "dialog" || (field == "view" && action != "page");

@@ -1,4 +1,4 @@
-// Commands over REST: who sees them, what they tell, and what a look leaves as it is.
+// Commands over REST: who sees them, their content, and reads that change nothing.
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -55,7 +55,7 @@ class CommandApiTest : public testing::Test {
     return result ? json::parse(result->body) : json();
   }
 
-  // The id of a new command of `who`.
+  // Submits a command of `who`; returns its id.
   std::string HandIn(const std::string& who, const std::string& target = "browser") {
     const json call = {{"jsonrpc", "2.0"},
                        {"id", 1},
@@ -74,7 +74,7 @@ class CommandApiTest : public testing::Test {
     return json::parse(result->body)["result"]["structuredContent"]["correlation_id"];
   }
 
-  // Has the browser end the next command with `outcome`; its id.
+  // The browser ends the next command with `outcome`; returns its id.
   std::string Execute(const json& outcome) {
     const json query = Ask("browser", "GET", "/pending-queries").at(0);
     json report = outcome;
@@ -276,7 +276,7 @@ TEST_F(CommandApiTest, HandsInNothingThatIsNotUnderstood) {
     EXPECT_EQ(refused->status, 400) << body;
     EXPECT_EQ(json::parse(refused->body)["error"], "invalid_field") << body;
   }
-  // What the tracker refuses.
+  // Requests that the tracker refuses.
   for (const json& body :
        {json({{"command", std::string(65, 'x')}}),
         json({{"command", "x"}, {"target", std::string(129, 'x')}}),

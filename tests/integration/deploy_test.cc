@@ -1,5 +1,5 @@
-// That the dashboard and the alert rules ask for what tracker and gateway tell: a metric that is
-// renamed and still asked for under its old name fails here.
+// The dashboard and the alert rules use existing metrics of tracker and gateway: a renamed metric
+// that is still used under its old name fails here.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -40,7 +40,7 @@ std::set<std::string> NamesIn(const std::string& text) {
   return names;
 }
 
-// After a command that was done, one that was not, and a recorded wait.
+// The metrics after a completed command.
 class DeployTest : public testing::Test {
  protected:
   DeployTest() {
@@ -123,8 +123,7 @@ TEST_F(DeployTest, AlertsAskForWhatIsToldAndSayWhatTheyMean) {
   ExpectTold(asked);
 }
 
-// What each program is told that it may take is what it is given, and enough for what its limits
-// let in.
+// The memory setting of each program is what its container or unit has, and enough for its limits.
 TEST(DeployMemoryTest, ProgramsAreGivenWhatTheyAreTold) {
   const YAML::Node compose = YAML::Load(FileText("../docker-compose.yml"))["services"];
   for (const std::string name : {"tracker", "gateway"}) {
@@ -147,7 +146,7 @@ TEST(DeployMemoryTest, ProgramsAreGivenWhatTheyAreTold) {
   }
 }
 
-// Each of the tables stands where the memory is explained.
+// The documentation of memory names each table.
 TEST(DeployMemoryTest, EveryTableIsDocumented) {
   const std::string known = FileText("../docs/operations.md");
   const auto expect = [&](const char* table) {
@@ -157,7 +156,7 @@ TEST(DeployMemoryTest, EveryTableIsDocumented) {
   for (const auto& share : gateway::MemoryBudget().Shares()) expect(share.table);
 }
 
-// Codes that alerts pick out are codes that there are.
+// The codes in alerts exist.
 TEST_F(DeployTest, AlertsNameCodesThatThereAre) {
   const std::string alerts = FileText("prometheus/alerts.yml");
   for (const char* code : {"result_expired", "worker_lost", "extension_no_response"}) {
@@ -167,7 +166,7 @@ TEST_F(DeployTest, AlertsNameCodesThatThereAre) {
   }
 }
 
-// Prometheus' own opinion, where promtool is installed.
+// Prometheus' own checks, if promtool is installed.
 TEST_F(DeployTest, PromtoolFindsNothing) {
   if (std::system("command -v promtool > /dev/null") != 0) {
     GTEST_SKIP() << "promtool is not installed (Debian: prometheus)";

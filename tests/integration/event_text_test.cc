@@ -1,4 +1,4 @@
-// The data of an event on their way from a service to pages: nobody parses and writes them again.
+// The data of an event on the way from a service to pages: no program parses and rewrites them.
 #include <memory>
 #include <string>
 
@@ -17,7 +17,7 @@ namespace {
 namespace v1 = tracker::v1;
 using ::testing::HasSubstr;
 
-// Valid JSON that no parser would write like this.
+// Valid JSON in a form that no serializer writes.
 constexpr char kData[] =
     R"({"tool_call_id":"c", "n":1.50,"twice":{"b":1,"b":2},"e":"\u0041\/","z":[1e2,{}]})";
 

@@ -1,5 +1,5 @@
-// The gateway and the tracker together, from the outside: an agent on one side, an extension on
-// the other, and peers that do what they should not.
+// The gateway and the tracker together, from the outside: an agent on one side, an extension on the
+// other, and misbehaving peers.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -44,7 +44,7 @@ class GatewayTest : public testing::Test {
     return services_.Post("/query-result", report.dump());
   }
 
-  // A bare connection, to do what an HTTP client would not.
+  // A bare connection, for requests that an HTTP client would not make.
   int Connect() {
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address = {};
@@ -60,7 +60,7 @@ class GatewayTest : public testing::Test {
               static_cast<ssize_t>(bytes.size()));
   }
 
-  // All that comes until the peer closes.
+  // Everything until the peer closes.
   std::string ReadAll(int fd) {
     std::string all;
     char buffer[4096];
@@ -247,7 +247,7 @@ TEST_F(GatewayTest, NothingIsClaimedOfCommandsThatAreGone) {
   Poll();
   Report({{"correlation_id", id}, {"status", "complete"}});
   Observe(id);
-  // The receipt comes when the answer has left the tracker, which may be after it was read.
+  // The receipt comes when the answer has left the tracker, which may be after the answer was read.
   const auto kept = *services_.table().Get(tracker::ClientScope::All(), id, /*peek=*/true);
   while (!kept->spec->is_read()) std::this_thread::yield();
   services_.clock().Advance(absl::Seconds(60));
@@ -336,7 +336,7 @@ TEST_F(GatewayTest, ResultIsTakenThoughItsBearerLeftAtOnce) {
   }
 }
 
-// What pages and other services hand in.
+// Payloads of pages and other services.
 
 TEST_F(GatewayTest, HugeAndNestedResultsPassThrough) {
   const std::string large = Interact();
@@ -354,7 +354,7 @@ TEST_F(GatewayTest, HugeAndNestedResultsPassThrough) {
   const json contents = services_.Post("/mcp", read.dump()).body["result"]["contents"][0];
   EXPECT_EQ(json::parse(contents["text"].get<std::string>()), object);
 
-  // Another service's, which the gateway did not check on its way in.
+  // A command of another service, which the gateway did not check at its submission.
   tracker::CommandRequest request;
   request.type = "execute_js";
   request.params = std::make_shared<const std::string>("{\"a\":" + std::string(100000, '['));
@@ -532,7 +532,7 @@ TEST_F(GatewayTest, ExpectContinueIsHonoured) {
   EXPECT_THAT(ReadAll(fd), HasSubstr("-32600"));
 }
 
-// A gateway that stops.
+// A stopping gateway.
 
 TEST_F(GatewayTest, DrainEndsHeldPollsAndWaits) {
   const std::string id = Interact();
@@ -549,7 +549,7 @@ TEST_F(GatewayTest, DrainEndsHeldPollsAndWaits) {
   EXPECT_EQ(poll.status, 503);
 }
 
-// A tracker that is away.
+// An unreachable tracker.
 
 TEST_F(GatewayTest, HealthTellsTheGatewayFromTheTracker) {
   EXPECT_EQ(services_.Get("/healthz").status, 200);
@@ -571,7 +571,7 @@ TEST_F(GatewayTest, WaitGoesOnAfterTheDrainOfTheTracker) {
   services_.StopTracker();
   services_.StartTracker();
   agent.join();
-  // The one that follows was asked: it has forgotten all commands.
+  // The new tracker was asked: it does not know the old commands.
   EXPECT_EQ(answer["error"], "unknown_command");
   EXPECT_EQ(answer["status"], "error");
   EXPECT_EQ(answer["final"], true);

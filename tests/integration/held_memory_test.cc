@@ -1,5 +1,5 @@
-// What a call was sent is not kept while it waits: neither the bytes, nor what was made of them,
-// nor its place among the bodies.
+// A waiting call does not keep its request: neither the bytes, nor the parsed values, nor its place
+// among the bodies.
 #include <malloc.h>
 
 #include <cstddef>
@@ -22,7 +22,7 @@ using json = nlohmann::json;
 constexpr int kCalls = 16;
 constexpr size_t kMeta = 512 << 10;
 
-// All that is allocated in this process.
+// All allocated memory of this process.
 size_t InUse() {
   const struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
@@ -30,7 +30,7 @@ size_t InUse() {
 
 class HeldMemoryTest : public testing::Test {
  protected:
-  // Holds as many calls as may be, each with a large `_meta`.
+  // Holds as many calls as the limit allows, each with a large `_meta`.
   void Hold(McpClient& client, const std::string& method, const json& params, int waits_of_each) {
     const int64_t before = static_cast<int64_t>(InUse());
     {
@@ -74,7 +74,7 @@ TEST_F(HeldMemoryTest, NoToolKeepsWhatItWasSent) {
   };
   for (const json& call : calls) {
     Hold(client, "tools/call", call, 1);
-    // Somebody who hears of it waits in another way.
+    // A caller that wants progress waits in another way.
     json listening = call;
     listening["_meta"]["progressToken"] = "t";
     Hold(client, "tools/call", listening, 1);
@@ -91,7 +91,7 @@ TEST_F(HeldMemoryTest, NoToolKeepsItsArguments) {
         {{"action", "execute_js"}, {"script", std::string(kMeta, 'x')}, {"wait_ms", 20'000}})));
   }
   services_.AwaitWaits(kCalls);
-  // The tracker has them, once.
+  // Only the tracker has them, once.
   const int64_t taken = static_cast<int64_t>(InUse()) - before;
   EXPECT_LT(taken, kCalls * static_cast<int64_t>(kMeta) * 3 / 2);
 }

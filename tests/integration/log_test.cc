@@ -1,4 +1,5 @@
-// What tracker and gateway log of calls: enough to follow one, and never what it carries.
+// The log lines of tracker and gateway about calls: enough to follow a call, and never its
+// payloads.
 #include <unistd.h>
 
 #include <cstdio>
@@ -18,7 +19,7 @@ namespace {
 using nlohmann::json;
 
 constexpr char kTraceparent[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-// Each stands in a place of its own.
+// Each secret is in a different place.
 constexpr char kScript[] = "secret-of-params";
 constexpr char kResult[] = "secret-of-result";
 constexpr char kLateResult[] = "secret-of-late-result";
@@ -26,7 +27,7 @@ constexpr char kMessage[] = "secret-of-error";
 constexpr char kUrl[] = "secret-of-url";
 constexpr char kToken[] = "secret-of-authorization";
 
-// Standard error, into a file from which it is read while others go on writing.
+// Standard error, into a file that is read while threads continue to write.
 class CapturedStderr {
  public:
   CapturedStderr() : file_(std::tmpfile()), before_(dup(STDERR_FILENO)) {
@@ -69,7 +70,7 @@ class LogTest : public testing::Test {
   }
   ~LogTest() override { InitLogging("test", "error"); }
 
-  // What was logged since the beginning or the last call.
+  // The log lines since the beginning or the last call.
   std::vector<json> Lines() {
     text_ = captured_.Take();
     std::vector<json> lines;
@@ -85,8 +86,8 @@ class LogTest : public testing::Test {
     return lines;
   }
 
-  // The first such line, once there is one: a command may be seen to have ended before it is
-  // logged.
+  // The first line with this event, once there is one: a command may be seen to have ended before
+  // it is logged.
   json Await(const std::string& event) {
     while (true) {
       const std::vector<json> found = Of(event, Lines());
@@ -161,7 +162,7 @@ TEST_F(LogTest, FailuresAreSaidAtInfoWithTheirCode) {
 
 TEST_F(LogTest, RefusalsAreSaidAndLimited) {
   for (int i = 0; i < 130; ++i) (void)Interact();
-  // The fake clock stands still: all of them come in one second.
+  // The fake clock does not advance: all of them come in one second.
   const std::vector<json> refused = Of("command refused", Lines());
   ASSERT_EQ(refused.size(), 20u);
   EXPECT_EQ(refused[0]["reason"], "queue_full");
@@ -188,7 +189,7 @@ TEST_F(LogTest, RefusedRequestsAreSaidWithoutWhatTheyBrought) {
 }
 
 TEST_F(LogTest, NothingThatACallCarriesIsLogged) {
-  // Completed, failed, late, and expired; at the most talkative level.
+  // Completed, failed, late, and expired; at the most verbose level.
   (void)Interact();
   Report(Lease().at(0), {{"status", "complete"}, {"result", kResult}});
   (void)Interact();

@@ -1,4 +1,4 @@
-// What an MCP client hears of a call before its answer.
+// The messages that an MCP client gets during a call, before its answer.
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +25,7 @@ class McpStreamTest : public testing::TestWithParam<const char*> {
     services_.Post("/query-result",
                    json{{"correlation_id", id}, {"status", status}, {"result", 1}}.dump());
   }
-  // observe, for as long as it takes, with `meta`.
+  // observe with `meta`, with a wait until the end.
   json WaitFor(const std::string& id, json meta) {
     return client_.Request(
         "tools/call",
@@ -75,7 +75,7 @@ TEST_P(McpStreamTest, EachStepOfTheWorkerIsAnEvent) {
 }
 
 TEST_P(McpStreamTest, WithoutATokenTheAnswerIsPlain) {
-  // What is no token asks for nothing.
+  // An invalid token requests no progress.
   for (const json& meta : std::vector<json>{json::object(), {{"progressToken", 1.5}}}) {
     const std::string id = Submit();
     HttpStream stream = client_.Open(WaitFor(id, meta));
@@ -125,7 +125,7 @@ TEST_P(McpStreamTest, AGatewayMayStopAtOnce) {
   services_.StopGateway(/*grace=*/absl::ZeroDuration());
 }
 
-// Modern clients leave instead.
+// Modern clients close the connection instead.
 using LegacyStreamTest = McpStreamTest;
 INSTANTIATE_TEST_SUITE_P(Legacy, LegacyStreamTest, testing::Values(kLegacy));
 
@@ -157,7 +157,7 @@ TEST(McpLogTest, ALegacyClientSetsTheLevelOfItsSession) {
   EXPECT_EQ(event["method"], "notifications/message");
   EXPECT_EQ(event["params"], (json{{"level", "info"}, {"logger", id}, {"data", "queued"}}));
 
-  // Of its own session only, and nothing below the level.
+  // A session's level is its own, and lines below it are not sent.
   HttpStream silent = other.Open(call);
   services.AwaitWaits(2);
   EXPECT_EQ(client.Result("logging/setLevel", {{"level", "notice"}}), json::object());

@@ -1,4 +1,4 @@
-// Commands as MCP tasks, in both of the forms that the protocol has had for them.
+// Commands as MCP tasks, in both forms of the protocol.
 #include <set>
 #include <string>
 #include <vector>
@@ -91,7 +91,7 @@ TEST_F(LegacyTaskTest, TheResultIsAwaited) {
   const json answer = json::parse(result.Body())["result"];
   EXPECT_EQ(answer["structuredContent"]["result"], "there");
   EXPECT_EQ(answer["_meta"]["io.modelcontextprotocol/related-task"]["taskId"], id);
-  // And can be had again.
+  // It can be read again.
   EXPECT_EQ(client_.Result("tasks/result", {{"taskId", id}}), answer);
 }
 
@@ -155,7 +155,7 @@ TEST_F(LegacyTaskTest, TasksAreListedPageByPage) {
   EXPECT_EQ(client_.ErrorCode("tasks/list", {{"cursor", "no cursor"}}), -32602);
 }
 
-// Who asks for a task waits for one.
+// A client that asks for a task expects one.
 TEST_F(LegacyTaskTest, ATaskIsATaskAlsoIfItEndsAtOnce) {
   HttpStream call = client_.Open(
       client_.Request("tools/call", {{"name", "interact"},
@@ -230,7 +230,7 @@ TEST_F(ModernTaskTest, ATaskComesWithItsResult) {
   EXPECT_EQ(task["result"]["resultType"], "complete");
   EXPECT_EQ(task["result"]["structuredContent"]["result"], "there");
 
-  // What the tool says is a result, also where it is an error.
+  // A tool's error is a result, too.
   const std::string failed = NewTask();
   Fail(failed);
   task = client_.Result("tasks/get", {{"taskId", failed}});
@@ -302,7 +302,7 @@ TEST_F(ModernTaskTest, AStreamTellsOfTasksAndTheirResults) {
               listen["id"]);
     return events.back();
   };
-  // Only what there is to hear is acknowledged.
+  // Only available notifications are acknowledged.
   const json acknowledged = next();
   EXPECT_EQ(acknowledged["method"], "notifications/subscriptions/acknowledged");
   EXPECT_EQ(acknowledged["params"]["notifications"],
@@ -313,7 +313,7 @@ TEST_F(ModernTaskTest, AStreamTellsOfTasksAndTheirResults) {
   EXPECT_EQ(delivered["method"], "notifications/tasks");
   EXPECT_EQ(delivered["params"]["taskId"], id);
   EXPECT_EQ(delivered["params"]["status"], "working");
-  // The change that is told next is the end; both of those who wait for it have to be back for it.
+  // The next change is the end; both waits have to be back for it.
   services_.AwaitWaits(2);
   Report(id, {{"status", "complete"}, {"result", 1}});
   std::set<std::string> methods = {next()["method"], next()["method"]};
@@ -363,7 +363,7 @@ TEST_F(ModernTaskTest, AStreamOutlivesItsTracker) {
   services_.AwaitWaits(1);
   services_.StopTracker();
   services_.StartTracker();
-  // The one that follows has forgotten all commands, which is news.
+  // The new tracker does not know the old commands, which is a change.
   const json told = stream.Event();
   EXPECT_EQ(told["method"], "notifications/tasks");
   EXPECT_EQ(told["params"]["taskId"], id);

@@ -1,4 +1,4 @@
-// The MCP endpoint as a transport: versions, sessions, batches, headers, and what is no request.
+// The MCP endpoint as a transport: versions, sessions, batches, headers, and invalid requests.
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,7 +24,7 @@ class McpTest : public testing::Test {
  protected:
   McpClient Client(const std::string& version) { return {services_.gateway_address(), version}; }
 
-  // A queued command of the one client that there is without tokens.
+  // A queued command of the only client at a gateway without tokens.
   std::string Submit() {
     return services_.ToolAnswer("interact", {{"action", "get_page"}})["correlation_id"];
   }
@@ -280,7 +280,7 @@ TEST_F(McpTest, AnswersOfABatchThatDoNotFitBesideTheOthersAreErrors) {
   const int refused = refused_of(json::parse(held.Body()));
   EXPECT_GE(refused, 4);
   EXPECT_LT(refused, 8);
-  // What they took is given back.
+  // The places of the refused calls are free again.
   EXPECT_EQ(refused_of(client.Send(batch).body), refused);
 }
 
@@ -298,7 +298,7 @@ TEST_F(McpTest, BatchesThatWaitHaveALimitOfTheirClient) {
   const auto refused = client.Send(waiting());
   EXPECT_EQ(refused.status, 503);
   EXPECT_EQ(refused.body["error"], "too_many_bodies");
-  // A call by itself goes on, and so does a batch once there is room.
+  // A single call still works, and so does a batch once there is room.
   EXPECT_EQ(client.Send(client.Request("ping")).status, 200);
   held.pop_back();
   services_.AwaitWaits(39 * 100);
@@ -324,12 +324,12 @@ TEST_F(McpTest, WhatABatchTakesBackIsNotExecuted) {
   const auto answer = client.Send(json::array(
       {call, McpClient::Notification("notifications/cancelled", {{"requestId", call["id"]}})}));
   EXPECT_EQ(answer.status, 202);
-  // Whatever the gateway sent to the tracker has been there before this.
+  // Earlier requests of the gateway have reached the tracker before this one.
   services_.AwaitWaits(0);
   EXPECT_EQ(services_.table().commands(), 0);
 }
 
-// What is no request.
+// Invalid requests.
 
 TEST_F(McpTest, WhatIsNoRequestIsRefusedWithoutAnId) {
   const std::vector<std::pair<std::string, int>> bodies = {
@@ -439,7 +439,7 @@ TEST_F(McpTest, NotificationsAndRepliesAreAccepted) {
                        400, -32600);
 }
 
-// Requests that are taken back.
+// Cancelled requests.
 
 TEST_F(McpTest, ACancelFreesTheWaitAndNothingIsSentForIt) {
   McpClient client = Client("2025-11-25");
@@ -454,7 +454,7 @@ TEST_F(McpTest, ACancelFreesTheWaitAndNothingIsSentForIt) {
   services_.AwaitWaits(0);
   EXPECT_EQ(waiting.Status(), 202);
   EXPECT_EQ(waiting.Body(), "");
-  // What was cancelled is the call, not the command.
+  // The call was cancelled, not the command.
   EXPECT_EQ(services_.Get("/pending-queries").body[0]["correlation_id"], command);
 }
 
@@ -480,7 +480,7 @@ TEST_F(McpTest, AnIdIsThatOfOneRequestAtATime) {
   services_.AwaitWaits(1);
   json twin = Ping(call["id"]);
   ExpectErrorWithoutId(client.Send(twin), 400, -32600);
-  // A text is another id than the number that it says.
+  // A text is a different id from its number.
   EXPECT_EQ(client.Send(Ping(call["id"].dump())).status, 200);
   Complete(command, 1);
   EXPECT_EQ(json::parse(waiting.Body())["id"], call["id"]);

@@ -1,6 +1,6 @@
-// What an MCP client gets to see of tools and results.
+// Tools and results as MCP clients see them.
 //
-// The files in tests/golden hold tools/list as it goes out. After a change that is meant to be:
+// The files in tests/golden have the answers to tools/list. After an intended change:
 //   CALLSLIP_UPDATE_GOLDEN=1 build/dev/test_bin/integration_test --gtest_filter='*Golden*'
 // and read the difference as a model would.
 #include <cstdlib>
@@ -44,7 +44,7 @@ class McpToolsTest : public testing::Test {
   TestServices services_;
 };
 
-// Two agents that are one client, as at a gateway without tokens.
+// Two agents of one client, as at a gateway without tokens.
 TEST_F(McpToolsTest, AgentsThatShareAClientTellTheirCommandsApart) {
   McpClient first = Client("2025-11-25");
   McpClient second = Client("2025-06-18");
@@ -61,14 +61,14 @@ TEST_F(McpToolsTest, AgentsThatShareAClientTellTheirCommandsApart) {
   const json of_second = hand_in(second, {{"action", "get_page"}});
   const json of_modern = hand_in(modern, {{"action", "get_page"}});
 
-  // An agent that has come back with another session finds all.
+  // An agent that reconnects with another session finds all its commands.
   const json all = list(second, json::object());
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[2]["correlation_id"], of_first);
   const std::string session = all[2]["session"];
   EXPECT_EQ(session.size(), 8u);
   EXPECT_FALSE(all[0].contains("session"));
-  // Whatever session it is asked in, the same call is the same command.
+  // In whatever session, the same call is the same command.
   EXPECT_EQ(hand_in(second, get_page), of_first);
 
   ASSERT_EQ(list(first, {{"session", "mine"}}).size(), 1u);
@@ -87,7 +87,7 @@ TEST_F(McpToolsTest, ToolsAreListedAsInTheGoldenFiles) {
   for (const std::string version : {"2025-11-25", "2026-07-28"}) {
     json result = Client(version).Result("tools/list");
     if (result.contains("_meta")) {
-      // The one thing that each release changes.
+      // Each release changes only the version.
       result["_meta"]["io.modelcontextprotocol/serverInfo"]["version"] = "VERSION";
     }
     const std::string path = std::string(CALLSLIP_GOLDEN_DIR) + "/tools_list_" + version + ".json";
@@ -147,7 +147,7 @@ TEST_F(McpToolsTest, EveryAnswerFitsTheSchemaOfItsToolAndCostsLittle) {
   const json tools = client.Result("tools/list")["tools"];
   const auto check = [&](int tool, const json& arguments) {
     const json answer = client.CallTool(tools[tool]["name"], arguments);
-    // Analyze answers as interact does.
+    // Analyze has the same output schema as interact.
     ExpectValid(answer["structuredContent"], tools[0]["outputSchema"], arguments.dump());
     // The entries of a list are its payload, which the text repeats.
     json beside = answer["structuredContent"];
@@ -197,7 +197,8 @@ TEST_F(McpToolsTest, ALargeResultIsReadAsAResource) {
     EXPECT_LT(answer.dump().size(), 1200u);
     EXPECT_EQ(answer["structuredContent"]["resource"], uri);
     EXPECT_THAT(answer["content"][0]["text"].get<std::string>(), HasSubstr(uri));
-    // The first version knows no such content, and its clients would refuse all of it.
+    // The first version does not have this content type, and its clients would reject the whole
+    // answer.
     ASSERT_EQ(answer["content"].size(), version == "2025-03-26" ? 1u : 2u);
     if (version != "2025-03-26") {
       EXPECT_EQ(answer["content"][1]["type"], "resource_link");
@@ -228,7 +229,7 @@ TEST_F(McpToolsTest, ResourcesThatAreNotThereAreNotFound) {
        {"callslip://result/" + queued, std::string("callslip://result/"),
         std::string("callslip://result/nobody"), std::string("file:///etc/passwd")}) {
     for (const std::string& version : kVersions) {
-      // The older code means nothing in the newest version.
+      // The newest version does not define the older code.
       EXPECT_EQ(Client(version).ErrorCode("resources/read", {{"uri", uri}}),
                 version == "2026-07-28" ? -32602 : -32002)
           << uri;

@@ -1,5 +1,5 @@
-// What an operator sees: GET /metrics of the gateway and the tracker, observe health, the trace
-// from HTTP to the extension.
+// The operator's view: GET /metrics of gateway and tracker, observe health, and the trace from HTTP
+// to the extension.
 #include <map>
 #include <string>
 #include <thread>
@@ -37,7 +37,7 @@ class MetricsTest : public testing::Test {
     EXPECT_EQ(read.problems(), "");
     return read;
   }
-  // With the scrape itself.
+  // `requests` includes the scrape itself.
   void AwaitUnderWay(const TestServices& services, int requests) {
     while (Scrape(services).Sum("callslip_http_requests_under_way") != requests) {
       std::this_thread::yield();
@@ -74,7 +74,7 @@ TEST_F(MetricsTest, GatewayTellsOfRequestsAndCalls) {
   const PrometheusText read = Scrape(services);
   EXPECT_EQ(read.Sum("callslip_mcp_calls_total", {{"tool", "observe"}, {"status", "ok"}}), 1);
   EXPECT_EQ(read.Sum("callslip_mcp_calls_total", {{"tool", "observe"}, {"status", "error"}}), 1);
-  // With the initialize of the session.
+  // Including the session's initialize.
   EXPECT_EQ(read.Sum("callslip_http_requests_total", {{"route", "/mcp"}, {"code", "200"}}), 3);
   EXPECT_EQ(read.Sum("callslip_http_requests_total", {{"route", "other"}, {"code", "404"}}), 1);
   EXPECT_EQ(
@@ -83,7 +83,7 @@ TEST_F(MetricsTest, GatewayTellsOfRequestsAndCalls) {
   EXPECT_EQ(read.Sum("callslip_http_seconds_count", {{"route", "/mcp"}}), 3);
   // This one.
   EXPECT_EQ(read.Sum("callslip_http_requests_under_way"), 1);
-  // At least this one; the end of another may not have been noticed yet.
+  // At least this one; the close of an earlier one may not be processed yet.
   EXPECT_GE(read.Sum("callslip_http_connections"), 1);
   EXPECT_EQ(read.Sum("callslip_tracker_connected"), 1);
   EXPECT_EQ(read.Sum("callslip_build_info"), 1);
@@ -202,7 +202,7 @@ TEST_F(MetricsTest, WhatStandsBesideATraceGoesAlong) {
   EXPECT_EQ(query["tracestate"], "meta=1");
   EXPECT_EQ(query["baggage"], "of=meta");
 
-  // A state is its trace's; baggage is anybody's.
+  // A tracestate belongs to its traceparent; baggage does not.
   (void)Interact(services, http, {{"traceparent", other}});
   query = polled();
   EXPECT_FALSE(query.contains("tracestate"));
@@ -274,18 +274,18 @@ TEST_F(MetricsTest, TheLastMinutesAreToldByTheTracker) {
   EXPECT_EQ(samples[1]["time"], answer.body["time"]);
   EXPECT_EQ(samples[1]["registered"], 0);
   EXPECT_EQ(samples[1]["queued"], 0);
-  // In the bucket of 10 to 30 s.
+  // In the bucket from 10 to 30 s.
   EXPECT_EQ(samples[1]["delivery_p50_ms"], 20'000.0);
   EXPECT_EQ(samples[1]["delivery_p95_ms"], 29'000.0);
   EXPECT_FALSE(samples[1].contains("completion_p50_ms"));
 
-  // Nobody said that it had begun.
+  // The worker did not acknowledge it.
   pass();
   services.table().FireDeadlines(services.clock().Now());
   services.tracker().NoteStatistics();
   EXPECT_EQ(history().body["samples"][2]["failed"], (json{{"extension_no_response", 1}}));
 
-  // A tracker that starts anew knows nothing of before.
+  // A restarted tracker has no history.
   services.StopTracker();
   EXPECT_EQ(history().status, 503);
   services.StartTracker();

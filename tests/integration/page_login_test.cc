@@ -1,4 +1,4 @@
-// Who has logged in at the page calls the API without a token, and nobody else does.
+// A login at the page gives access to the API without a token, and nothing else does.
 #include <string>
 
 #include "common/log.h"
@@ -54,7 +54,7 @@ TEST_F(PageLoginIntegrationTest, BothHalvesTogetherAreWhoHasLoggedIn) {
   httplib::Headers key = both;
   key.erase("Cookie");
   EXPECT_EQ(CodeOf(client_.Get("/api/sessions", key)), "login_over");
-  // A token comes before them.
+  // A token takes precedence over them.
   both.emplace("Authorization", "Bearer " + std::string(32, 'x'));
   EXPECT_EQ(CodeOf(client_.Get("/api/sessions", both)), "token_unknown");
 }

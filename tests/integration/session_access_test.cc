@@ -21,7 +21,7 @@ struct Route {
   std::string path;
 };
 
-// Of a session that there is not, so that none of them waits.
+// Routes of a session that does not exist, so that no request waits.
 const std::vector<Route> kReading = {
     {"GET", "/api/sessions"},
     {"GET", "/api/sessions/x"},
@@ -57,7 +57,7 @@ const std::vector<Route> kWriting = {
     {"POST", "/api/sessions/x/stop"},
     {"POST", "/api/sessions/x/turns"},
     {"POST", "/api/sessions/x/turns/t"},
-    // Whoever receives a message is to send it.
+    // The receiver of a message has to send it.
     {"GET", "/api/sessions/x/messages"},
     {"POST", "/api/sessions/x/permissions"},
     {"POST", "/api/sessions/x/permissions/p"},
@@ -136,7 +136,7 @@ TEST_F(SessionAccessTest, ViewersAndAdministratorsReachEverybodysSessions) {
   EXPECT_EQ(Ask({"PATCH", "/api/sessions/s-1"}, Role::kAdmin, {{"name", "x"}}).count("error"), 0u);
 }
 
-// A route of the lists above, about a session and its message that there are.
+// A route of the lists above, for an existing session and message.
 Route About(Route route, const std::string& session, const std::string& message) {
   absl::StrReplaceAll({{"/x", "/" + session}, {"/queue/m", "/queue/" + message}}, &route.path);
   return route;
@@ -194,8 +194,8 @@ TEST_F(SessionAccessTest, WhoFollowsAllSessionsHearsOfThoseItMaySee) {
   struct Watch {
     Role role;
     std::string query;
-    std::string first;  // The type of what it is told first,
-    std::string next;   // and then.
+    std::string first;  // The type of its first message,
+    std::string next;   // and of the next one.
   };
   const std::vector<Watch> watches = {
       {Role::kViewer, "?client=*", "connected", "session_created"},
@@ -203,7 +203,7 @@ TEST_F(SessionAccessTest, WhoFollowsAllSessionsHearsOfThoseItMaySee) {
       {Role::kAdmin, "?client=*", "connected", "session_created"},
       {Role::kClient, "", "connected", "session_created"},
       {Role::kClient, "?client=client", "connected", "session_created"},
-      // Of its own, and there are none.
+      // Sessions of its own: there are none.
       {Role::kViewer, "", "connected", ""},
       {Role::kAdmin, "?client=other", "connected", ""},
       {Role::kClient, "?client=*", "request_failed", ""},
@@ -221,7 +221,7 @@ TEST_F(SessionAccessTest, WhoFollowsAllSessionsHearsOfThoseItMaySee) {
   Ask({"POST", "/api/sessions"}, Role::kClient, {{"session_id", "s-1"}});
   for (size_t i = 0; i < watches.size(); ++i) {
     if (watches[i].first != "connected") continue;
-    // Whoever hears of nothing has this as its next answer.
+    // A socket without notices gets this answer next.
     if (watches[i].next.empty()) sockets[i]->SendText("{}");
     const json told = json::parse(sockets[i]->ReadText());
     EXPECT_EQ(told["type"], watches[i].next.empty() ? "keepalive_ack" : watches[i].next)

@@ -1,4 +1,4 @@
-// Sessions and their queues through gateway and tracker, by HTTP clients that are not ours.
+// Sessions and their queues through gateway and tracker, with third-party HTTP clients.
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +25,7 @@ class SessionTest : public testing::Test {
 
   SessionTest() { Call("POST", "", {{"session_id", "s-1"}}); }
 
-  // `path` below /api/sessions, or from the root where it starts with "/api".
+  // `path` below /api/sessions, or an absolute path that begins with "/api".
   Answer Call(const std::string& method, const std::string& path,
               const json& body = json::object()) {
     httplib::Client client(services_.gateway_address().host, services_.gateway_address().port);

@@ -1,4 +1,4 @@
-// The agent of a session at the gateway, by the token that a runner was given for it.
+// The agent of a session at the gateway, with the session's token from the runner.
 #include <map>
 #include <memory>
 #include <optional>
@@ -71,7 +71,7 @@ class SessionTokenTest : public testing::TestWithParam<bool> {
     serving_->Finish();
   }
 
-  // That comes with the next need of that session.
+  // The lease in the next assignment that needs a runner for that session.
   int64_t NextLease(const std::string& session_id) {
     v1::Assignment next;
     while (serving_->Read(&next)) {
@@ -138,7 +138,7 @@ TEST_P(SessionTokenTest, AnAgentReadsItsOwnSessionWithoutNamingIt) {
   const json& answer = read.body["result"]["structuredContent"];
   EXPECT_EQ(answer["status"], "complete") << read.body;
   EXPECT_EQ(answer["result"]["events"].size(), 1u) << read.body;
-  // To nobody else is it said which one is meant.
+  // Other callers do not have a session as a default.
   const json refused = services_.Post("/mcp", call.dump()).body;
   if (!GetParam()) {
     EXPECT_THAT(refused.dump(), HasSubstr("session_id"));
@@ -157,7 +157,7 @@ TEST_P(SessionTokenTest, TheListOfToolsCostsItsAgentLittle) {
   }
 }
 
-// Three calls: one to make it, one that finds it at work, one for its answer.
+// Three calls: one makes the session, one finds it at work, one reads its answer.
 TEST_P(SessionTokenTest, AnAgentHasAnotherOneDoSomething) {
   const std::string token = Issue("s-1");
   const std::string mcp_session = Post("/mcp", token, initialize_).header_session_id;
@@ -218,7 +218,7 @@ TEST_P(SessionTokenTest, AnAgentHasAnotherOneDoSomething) {
   EXPECT_EQ(answer["status"], "complete") << answer;
   EXPECT_EQ(answer["result"]["text"], "one, two");
   EXPECT_EQ(answer["result"]["outcome"], "completed");
-  // All that the three have cost besides the text.
+  // The cost of the three answers besides the text.
   EXPECT_LE((made.dump().size() + waiting.dump().size() + answer.dump().size()) * 2 / 4, 600u);
 
   EXPECT_EQ(call({{"what", "wait"}, {"session_id", "s-1"}})["error"], "waits_for_itself");

@@ -1,5 +1,5 @@
-// KaBOOM and Gasoline extensions at POST /sync, an agent on the other side. The doubles speak as
-// the versions do that they are named after.
+// KaBOOM and Gasoline extensions at POST /sync, with an agent on the other side. The doubles behave
+// like the versions in their names.
 #include <map>
 #include <string>
 #include <thread>
@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 class SyncTest : public testing::Test {
  protected:
-  // A command of the agent's; returns its id.
+  // Submits a command of the agent; returns its id.
   std::string Interact(json arguments) {
     const json answer = services_.ToolAnswer("interact", arguments);
     EXPECT_EQ(answer["status"], "queued") << answer;
@@ -39,7 +39,7 @@ class SyncTest : public testing::Test {
     EXPECT_FALSE(answer.body.contains("server_version")) << "it would have to be the client's";
     return answer.body;
   }
-  // As 6.0.x: silent while it executes, and not to be held.
+  // Like 6.0.x: silent during execution, and its requests are not held.
   json OldSync(json more = json::object()) {
     more["session_id"] = "ext_1_old";
     more["extension_version"] = "6.0.3";
@@ -49,14 +49,14 @@ class SyncTest : public testing::Test {
                         {"tracked_tab_url", "http://page/"}};
     return Sync(std::move(more));
   }
-  // As 0.8.x: says what it is at work on.
+  // Like 0.8.x: reports its running commands.
   static json New(json more = json::object()) {
     more["ext_session_id"] = "ext_2_new";
     more["extension_version"] = "0.8.2";
     if (!more.contains("in_progress")) more["in_progress"] = json::array();
     return more;
   }
-  // What a sync that would be held brings, once the tracker holds it and `meanwhile` has happened.
+  // The answer of a held sync, once the tracker holds it and `meanwhile` has happened.
   template <typename Action>
   json HeldSync(Action meanwhile) {
     json answer;
@@ -108,12 +108,12 @@ TEST_F(SyncTest, OldExtensionExecutesInSilenceAndReportsLater) {
 }
 
 TEST_F(SyncTest, NothingIsEverSentTwice) {
-  // Could be delivered twice, were it not acknowledged with its delivery.
+  // It could be delivered twice if its delivery were not also its acknowledgement.
   const std::string id = Interact({{"action", "get_page"}});
   EXPECT_EQ(OldSync()["commands"].size(), 1u);
   services_.clock().Advance(absl::Seconds(4));
   EXPECT_EQ(OldSync()["commands"].size(), 0u);
-  // Its acknowledgement is no receipt and no report: the command goes on until its time is over.
+  // `last_command_ack` is neither a receipt nor a report: the command continues until its timeout.
   EXPECT_EQ(OldSync({{"last_command_ack", id}})["commands"].size(), 0u);
   services_.clock().Advance(absl::Seconds(8));
   EXPECT_EQ(Observe(id, 30000)["error"], "execution_timeout");
@@ -232,7 +232,7 @@ TEST_F(SyncTest, NewExtensionThatFallsSilentLosesItsCommand) {
   Sync(New({{"in_progress", {{{"id", command["id"]}, {"correlation_id", id}}}}}));
   services_.clock().Advance(absl::Seconds(10));
   EXPECT_EQ(Observe(id, 30000)["error"], "worker_lost");
-  // It comes back, and its result changes nothing. It is not held: there is the news of the end.
+  // It returns, and its result changes nothing. The request is not held, since it gets the end.
   Sync(New({{"command_results",
              {{{"id", command["id"]}, {"correlation_id", id}, {"status", "complete"}}}}}));
   EXPECT_EQ(Observe(id)["error"], "worker_lost");
@@ -253,7 +253,7 @@ TEST_F(SyncTest, WhatItCannotDoIsRefusedAtOnce) {
   EXPECT_EQ(answer["may_have_executed"], false);
 }
 
-// Everything else that they send.
+// Other requests of these extensions.
 
 TEST_F(SyncTest, BadRequestsAreRefused) {
   EXPECT_EQ(Post("/sync", json::object()).body["error"], "missing_session");
@@ -305,7 +305,7 @@ TEST_F(SyncTest, WhatTheTabOfACommandSaysIsItsClients) {
   log(12, "there");
   log(13, "elsewhere");
   EXPECT_EQ(said(), json({"elsewhere", "there"})) << "whoever sent it";
-  // Of 6.0.x, which reports no tab: the one that it tracks.
+  // A report of 6.0.x without a tab: the tracked tab is used.
   OldSync({{"command_results",
             {{{"id", command["id"]},
               {"correlation_id", command["correlation_id"]},

@@ -1,4 +1,5 @@
-// The bridge's times against the gateway's: each call's inner wait has to end first, and say why.
+// The bridge's timeouts against the gateway's waits: the inner wait has to end first, with its
+// reason.
 #include <string>
 #include <vector>
 
@@ -27,7 +28,7 @@ class TimeoutsTest : public testing::Test {
     return json{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}}.dump();
   }
 
-  // A call of each tool for each thing that it does, and for each way to say how long it may take.
+  // A call of each tool for each of its operations, and for each way to give a duration.
   std::vector<std::string> AllToolCalls() {
     std::vector<std::string> lines;
     const auto listed = services_.Post("/mcp", LineOf("tools/list", json::object())).body;
@@ -95,7 +96,7 @@ TEST_F(TimeoutsTest, WhatHasNoLimitIsHeardOfInTime) {
   const bridge::Message message = bridge::ParseMessage(line);
   EXPECT_TRUE(policy.CountsFromLastSign(message));
   EXPECT_TRUE(policy.MayWait(message));
-  // Three times over: the tracker may be away for a while.
+  // With a factor of three, since the tracker may be down for a while.
   EXPECT_GT(policy.TimeoutOf(policy.ClassOf(message)), 3 * GatewayWait(line));
 }
 

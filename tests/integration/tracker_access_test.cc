@@ -1,5 +1,5 @@
-// A gateway whose callers have names, and a tracker that does not let it speak for them: it is not
-// ready, says what to do, and becomes ready by itself.
+// A gateway whose callers have names, and a tracker that does not accept them from it: the gateway
+// is not ready, gives advice, and becomes ready by itself.
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,7 +45,7 @@ class TrackerAccessTest : public testing::Test {
     InitLogging("test", "error");
   }
 
-  // Over TCP, at the same port again. Without a file whoever comes is `local`.
+  // Over TCP, at the same port again. Without a file every caller is `local`.
   void StartTracker(const std::optional<TokenFile>& file) {
     tracker_ = std::make_unique<tracker::TrackerServer>(&clock_, &table_);
     if (file.has_value()) {
@@ -81,7 +81,7 @@ class TrackerAccessTest : public testing::Test {
     if (!result) return {};
     return {result->status, json::parse(result->body)};
   }
-  // Each look is a call to the tracker.
+  // Each request is a call to the tracker.
   void AwaitReady() {
     while (Ask().status != 200) {
     }
@@ -113,7 +113,7 @@ TEST_F(TrackerAccessTest, WhereTheTrackerHasNoTokensAndTheGatewayShowsNone) {
   StartTracker(std::nullopt);
   StartGateway(FileWith({{Role::kClient, 'a'}}));
   ExpectRefused("not_your_client", "start the tracker with --token-file");
-  // It is the gateway's line that is missing, on both sides.
+  // The gateway's line is missing, on both sides.
   StopTracker();
   StartTracker(FileWith({{Role::kGateway, 'g'}}));
   ExpectRefused("token_missing", "give the gateway's --token-file a line of the role gateway");
@@ -160,11 +160,11 @@ TEST_F(TrackerAccessTest, WhereTheTrackerTakesTheGatewayForSomebodyElse) {
 TEST_F(TrackerAccessTest, TheLogTellsThoughNobodyAsks) {
   StartTracker(std::nullopt);
   StartGateway(FileWith({{Role::kClient, 'a'}}));
-  // The look that it begins with is on its way before this one.
+  // The gateway's first check was sent before this request.
   ASSERT_EQ(Ask().status, 503);
   const std::string log = TakeLog();
   EXPECT_THAT(log, HasSubstr("the tracker refuses this gateway"));
-  // Once, however often it is asked.
+  // Once, however many requests there are.
   EXPECT_EQ(log.find("the tracker refuses"), log.rfind("the tracker refuses"));
 }
 

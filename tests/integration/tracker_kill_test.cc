@@ -1,4 +1,4 @@
-// The tracker as a process that is killed under load, and started again on its data directory.
+// A tracker process that is killed under load, and restarted on its data directory.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -25,7 +25,7 @@ namespace {
 namespace v1 = tracker::v1;
 using Stub = v1::CommandService::Stub;
 
-// A tracker that ends with this, or before by a SIGKILL.
+// A tracker that ends with this object, or before by Kill().
 class TrackerProcess {
  public:
   TrackerProcess(const std::string& folder, const std::string& durability) {
@@ -51,7 +51,7 @@ class TrackerProcess {
         line.clear();
       }
     }
-    // What it says from now on is of no interest, and must not stop it.
+    // The later output is discarded; a full pipe must not stop the tracker.
     reader_ = std::thread([from = ends[0]] {
       char bytes[4096];
       while (read(from, bytes, sizeof(bytes)) > 0) continue;
@@ -77,7 +77,7 @@ class TrackerProcess {
     return v1::CommandService::NewStub(
         grpc::CreateCustomChannel(address_, grpc::InsecureChannelCredentials(), arguments));
   }
-  // Until it was listening; for failures.
+  // The output until it listened, for failures.
   const std::string& said() const { return said_; }
   bool is_listening() const { return !address_.empty(); }
 
@@ -88,7 +88,7 @@ class TrackerProcess {
   std::thread reader_;
 };
 
-// What the tracker has acknowledged about one command.
+// The acknowledged facts about one command.
 struct Acknowledged {
   std::string target;
   std::string request_id;
@@ -125,7 +125,7 @@ bool Complete(Stub* stub, const Acknowledged& command, v1::CompleteCommandRespon
   return Call(stub, &Stub::CompleteCommand, complete, completed);
 }
 
-// Registers commands, leases two of three and completes one of three, until the tracker is gone.
+// Registers commands, leases two of three and completes one of three, until the tracker is killed.
 std::vector<Acknowledged> Load(Stub* stub, int round, int thread, std::atomic<int>& calls) {
   std::vector<Acknowledged> all;
   for (int i = 0;; ++i) {
@@ -163,7 +163,7 @@ void ExpectKept(Stub* stub, const Acknowledged& command) {
   if (!command.lease_token.empty() && !command.completed) {
     v1::CompleteCommandResponse completed;
     ASSERT_TRUE(Complete(stub, command, completed));
-    // Or the call before has come through, and its answer has not.
+    // Or the earlier call was executed, and its answer was lost.
     EXPECT_TRUE(completed.accepted() || completed.state() == v1::COMMAND_STATE_COMPLETED);
   }
   v1::GetCommandRequest get;
@@ -202,7 +202,7 @@ TEST_P(TrackerKillTest, EverythingThatWasAcknowledgedIsThereAgain) {
         load = Load(stub, round, i, calls);
       });
     }
-    // Somewhere in the middle of what it does.
+    // In the middle of the load.
     while (calls < kCalls + 37 * round) std::this_thread::yield();
     tracker.Kill();
     for (std::thread& thread : threads) thread.join();

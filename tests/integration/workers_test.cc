@@ -1,4 +1,4 @@
-// Several browsers at once: who they are, what they do, and which of them gets a command.
+// Several browsers at once: their identity, their running commands, and the assignment of commands.
 #include <string>
 #include <thread>
 
@@ -16,9 +16,9 @@ using ::testing::HasSubstr;
 
 class WorkersTest : public testing::Test {
  protected:
-  // What observe says of a command once it has waited for it in vain.
+  // The answer of observe after a wait without an end.
   json ObservedInVain(const json& correlation_id) {
-    services_.AwaitWaits(0);  // The trace of a look.
+    services_.AwaitWaits(0);  // An earlier call has ended.
     json answer;
     std::thread agent([&] {
       answer = services_.ToolAnswer(
@@ -94,7 +94,7 @@ TEST_F(WorkersTest, CommandThatWaitsForNobodySaysSo) {
   EXPECT_FALSE(services_.ToolAnswer("observe", arguments).contains("hint")) << "a look is cheap";
   EXPECT_THAT(ObservedInVain(id)["hint"].get<std::string>(),
               HasSubstr("is connected to target \"browser\""));
-  // Paused counts as absent; somebody else's target does not count.
+  // Paused counts as absent; a worker of another target does not count.
   services_.Post("/worker-status", R"({"paused":true})");
   services_.Get("/pending-queries?target=laptop");
   EXPECT_TRUE(ObservedInVain(id).contains("hint"));
