@@ -12,18 +12,18 @@
 namespace callslip::tracker {
 namespace {
 
-// Where the contract is silent or can be read in two ways, and what the table does then.
+// Points that the contract leaves open, and what the table does there.
 //
-// A command that a person finishes can't have a not_before that is still to come.
+// A human command can't have a not_before in the future.
 constexpr bool kHumansStartAtOnce = true;
-// Watches by filter have a limit of their own, and count in no other.
+// Watches by filter have their own limit, and count towards no other.
 constexpr bool kFiltersAreNoWaits = true;
 
 bool Within(const std::optional<absl::Duration>& clock, absl::Duration min, absl::Duration max) {
   return !clock.has_value() || (*clock >= min && *clock <= max);
 }
 
-// Those of the tracker with the overrides of one command.
+// The tracker's deadlines with the overrides of one command.
 CommandDeadlines Overridden(CommandDeadlines clocks, const DeadlineOverrides& overrides,
                             bool human) {
   clocks.schedule_to_start = overrides.schedule_to_start.value_or(clocks.schedule_to_start);
@@ -178,7 +178,7 @@ void CommandModel::Replay(const std::string& client, int command, const std::str
   BeginStep();
   const ModelCommand* known = FindRequest(client, request_id);
   if (known != nullptr && !known->removed && command >= 0 && known->replay_of == command) {
-    // Safe to retry, also when the old command is gone.
+    // A retry is safe, even if the old command is gone.
     RegisterChecked(known->request, command, now, status, answer);
     return;
   }
@@ -245,7 +245,7 @@ void CommandModel::Add(CommandRequest request, int replay_of, absl::Time now,
   if (command.human()) {
     command.schedule_to_close = command.clocks.human_schedule_to_close;
   } else {
-    // Its default is in the contract only as "as long as the clocks can run one after the other".
+    // The contract gives its default only as "as long as the clocks can run one after the other".
     command.schedule_to_close =
         command.clocks.schedule_to_close.value_or(answer.clocks.ScheduleToClose());
     if (command.schedule_to_close !=
@@ -359,7 +359,7 @@ void CommandModel::EndByClient(const std::string& client, int command, CommandSt
     } else if (known.view.error_code == error.code.substr(0, kMaxErrorCodeBytes)) {
       Expect(status, {"ok"});
     } else {
-      // Whether ending it for another reason is another way to end is not said.
+      // The contract does not say whether another error code makes it another end.
       Expect(status, {"ok", "FAILED_PRECONDITION already_ended"});
     }
     return;
@@ -447,7 +447,7 @@ void CommandModel::Tell(ModelWatch& watch, const ModelCommand& command) {
     }
     if (!filter.target.empty() && filter.target != command.target()) return;
     if (!filter.label.empty() && filter.label != command.request.label) return;
-    // As in lists.
+    // Like lists, without results.
     update.view.result.clear();
     update.view.late_result.clear();
   }
@@ -486,7 +486,7 @@ bool CommandModel::MayBe(const ModelUpdate& waiting, const ModelUpdate& update,
     if (waiting.command < 0) return true;
     difference = DifferenceOf(waiting.view, update.view);
     if (difference.empty() || !has_passed) return true;
-    // What has become of it.
+    // The current state of the command is valid too.
     const ModelCommand& command = commands_[static_cast<size_t>(waiting.command)];
     difference = DifferenceOf(command.view, update.view);
     return true;
@@ -521,7 +521,7 @@ void CommandModel::Take(int feed, size_t max, const std::vector<ModelUpdate>& ta
     if (update.command >= 0 && update.last && collects) At(update.command).collected = true;
     waiting.erase(known);
   }
-  // States that have passed may be left out.
+  // Past states may be omitted.
   for (auto it = waiting.begin(); it != waiting.end() && waiting.size() > left;) {
     it = HasPassed(*it) && !it->last ? waiting.erase(it) : it + 1;
   }
@@ -540,7 +540,7 @@ void CommandModel::FailWatch(int feed, int64_t watch_id, const std::string& erro
 
 void CommandModel::Change(ModelCommand& command) {
   changed_.insert(command.number);
-  // A watch that is told of the end is dropped on the way.
+  // Tell() removes a watch that gets the end; hence the reverse order.
   for (size_t i = watches_.size(); i-- > 0;) Tell(watches_[i], command);
 }
 
@@ -586,20 +586,20 @@ void CommandModel::End(ModelCommand& command, CommandState state, std::optional<
   if (error.has_value()) {
     command.view.error_code = error->code.substr(0, kMaxErrorCodeBytes);
     command.view.may_have_executed = error->may_have_executed;
-    // What the tracker itself says to people is not in the contract.
+    // The messages of the tracker itself are not in the contract.
     if (!error->message.empty()) {
       command.view.error_message = error->message.substr(0, kMaxErrorMessageBytes);
       command.view.error_hint = error->hint.substr(0, kMaxHintBytes);
     }
-    // A person may have begun without a word.
+    // A person may have started without a report.
     if (command.human() && !error->may_have_executed) command.view.may_have_executed.reset();
   }
   UpdateTurn(command);
   for (size_t i = 0; i < command.deliveries.size(); ++i) {
     const ModelDelivery& delivery = command.deliveries[i];
     if (delivery.given_back || static_cast<int>(i) == reporter) continue;
-    // Of several workers the last one that had it. Whether it is told where it reported the end of
-    // another delivery is not said.
+    // Only the worker with the last delivery is notified. The contract does not say whether it is
+    // notified if it reported the end of another delivery.
     if (delivery.worker != command.worker) continue;
     const bool must_be_told =
         reporter < 0 || command.deliveries[static_cast<size_t>(reporter)].worker != delivery.worker;
@@ -619,7 +619,7 @@ void CommandModel::End(ModelCommand& command, CommandState state, std::optional<
 void CommandModel::EnterFailedRing(ModelCommand& command, absl::Time now) {
   command.ended_step = step_;
   command.kept_since = now;
-  // What the client has cancelled is kept apart.
+  // Cancelled commands have their own ring.
   const bool cancelled = command.view.state == CommandState::kCancelled;
   std::vector<int> ring;
   for (const ModelCommand& other : commands_) {
@@ -649,7 +649,7 @@ void CommandModel::Remove(ModelCommand& command, absl::Time now) {
   command.removed_step = step_;
   command.tombstone = limits_.tombstones > 0 && mistake_ != ModelMistake::kForgetsTombstones;
   changed_.insert(command.number);
-  // It may have been told before it was removed, where that was in the same millisecond.
+  // The worker may have been notified before the removal, in the same millisecond.
   for (UnreportedEnd& end : unreported_) {
     if (end.command == command.number) end.must_be_told = false;
   }
@@ -662,7 +662,7 @@ void CommandModel::EvictTombstones(uint8_t partition) {
     if (command.tombstone && command.partition == partition) kept.push_back(command.number);
   }
   if (kept.size() <= limits_.tombstones) return;
-  // Who has more than half of them makes room.
+  // A client with more than half of them makes room.
   std::map<std::string, size_t> of_client;
   for (const int number : kept) ++of_client[At(number).client()];
   for (const auto& [client, count] : of_client) {

@@ -18,7 +18,7 @@
 
 namespace callslip::tracker {
 
-// What the model can be made to get wrong, so that a test can see the disagreement being found.
+// Deliberate mistakes of the model: tests check that the comparison finds them.
 enum class ModelMistake {
   kNone,
   kIgnoresOrderingKeys,
@@ -73,7 +73,7 @@ struct ModelCommand {
   std::vector<ModelDelivery> deliveries;
   // The worker that it was last delivered to, also after the lease has ended. Empty: none.
   std::string worker;
-  // When it entered the failed ring, or the ring of what was cancelled.
+  // When it entered the failed ring, or the ring of cancelled commands.
   uint64_t ended_step = 0;
   absl::Time kept_since;
 
@@ -115,7 +115,7 @@ struct ModelWatch {
   absl::Time until = absl::InfiniteFuture();
 };
 
-// What a feed holds, or has given out.
+// An update in a feed, or taken from a feed.
 struct ModelUpdate {
   int64_t watch_id = 0;
   int command = -1;  // -1: none.
@@ -132,7 +132,7 @@ struct ModelFeed {
   int ready_calls = 0;
 };
 
-// What a worker's call was answered with.
+// The answer to a worker's call.
 struct ObservedAnswer {
   struct Lease {
     int command = 0;
@@ -144,7 +144,7 @@ struct ObservedAnswer {
   std::vector<int> ended;
 };
 
-// What Register() and Replay() answered with.
+// The answer of Register() or Replay().
 struct ObservedRegistration {
   int command = 0;  // The number of a known one, or the next number.
   bool existed = false;
@@ -154,28 +154,28 @@ struct ObservedRegistration {
   CommandDeadlines clocks;
 };
 
-// The evidence of a report, in the model's words.
+// The proof of a report, as the model names it.
 struct ModelProof {
   enum class Token { kOfDelivery, kForged, kNone };
   Token token = Token::kNone;
   int delivery = 0;  // Index into ModelCommand::deliveries.
-  int attempt = 0;   // 0: not said.
+  int attempt = 0;   // 0: not given.
 };
 
-// The reference that CommandTable is compared with: a second, slow reading of command.proto and
-// command_service.proto, made of vectors that are searched from end to end.
+// The reference for CommandTable: a second, slow implementation of command.proto and
+// command_service.proto, made of vectors with linear searches.
 //
-// Each call of the table is told to the model together with the table's answer, then Settle() with
-// the calls of workers that were answered meanwhile. Where the contract leaves a choice, such as
-// the order in which deadlines of the same millisecond fire, the model follows the table; anything
-// else is a disagreement. After the first one the model is of no further use.
+// The model gets each call of the table together with the table's answer, then Settle() with the
+// calls of workers that were answered meanwhile. If the contract leaves a choice, such as the order
+// of deadlines in the same millisecond, the model follows the table; any other difference is a
+// disagreement. After the first one the model is of no further use.
 //
-// Test code only. Knows neither ids nor tokens; commands are numbers, calls and watches are named
-// by the caller.
+// Test code only. It knows neither ids nor tokens: commands are numbers, and the caller names calls
+// and watches.
 class CommandModel {
  public:
-  // What the table tells the owner of a command that asks for it: looked up only to learn which of
-  // two commands of the same age was dropped.
+  // The outcome of a read by the command's owner. It is called only to learn which of several
+  // commands or tombstones the table dropped.
   using Reader = std::function<std::string(int command)>;
 
   CommandModel(const CommandDeadlines& clocks, const CommandLimits& limits, int feeds,
@@ -189,7 +189,7 @@ class CommandModel {
                 const std::optional<ObservedRegistration>& answer);
   void Replay(const std::string& client, int command, const std::string& request_id, absl::Time now,
               const absl::Status& status, const std::optional<ObservedRegistration>& answer);
-  // Whether the answer's command is as it should be is checked by CheckView().
+  // CheckView() checks the command in the answer.
   void Get(const std::string& client, int command, bool peek, const absl::Status& status);
   // `after`: the last command of the page before, or -1. Returns the last one of this page.
   void List(const std::string& client, const CommandFilter& filter, int page_size, int after,
@@ -201,7 +201,7 @@ class CommandModel {
   void Watch(const ModelWatch& watch, int64_t after_revision, const absl::Status& status,
              bool goes_on);
   void Unwatch(int64_t watch_id);
-  // `left`: how many updates wait after that. `is_lost`: what was taken reached nobody.
+  // `left`: the number of updates that remain in the feed. `is_lost`: no one got the taken ones.
   void Take(int feed, size_t max, const std::vector<ModelUpdate>& taken, size_t left, bool is_lost);
   void FailWatch(int feed, int64_t watch_id, const std::string& error);
 
@@ -218,21 +218,20 @@ class CommandModel {
                 std::optional<CommandState> state, bool accepted);
 
   absl::Time NextDeadline() const;
-  // How many deadlines have come by `time`.
+  // The number of deadlines that are due at `time`.
   int CountDue(absl::Time time) const;
-  // Everything that is due.
+  // Fires everything that is due.
   void Fire(absl::Time now);
   void Drain();
-  // The table was made anew from its journal. Calls and watches must have ended before.
+  // The table was restored from its journal. Calls and watches must have ended before.
   void Restart(absl::Time now);
 
-  // Takes note of the calls that were answered, and checks that no call is still held which should
-  // have been answered.
+  // Records the answered calls, and checks that no call is still held without a reason.
   void Settle(absl::Time now, const std::vector<ObservedAnswer>& answers);
 
-  // Compares one command, as its owner reads it, with what it should be.
+  // Compares one command, as its owner reads it, with the expected one.
   void CheckView(int command, const CommandView& view, int64_t revision);
-  // What its owner should be told who asks for a command that was registered once.
+  // The expected outcome if the owner of a registered command reads it.
   std::string OutcomeOfReading(int command) const;
 
   const std::vector<ModelCommand>& commands() const { return commands_; }
@@ -249,7 +248,7 @@ class CommandModel {
   int64_t CountBytes(const std::string* client) const;
   int64_t late_results() const { return late_results_; }
 
-  // How often each end, limit and turn of events was reached.
+  // How often each answer, end, limit and event was reached.
   const std::map<std::string, int64_t>& reached() const { return reached_; }
 
  private:
@@ -258,7 +257,7 @@ class CommandModel {
     Clock clock;
     absl::Time at;
   };
-  // A worker that is suspended, or has a call that is held.
+  // A worker that is suspended, or has a held call.
   struct Absence {
     std::string target;
     std::string worker;
@@ -272,7 +271,7 @@ class CommandModel {
     uint64_t emptied_by = 0;  // The turn of the delivery after which nothing waited.
     uint64_t reopened = 0;    // `since` of the wait that began after that.
   };
-  // A command's end that a worker has yet to be told.
+  // A command's end whose worker has not been notified yet.
   struct UnreportedEnd {
     std::string target;
     std::string worker;
@@ -295,26 +294,26 @@ class CommandModel {
   void Add(CommandRequest request, int replay_of, absl::Time now,
            const ObservedRegistration& answer);
 
-  // "ok", or what NOT_FOUND answer this client should get.
+  // "ok", or the NOT_FOUND answer that this client should get.
   std::string Readable(const std::string& client, int command) const;
   void EndByClient(const std::string& client, int command, CommandState state, CommandError error,
                    absl::Time now, const absl::Status& status);
 
-  // The next clock of a command to run out, and the millisecond at which that is noticed.
+  // The next clock of a command to run out, and the millisecond at which it fires.
   Due NextDue(const ModelCommand& command) const;
   Due NextClock(const ModelCommand& command) const;
   void FireCommand(ModelCommand& command, Clock clock, absl::Time now);
   absl::Time CloseTime(const ModelCommand& command) const;
-  // Lets the command wait for a suspended worker; false where none is expected.
+  // Lets the command wait for a suspended worker; false if none is expected.
   bool WaitsForWorker(ModelCommand& command, absl::Time now);
   Absence& AbsenceOf(const ModelCall& call);
   void EndCall(const ModelCall& call, absl::Time now);
 
   int64_t Queued(const std::string& target, const std::string* client) const;
-  // Whether a result of so many bytes may be kept.
+  // Whether a result of `bytes` bytes may be kept.
   bool BytesFit(const ModelCommand& command, size_t bytes) const;
   bool Proves(const ModelCommand& command, const ModelProof& proof) const;
-  // The delivery that a report is about; -1 where it is about none.
+  // The delivery that the proof belongs to, or -1.
   static int DeliveryOf(const ModelCommand& command, const ModelProof& proof);
   void Deliver(ModelCommand& command, const std::string& worker, absl::Time now);
   void Return(ModelCommand& command);
@@ -325,21 +324,22 @@ class CommandModel {
   void Remove(ModelCommand& command, absl::Time now);
   void TakeRestoredTombstones(absl::Time now);
   void EvictTombstones(uint8_t partition);
-  // Tells the watches of a command what it is like now.
+  // Gives the watches of a command its current state.
   void Change(ModelCommand& command);
   void Tell(ModelWatch& watch, const ModelCommand& command);
   void Push(int feed, ModelUpdate update);
-  // The command of an update that waits has gone on since, without a word of this watch.
+  // The command has changed since the waiting update, and its watch has no update for that.
   bool HasPassed(const ModelUpdate& waiting) const;
-  // Whether the table may give out `update` for the one that waits; if not for one thing, which.
+  // Whether the table may return `update` for `waiting`. `difference`: the only different member,
+  // if any.
   bool MayBe(const ModelUpdate& waiting, const ModelUpdate& update, std::string& difference) const;
   void EndWatch(int64_t watch_id);
 
   Turn& TurnOf(const ModelCommand& command);
-  // Takes note that the client of `command` waits, or that it no longer does.
+  // Records whether the client of `command` waits.
   void UpdateTurn(const ModelCommand& command);
   bool MayBeDelivered(const ModelCommand& command) const;
-  // The commands of which the next delivery may be: several where the contract does not say.
+  // The candidates for the next delivery: several if the contract leaves the order open.
   std::vector<int> NextDeliveries(const std::string& target) const;
   int Room(const ModelCall& call) const;
   bool HasNews(const ModelCall& call) const;
@@ -353,8 +353,8 @@ class CommandModel {
   const Reader reader_;
 
   std::vector<ModelCommand> commands_;
-  std::vector<ModelCall> calls_;     // Held, in the order in which they came.
-  std::vector<ModelWatch> watches_;  // That go on.
+  std::vector<ModelCall> calls_;     // Held ones, in order of arrival.
+  std::vector<ModelWatch> watches_;  // Active ones.
   std::vector<ModelFeed> feeds_;
   std::vector<Turn> turns_;
   std::vector<UnreportedEnd> unreported_;
@@ -364,7 +364,7 @@ class CommandModel {
 
   uint64_t step_ = 0;  // Counts calls of the table.
   uint64_t turn_ = 0;  // Counts what matters for the order of turns.
-  // Several deadlines came in the same millisecond: what follows from them may come in any order.
+  // Several deadlines came in the same millisecond: their effects may come in any order.
   bool any_order_ = false;
   uint64_t any_order_from_ = 0;  // turn_ when they came.
   std::set<int> changed_;

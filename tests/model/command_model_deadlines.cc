@@ -35,7 +35,7 @@ CommandModel::Due CommandModel::NextClock(const ModelCommand& command) const {
                                    : command.kept_since + clocks_.failed_retention};
   }
   Due next = {Clock::kClose, CloseTime(command)};
-  // Of clocks that run out together the one that says more is meant.
+  // Of clocks that run out together, the more specific one fires.
   const auto also = [&](Clock clock, absl::Time at) {
     if (at <= next.at) next = {clock, at};
   };
@@ -167,8 +167,8 @@ void CommandModel::Drain() {
   watches_.clear();
 }
 
-// Of too many, it is the newest of all that are restored, whosever they are, and then those that
-// fit: here it counts that there are no more than may be.
+// If there are too many, the table restores the newest ones, whatever their client, and then those
+// that fit. The model only checks that they are within the limit.
 void CommandModel::TakeRestoredTombstones(absl::Time now) {
   std::map<int, size_t> removed;
   for (const ModelCommand& command : commands_) removed[command.partition] += command.removed;
@@ -194,12 +194,12 @@ void CommandModel::Restart(absl::Time now) {
   absences_.clear();
   TakeRestoredTombstones(now);
   for (ModelCommand& command : commands_) {
-    // Its worker could not reach anybody.
+    // Its worker could not reach the tracker.
     if (command.view.state == CommandState::kRunning) command.last_heartbeat = now;
-    // Nobody is known to come back.
+    // A restarted tracker expects no suspended worker.
     command.start_by = command.ready_time + command.clocks.schedule_to_start;
   }
-  // Who has the oldest command comes first.
+  // The client with the oldest command comes first.
   for (Turn& turn : turns_) turn.waiting = false;
   for (const ModelCommand& command : commands_) {
     if (command.queued() && command.released) UpdateTurn(command);

@@ -14,7 +14,7 @@ namespace {
 // deadlines come in the same millisecond only where they follow from the same operation.
 constexpr int64_t kTimeGridMs = 500;
 
-// Restarts that change nothing are the ones that can be compared.
+// Without the grace, which would change deadlines: only such restarts can be compared.
 Setup WithoutGrace(Setup setup) {
   setup.clocks.restart_grace = absl::ZeroDuration();
   return setup;
@@ -46,7 +46,7 @@ void ModelDriver::Apply(const Op& op) {
   if (failed()) return;
   Do(op);
   FireWhatIsDue();
-  // Now and then, so that some changes of a command come together.
+  // Not after each call, so that some changes of a command are stored together.
   if (setup_.restarts && !failed() && op.slot % 3 == 0) Commit();
 }
 
@@ -85,7 +85,8 @@ void ModelDriver::MoveToFreeTime(bool within_ms) {
   if (used_times_.size() >= kTimeGridMs) used_times_.clear();
   int64_t time_ms = absl::ToUnixMillis(now_ + absl::Nanoseconds(999'999));
   while (!used_times_.insert(time_ms % kTimeGridMs).second) ++time_ms;
-  // Its deadlines fire at the first whole millisecond after them, which is that of this time.
+  // Both times give deadlines the same whole millisecond, since they fire at the first one after
+  // them.
   const absl::Time time = absl::FromUnixMillis(time_ms);
   MoveTo(within_ms ? std::max(now_, time - absl::Microseconds(400)) : time);
 }
@@ -129,7 +130,7 @@ void ModelDriver::DoJump() {
   while (!used_times_.insert(absl::ToUnixMillis(time) % kTimeGridMs).second) {
     time += absl::Milliseconds(1);
   }
-  // Over one deadline only: the order of several is for the table to choose.
+  // Over one deadline only: the table chooses the order of several.
   if (model_.CountDue(time) == model_.CountDue(first)) FireAt(time);
 }
 
@@ -155,7 +156,7 @@ void ModelDriver::DoRestart() {
   Commit();
   std::destroy_at(&table_);
   std::construct_at(&table_, setup_.clocks, setup_.limits, &journal_);
-  // What lies in the log alone is mixed with what lies in the database.
+  // A mixture of entries in the log alone and of rows in the database.
   absl::Status restored;
   if (++restarts_ % 2 == 0) restored = (*storage_)->WriteRows();
   restored.Update(storage_->Restart());

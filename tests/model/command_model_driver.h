@@ -17,7 +17,7 @@
 
 namespace callslip::tracker {
 
-// Counts how often it is told that there is something to take.
+// Counts the calls of OnReady().
 class CountingFeed final : public CommandFeed {
  public:
   void OnReady() override { ++ready_calls_; }
@@ -66,12 +66,12 @@ class ModelDriver {
     Op op;
   };
 
-  // Moves on to `target`, and fires each deadline on the way when it comes.
+  // Advances to `target`, and fires each deadline on the way when it is due.
   void MoveTo(absl::Time target);
   void FireAt(absl::Time time);
-  // Fires what a call has made due at once.
+  // Fires the deadlines that a call has made due at once.
   void FireWhatIsDue();
-  // Moves on to the next time that no operation has had, see kTimeGridMs.
+  // Advances to the next unused time, see kTimeGridMs.
   void MoveToFreeTime(bool within_ms);
 
   void Do(const Op& op);
@@ -96,7 +96,7 @@ class ModelDriver {
   void DoDrain();
   void DoOnNoLeases(const Op& op);
   void DoRestart();
-  // Stores what waits in the journal.
+  // Stores the entries that wait in the journal.
   void Commit();
 
   CommandRequest RequestOf(const Op& op) const;
@@ -105,7 +105,7 @@ class ModelDriver {
                                            const absl::StatusOr<CommandRegistration>& answer);
   void CheckSpec(const CommandSpec& spec, const CommandRequest& request);
 
-  // The command that `slot` made, or nullopt where the operation is to be skipped. -1: made up.
+  // The command of `slot`; -1: a made-up one; nullopt: the operation is to be skipped.
   std::optional<int> Find(int slot) const;
   std::string IdOf(int command, int slot) const;
   struct Quoted {
@@ -125,14 +125,14 @@ class ModelDriver {
 
   std::vector<ObservedAnswer> TakeAnswers();
   void Settle();
-  // After each call: what changed, and from time to time everything.
+  // After each call: checks the changed commands, and from time to time all of them.
   void Check();
   void CheckCommand(int command);
   void CheckCounts();
   std::string Read(int command);
 
   Setup setup_;
-  // Where the setup has restarts.
+  // Null if the setup has no restarts.
   std::unique_ptr<MortalJournalStorage> storage_;
   int restarts_ = 0;
   Journal journal_;

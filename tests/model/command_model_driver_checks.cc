@@ -1,4 +1,4 @@
-// What ModelDriver compares: after each call, and in the end.
+// The checks of ModelDriver: after each call, and at the end.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -9,7 +9,7 @@
 namespace callslip::tracker {
 
 void ModelDriver::Finish() {
-  // What has no end of its own.
+  // Ends half of the calls and watches, and all watches of a filter: these never end themselves.
   for (auto& [slot, call] : calls_) {
     if (failed() || call.handle == nullptr || slot % 2 == 0) continue;
     const bool abandoned = table_.Abandon(call.handle, now_);
@@ -22,7 +22,7 @@ void ModelDriver::Finish() {
     table_.Unwatch(watch);
     model_.Unwatch(slot);
   }
-  // Delays and clocks of up to a day each, then what is kept after the end.
+  // Delays and clocks take up to a day each; retention comes after the end.
   const absl::Time end = now_ + absl::Hours(49);
   while (!failed() && model_.NextDeadline() < end) MoveTo(model_.NextDeadline());
   for (auto& [slot, call] : calls_) {

@@ -22,7 +22,7 @@ void ModelDriver::DoRepeat(const Op& op) {
     case 4: request.priority = request.priority == 7 ? 8 : 7; break;
     case 5: request.idempotent = !request.idempotent; break;
     case 6:
-      // The same in other words.
+      // The same request in another form.
       if (request.client_id == "local") request.client_id = "";
       if (request.target == "browser") request.target = "";
       if (request.params == nullptr) request.params = std::make_shared<const std::string>("{}");

@@ -1,4 +1,4 @@
-// The watches of ModelDriver, and what is taken from their feeds.
+// The watches of ModelDriver, and the updates from their feeds.
 #include <algorithm>
 #include <utility>
 

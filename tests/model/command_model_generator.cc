@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kOperations = 150;
 
-// For a crash, which leaves no time to shorten anything.
+// For a crash, after which nothing can be shortened.
 volatile std::sig_atomic_t running_seed = 0;
 
 extern "C" void PrintSeed(int signal) {
@@ -90,7 +90,7 @@ OpKind ScheduleGenerator::DrawKind(const ModelDriver& driver) {
 const ModelCommand* ScheduleGenerator::DrawCommand(const ModelDriver& driver, bool delivered) {
   const std::vector<ModelCommand>& commands = driver.model().commands();
   if (commands.empty()) return nullptr;
-  // What was delivered twice is rare, and where it gets difficult.
+  // Commands with two deliveries are rare, and the difficult ones.
   if (delivered && OneIn(2)) {
     for (const ModelCommand& command : commands) {
       if (!command.removed && !command.ended() && command.deliveries.size() > 1) return &command;
@@ -148,7 +148,7 @@ void ScheduleGenerator::DrawReport(Op& op, const ModelDriver& driver) {
 void ScheduleGenerator::DrawLease(Op& op, const ModelDriver& driver) {
   op.target = Index(targets_);
   op.worker = Index(workers_);
-  // Rather where something waits.
+  // Preferably a target with a waiting command.
   const std::vector<ModelCommand>& commands = driver.model().commands();
   for (int tries = 0; tries < 4 && !commands.empty(); ++tries) {
     const ModelCommand& command = commands[Below(commands.size())];
@@ -262,7 +262,7 @@ std::string RunSeed(uint64_t seed, ModelMistake mistake, Schedule& schedule,
                     std::map<std::string, int64_t>* reached) {
   running_seed = static_cast<std::sig_atomic_t>(seed);
   std::signal(SIGABRT, PrintSeed);
-#ifndef __SANITIZE_ADDRESS__  // Which says more itself.
+#ifndef __SANITIZE_ADDRESS__  // It prints more itself.
   std::signal(SIGSEGV, PrintSeed);
 #endif
   ScheduleGenerator generator(seed);

@@ -22,8 +22,8 @@ class ScheduleGenerator {
   Op Draw(int slot, const ModelDriver& driver);
 
  private:
-  // How much more often than usual a schedule has an operation: schedules with their own habits
-  // reach what an average one does not.
+  // The factors for the frequency of an operation in a schedule: uneven schedules reach states that
+  // an average one does not.
   static constexpr std::array<int, 5> kScale = {0, 1, 2, 2, 6};
 
   size_t Below(size_t bound) { return static_cast<size_t>(random_() % bound); }
@@ -35,7 +35,7 @@ class ScheduleGenerator {
   }
 
   OpKind DrawKind(const ModelDriver& driver);
-  // A command, rather one that has not ended, or nothing.
+  // A command, preferably one that has not ended, or null.
   const ModelCommand* DrawCommand(const ModelDriver& driver, bool delivered);
   void DrawRegistration(Op& op);
   void DrawReport(Op& op, const ModelDriver& driver);
@@ -43,7 +43,7 @@ class ScheduleGenerator {
 
   std::mt19937_64 random_;
   std::array<int, kOpKinds> weights_;
-  // How many different ones a schedule has.
+  // How many different ones a schedule uses.
   int clients_ = 1 + Index(3);
   int targets_ = 1 + Index(3);
   int workers_ = 1 + Index(3);
@@ -51,8 +51,8 @@ class ScheduleGenerator {
   bool restarts_ = false;
 };
 
-// Draws and runs the schedule of a seed, and leaves in it the operations up to the first
-// disagreement, which it returns. Adds to `reached`, where it is not null, what the model reached.
+// Draws and runs the schedule of a seed. `schedule` gets the operations up to the first
+// disagreement, which is returned. Adds what the model reached to `reached`, if it is not null.
 std::string RunSeed(uint64_t seed, ModelMistake mistake, Schedule& schedule,
                     std::map<std::string, int64_t>* reached);
 

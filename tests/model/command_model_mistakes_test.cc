@@ -1,4 +1,4 @@
-// That the comparison of CommandTable with CommandModel would find a fault: models that are wrong.
+// The comparison of CommandTable with CommandModel finds faults: here the model has them.
 
 #include <cstdio>
 #include <ostream>
@@ -20,13 +20,13 @@ struct Mistake {
 
 class CommandModelMistakeTest : public testing::TestWithParam<Mistake> {};
 
-// A model that is wrong in one point disagrees with the table, and the harness finds a schedule of
-// a few operations that shows where.
+// A model with one mistake disagrees with the table, and the harness finds a schedule of a few
+// operations that shows it.
 TEST_P(CommandModelMistakeTest, IsFoundAndShortened) {
   Schedule schedule;
   for (uint64_t seed = 0; seed < 1000; ++seed) {
     const std::string disagreement = RunSeed(seed, GetParam().mistake, schedule, nullptr);
-    // Not one that the right model has, too.
+    // The right model must agree with the table.
     if (!disagreement.empty() && RunSchedule(schedule, ModelMistake::kNone).empty()) break;
     schedule.ops.clear();
   }

@@ -8,28 +8,27 @@
 #include "tracker/domain/command/command_deadlines.h"
 #include "tracker/domain/command/command_limits.h"
 
-// A schedule of calls of CommandTable: a list of operations that are values. What an operation is
-// about is named by the slot of the operation that made it, and one whose referent does not exist
-// does nothing. Any part of a schedule is therefore a schedule, and one that fails can be
-// shortened. Test code only.
+// A schedule of calls of CommandTable: a list of operations that are values. An operation refers to
+// an object by the slot of the operation that made it; without that object it does nothing. Any
+// part of a schedule is therefore a schedule, and a failing one can be shortened. Test code only.
 namespace callslip::tracker {
 
 inline constexpr int kFeeds = 3;
-inline constexpr int kMadeUp = -2;  // In place of a slot: an id that nobody registered.
+inline constexpr int kMadeUp = -2;  // Instead of a slot: an id without a command.
 inline constexpr std::array<const char*, 3> kClients = {"local", "ann", "bob"};
 inline constexpr std::array<const char*, 3> kTargets = {"browser", "printer", "scanner"};
 inline constexpr std::array<const char*, 3> kWorkers = {"default", "w1", "w2"};
 inline constexpr std::array<const char*, 3> kKeys = {"", "tab-1", "tab-2"};
 inline constexpr std::array<const char*, 3> kLabels = {"", "red", "blue"};
 
-// What a schedule is run on.
+// The environment of a schedule.
 struct Setup {
   CommandDeadlines clocks;
   bool short_clocks = false;
   CommandLimits limits;
   // Fires whenever the table asks for it, not only when something is due.
   bool fires_early = false;
-  // Every change goes into a journal, from which the table can be made anew.
+  // Every change goes into a journal, from which the table can be restored.
   bool restarts = false;
 };
 
@@ -69,12 +68,12 @@ struct Op {
   int slot = 0;
   int64_t advance_ms = 0;  // Before the call.
   bool within_ms = false;  // The call does not come at a whole millisecond.
-  int of = -1;             // Slot of what it is about.
+  int of = -1;             // Slot of its object.
   int client = 0;
   int target = 0;
   int worker = 0;
   int feed = 0;
-  bool blank = false;  // Says "" for the default name.
+  bool blank = false;  // Gives the default name as "".
 
   // kRegister, kRepeat, kReplay.
   bool human = false;
@@ -92,7 +91,7 @@ struct Op {
   bool peek = false;
 
   // kTake.
-  bool is_lost = false;  // What was taken does not reach its reader.
+  bool is_lost = false;  // The taken updates do not reach their reader.
 
   // kLease; kWatch, kWatchAll.
   int max_commands = 0;
@@ -118,7 +117,7 @@ struct Op {
   bool progress = false;
 };
 
-// The clocks that commands bring along: some sensible, then some out of bounds or badly nested.
+// The deadline overrides of commands: first valid ones, then some out of bounds or badly nested.
 inline constexpr int kGoodClocks = 10;
 inline constexpr int kAllClocks = 18;
 DeadlineOverrides OverridesOf(int preset);
@@ -128,7 +127,7 @@ struct Schedule {
   std::vector<Op> ops;
 };
 
-// For people: one line for each operation.
+// Readable text: one line for each operation.
 std::string ToString(const Op& op);
 std::string ToString(const Schedule& schedule);
 

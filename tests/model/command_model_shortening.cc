@@ -24,7 +24,8 @@ Schedule Without(const Schedule& schedule, size_t begin, size_t end, bool keep_t
   return rest;
 }
 
-// `schedule` with plain waits in place of the steps to deadlines, which depend on all that waits.
+// `schedule` with plain waits instead of the steps to deadlines, which depend on the other
+// operations.
 Schedule WithPlainWaits(const Schedule& schedule, ModelMistake mistake) {
   Schedule plain = schedule;
   ModelDriver driver(plain.setup, mistake);
@@ -54,7 +55,7 @@ Schedule Shorten(Schedule schedule, ModelMistake mistake) {
   const std::string kind = KindOf(RunSchedule(schedule, mistake));
   const auto disagrees = [&](const Schedule& candidate) {
     const std::string disagreement = RunSchedule(candidate, mistake);
-    // Not another fault of the table that is found on the way; or any that the mistake causes.
+    // The same fault of the table and no other one; or any disagreement because of the mistake.
     if (mistake == ModelMistake::kNone) return KindOf(disagreement) == kind;
     return !disagreement.empty() && RunSchedule(candidate, ModelMistake::kNone).empty();
   };
@@ -73,7 +74,7 @@ Schedule Shorten(Schedule schedule, ModelMistake mistake) {
     bool shorter = false;
     for (size_t begin = 0; begin < schedule.ops.size();) {
       const size_t end = std::min(begin + chunk, schedule.ops.size());
-      // What matters may be the operations, or only the time that they took.
+      // Either the operations matter, or only the time that they took.
       const Schedule later = Without(schedule, begin, end, /*keep_time=*/true);
       const Schedule sooner = Without(schedule, begin, end, /*keep_time=*/false);
       const bool sooner_disagrees = disagrees(sooner);

@@ -7,11 +7,12 @@
 
 namespace callslip::tracker {
 
-// What a disagreement is about, without the numbers and names of its schedule.
+// The kind of a disagreement: its text without numbers and quoted names.
 std::string KindOf(const std::string& disagreement);
 
-// Leaves out of a schedule what is not needed for its disagreement: half of the operations, then
-// smaller and smaller parts, until none can be spared (Zeller's delta debugging). Test code only.
+// Removes the operations from a schedule that its disagreement does not need: half of them, then
+// smaller and smaller parts, until all the others are needed (Zeller's delta debugging). Test code
+// only.
 Schedule Shorten(Schedule schedule, ModelMistake mistake);
 
 }  // namespace callslip::tracker

@@ -1,7 +1,7 @@
 // Random schedules of calls against CommandTable, each compared with CommandModel call by call.
 //
 //   CALLSLIP_MODEL_SEED=n        runs this one schedule and prints it
-//   CALLSLIP_MODEL_SCHEDULES=n   runs so many schedules in each group
+//   CALLSLIP_MODEL_SCHEDULES=n   runs n schedules in each group
 
 #include <array>
 #include <cstdio>
@@ -40,7 +40,7 @@ class Reporter {
                   << ToString(shortened);
   }
 
-  // More would only bury the first ones.
+  // More would only hide the first ones.
   bool has_enough() const { return kinds_.size() >= 8; }
   const std::map<std::string, int64_t>& reached() const { return reached_; }
 
@@ -49,7 +49,7 @@ class Reporter {
   std::map<std::string, int64_t> reached_;
 };
 
-// What every group of schedules has to reach: each answer, end, limit and turn of events.
+// Each answer, end, limit and event that every group of schedules has to reach.
 constexpr std::array kToBeReached = {
     "answer ok",
     "answer ALREADY_EXISTS command_removed",

@@ -12,14 +12,14 @@ namespace callslip::tracker {
 // Code and reason of a status, such as "NOT_FOUND unknown_command", or "ok".
 std::string OutcomeOf(const absl::Status& status);
 
-// What everyone may see of a command, to compare and to print. Revisions are left to the caller.
+// The visible parts of a command, to compare and to print. The caller compares revisions.
 struct CommandView {
   CommandState state = CommandState::kQueued;
   int attempt = 0;
   std::string trace;  // "queued/client sent/worker"
   std::string result;
   std::string error_code;
-  // In the model, nullopt stands for whatever the table says.
+  // In the model, nullopt stands for any value.
   std::optional<bool> may_have_executed;
   std::optional<std::string> error_message;
   std::optional<std::string> error_hint;
@@ -32,7 +32,7 @@ struct CommandView {
 };
 
 CommandView ViewOf(const CommandSnapshot& snapshot);
-// Names the first member in which the table's view is not the expected one; empty where none is.
+// Names the first member that differs from the expected view; empty if there is none.
 std::string DifferenceOf(const CommandView& expected, const CommandView& actual);
 // Adds a step to the trace of a view.
 void AddTrace(CommandView& view, const char* entry);

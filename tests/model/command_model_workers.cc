@@ -1,4 +1,4 @@
-// The workers' side of CommandModel: leases and reports, and whose turn it is.
+// The workers' side of CommandModel: leases, reports, and the turns of clients.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -9,8 +9,8 @@
 namespace callslip::tracker {
 namespace {
 
-// Where the contract can be read in two ways, and what the table does then:
-// CommandTable::late_results() counts errors and time-outs, too.
+// An ambiguous point of the contract, and what the table does there: CommandTable::late_results()
+// counts errors and time-outs, too.
 constexpr bool kEveryLateReportCounts = true;
 
 }  // namespace
@@ -34,7 +34,7 @@ void CommandModel::Lease(const ModelCall& call, absl::Time now, const absl::Stat
   if (held.window == 0) held.window = kWorkerWindow;
   const bool would_wait = call.hold_until > now;
   if (outcomes.front() == "ok" && would_wait && waits() >= limits_.waits) {
-    // Whether a call that need not be held is refused, too, is not said.
+    // The contract does not say whether a call that need not be held is refused, too.
     const bool may_be_told = absl::c_any_of(unreported_, [&](const UnreportedEnd& end) {
       return end.target == held.target && end.worker == held.worker;
     });
@@ -95,7 +95,7 @@ void CommandModel::GiveBack(int command, int delivery) {
   --known.view.attempt;
   known.view.trace = undone.trace_before;
   known.view.deliver_time = undone.deliver_time_before;
-  // Its clock is where it was when it was registered.
+  // Its clock is the same as at its registration.
   known.start_by = known.ready_time + known.clocks.schedule_to_start;
   if (known.view.attempt == 0) known.late = absl::ZeroDuration();
   known.worker.clear();
@@ -103,7 +103,7 @@ void CommandModel::GiveBack(int command, int delivery) {
     if (!earlier.given_back) known.worker = earlier.worker;
   }
 
-  // Its client has had its turn all the same.
+  // Its client has used its turn all the same.
   UpdateTurn(known);
   Change(known);
 }
@@ -113,7 +113,7 @@ bool CommandModel::Proves(const ModelCommand& command, const ModelProof& proof) 
 }
 
 int CommandModel::DeliveryOf(const ModelCommand& command, const ModelProof& proof) {
-  // Without a token it is taken for the newest that may do without.
+  // Without a token the proof is for the newest delivery that needs none.
   for (int i = static_cast<int>(command.deliveries.size()); i-- > 0;) {
     const ModelDelivery& delivery = command.deliveries[static_cast<size_t>(i)];
     const bool meant = proof.token == ModelProof::Token::kOfDelivery
@@ -275,7 +275,7 @@ bool CommandModel::MayBeDelivered(const ModelCommand& command) const {
   const std::string& key = command.request.ordering_key;
   if (key.empty() || mistake_ == ModelMistake::kIgnoresOrderingKeys) return true;
   return absl::c_none_of(commands_, [&](const ModelCommand& other) {
-    // One that went back to the queue has not ended, and its worker may be at work.
+    // A command that went back to the queue has not ended, and its worker may be at work.
     return other.number != command.number && !other.removed && !other.ended() && !other.human() &&
            other.target() == command.target() && other.request.ordering_key == key &&
            other.view.attempt > 0;

@@ -12,13 +12,13 @@
 
 namespace callslip::tracker {
 
-// A storage whose process may be killed at any moment. Test code only.
+// A storage whose process can be killed at any moment. Test code only.
 class MortalJournalStorage {
  public:
   using Sync = LoggedJournalStorage::Sync;
 
-  // Ends the process that has the storage open, if any, and begins a new one with what lies on the
-  // disk at this moment.
+  // Replaces the open storage, if any, by a new one with the disk's content at this moment, as if
+  // its process had been killed.
   absl::Status Restart() {
     auto disk = std::make_unique<TemporaryFolder>();
     if (storage_ != nullptr) {
