@@ -12,7 +12,7 @@
 
 namespace callslip {
 
-// What a fake tracker answers to calls, by the type of the request.
+// A fake tracker's answers to calls, by the type of the request.
 class CallAnswers {
  public:
   template <typename Request>

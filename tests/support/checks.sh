@@ -1,5 +1,5 @@
-# What shell tests have in common: checks that are counted, and what is said meanwhile. Sourced by
-# tests that set strict mode.
+# Functions of shell tests: counted checks and progress messages. Sourced by tests that set strict
+# mode.
 # shellcheck shell=bash
 
 passed=0
@@ -13,7 +13,7 @@ die() {
   exit 1
 }
 
-# Shows what a command prints only if the command fails.
+# Shows the output of a command only if the command fails.
 quietly() {
   local output
   output=$("$@" 2>&1) || {
@@ -36,7 +36,7 @@ check() {
   fi
 }
 
-# Without this step nothing after it means anything.
+# Like check, and exits if this or an earlier check has failed.
 require() {
   check "$@"
   ((failed == 0)) || exit 1

@@ -1,5 +1,5 @@
-# A fresh Debian as a tarball, made from the package archive and kept for the next time. Sourced by tests
-# that have sourced checks.sh; only root can make one.
+# A fresh Debian as a tarball, made from the package archive and kept for later runs. Sourced by
+# tests that have sourced checks.sh; only root can make one.
 # shellcheck shell=bash
 
 # shellcheck source=deploy/debian_sources.sh
@@ -7,9 +7,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/../../deploy/debian_sources.sh"
 
 CACHE_DIR=${XDG_CACHE_HOME:-$HOME/.cache}/callslip
 
-# base_tarball [SUITE [PACKAGE,…]]: the path of the tarball of that Debian, 12 unless it says, and of these
-# packages in it; made where it is missing. It takes over the host's package sources and proxy settings,
-# the only ones known to work on this machine, and is made anew when they change.
+# base_tarball [SUITE [PACKAGE,…]]: the path of the tarball of that Debian, 12 by default, with
+# these packages; makes it if it is missing. It uses the host's package sources and proxy settings,
+# the only ones that are known to work on this machine; other settings make another tarball.
 base_tarball() {
   local suite=${1:-bookworm} packages=${2:-} tarball
   tarball=$CACHE_DIR/$suite-$(apt_settings "$suite" "$packages").tar
@@ -20,7 +20,7 @@ base_tarball() {
   printf '%s\n' "$tarball"
 }
 
-# apt_settings [SUITE [PACKAGE,…]]: tells apart what is made with other sources or settings.
+# apt_settings [SUITE [PACKAGE,…]]: the hash of the sources, the settings and the packages.
 apt_settings() {
   (host_sources "${1:-bookworm}"; host_apt_options; echo "${2:-}") | sha256sum | cut -c 1-16
 }
@@ -31,7 +31,7 @@ make_base_tarball() {
   mkdir -p "$CACHE_DIR"
   host_sources "$suite" >"$work/sources.list"
   host_apt_options >"$work/apt.conf"
-  # Without sources of the host's (it may not be a Debian), mmdebstrap falls back on its own.
+  # Without the host's sources (it may not be a Debian), mmdebstrap uses its own.
   local -a sources=()
   [[ ! -s $work/sources.list ]] || sources=("$work/sources.list")
   if ! mmdebstrap --quiet --variant=minbase --aptopt="$work/apt.conf" \

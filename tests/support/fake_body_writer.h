@@ -12,8 +12,8 @@
 
 namespace callslip::gateway {
 
-// A peer of a streamed body: keeps what is written. While it is blocked, a piece waits until it is
-// unblocked; once it has left, the next one throws as a real one does.
+// A peer of a streamed body: keeps the written pieces. While it is blocked, Write() waits; after it
+// has left, Write() throws, like that of a real one.
 class FakeBodyWriter final : public BodyWriter {
  public:
   explicit FakeBodyWriter(boost::asio::io_context& io)

@@ -18,8 +18,7 @@
 
 namespace callslip {
 
-// A tracker as the test has it: each call is answered by what was set with On(), and each stream
-// sends what the test pushes.
+// A fake tracker: On() sets the answer to each call, and each stream sends what the test pushes.
 class FakeTrackerCalls final : public TrackerCalls, public CallAnswers {
  public:
   explicit FakeTrackerCalls(boost::asio::any_io_executor executor)
@@ -45,11 +44,11 @@ class FakeTrackerCalls final : public TrackerCalls, public CallAnswers {
     boost::asio::steady_timer changed;
   };
 
-  // With the requests that have opened them, in their order.
+  // In order of opening, with the requests.
   std::vector<std::pair<v1::WatchSessionRequest, std::shared_ptr<Opened>>> watches;
-  v1::SessionUpdate snapshot = Snapshot();  // The first message of those that are opened.
+  v1::SessionUpdate snapshot = Snapshot();  // The first message of each watch.
   std::vector<std::shared_ptr<Opened>> global_watches;
-  std::vector<v1::WatchSessionsRequest> global_requests;  // Which have opened these.
+  std::vector<v1::WatchSessionsRequest> global_requests;  // Those of global_watches.
   std::vector<std::shared_ptr<Opened>> plays;
   std::vector<std::shared_ptr<Opened>> receivers;
 

@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-// Lets everybody else have a turn.
+// Runs the other handlers that are ready.
 asio::awaitable<void> Yield() {
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   co_await asio::post(executor, asio::use_awaitable);

@@ -12,26 +12,26 @@
 
 namespace callslip::gateway {
 
-// A tracker in memory that agents' calls are answered by (others get UNIMPLEMENTED), whose commands
-// go on when somebody waits for them, and then by what the test says. Every answer comes by way of
-// the coroutine's executor, as those of a real one do.
+// A tracker in memory that answers the calls of agents; others get UNIMPLEMENTED. Its commands
+// progress only during waits, as the test sets. Like those of a real one, all answers besides that
+// of BeginWaitForEnd come through the coroutine's executor.
 class FakeTrackerClient final : public TrackerClient, private CallAnswers {
  public:
   explicit FakeTrackerClient(Clock* clock);
 
-  // Called for each wait that lasts, before it is answered: what happens meanwhile.
+  // Called for each wait that lasts, before its answer: changes the command.
   std::function<void(v1::Command& command, absl::Duration max_wait)> on_wait = TakeStep;
 
-  // What GetHealth answers, and Watch(): UNIMPLEMENTED and nothing where they are null.
+  // The answers of GetHealth and Watch(): UNIMPLEMENTED and nothing if they are null.
   std::function<absl::StatusOr<v1::GetHealthResponse>()> on_health;
   std::function<std::unique_ptr<CommandFeed>(const std::string& client_id, const std::string& owner,
                                              const v1::CommandFilter& filter, bool only_changes)>
       on_watch;
 
-  // What is to happen before ListCommands answers.
+  // Called before the answer of ListCommands.
   std::function<boost::asio::awaitable<void>()> on_list;
 
-  // So many waits more end as they do where the tracker is away.
+  // The number of next waits that fail as if the tracker were away.
   int waits_to_lose = 0;
 
   // From queued to delivered, running and completed, one step a call.
@@ -43,9 +43,9 @@ class FakeTrackerClient final : public TrackerClient, private CallAnswers {
   size_t commands() const { return commands_.size(); }
   // Calls of ListCommands.
   int lists() const { return lists_; }
-  // That have not been answered.
+  // Waits without an answer yet.
   int waits() const { return waits_; }
-  // The longest that each wait was to last, in their order.
+  // The `max_wait` of each wait, in their order.
   const std::vector<absl::Duration>& max_waits() const { return max_waits_; }
 
   Result<v1::Command> WaitForEnd(std::string client_id, std::string command_id,

@@ -36,7 +36,7 @@ HttpStream::HttpStream(const Address& address, const std::string& method, const 
   absl::StrAppend(&request, "\r\n", body);
   for (size_t sent = 0; sent < request.size();) {
     const ssize_t n = send(fd_, &request[sent], request.size() - sent, MSG_NOSIGNAL);
-    if (n <= 0) break;  // The peer has answered early; that is read.
+    if (n <= 0) break;  // The peer has answered early.
     sent += n;
   }
 }

@@ -8,7 +8,7 @@
 
 namespace callslip {
 
-// One HTTP request over a connection of its own, whose answer is read as it comes: to see what an
+// One HTTP request over its own connection, whose answer is read as it arrives: this shows what an
 // HTTP client would hide. All reads block.
 class HttpStream {
  public:
@@ -20,7 +20,7 @@ class HttpStream {
   HttpStream(HttpStream&& other) noexcept;
   ~HttpStream();
 
-  // Leaves without a word.
+  // Closes the connection, even in the middle of an answer.
   void Close();
 
   int Status();
@@ -40,10 +40,10 @@ class HttpStream {
   bool ReadPiece();
 
   int fd_;
-  std::string received_;  // And not looked at.
+  std::string received_;  // Not parsed yet.
   int status_ = 0;
   Headers headers_;
-  std::string body_;  // And not given out.
+  std::string body_;  // Not returned yet.
   bool body_ended_ = false;
 };
 

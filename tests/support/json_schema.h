@@ -8,9 +8,9 @@
 
 namespace callslip {
 
-// Fails the test where `value` does not fit `schema`. Knows as much of JSON Schema as the output
-// schemas of our tools use: `type`, `enum`, `properties` and `required`. `where` is a path for
-// people.
+// Fails the test if `value` does not match `schema`. Supports the part of JSON Schema that the
+// output schemas of our tools use: `type`, `enum`, `properties` and `required`. `where` is a path
+// for the message.
 inline void ExpectValid(const nlohmann::json& value, const nlohmann::json& schema,
                         const std::string& where) {
   if (const auto type = schema.find("type"); type != schema.end()) {

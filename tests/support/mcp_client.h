@@ -11,34 +11,34 @@ namespace callslip {
 // The revision of MCP that has no sessions.
 inline constexpr char kModern[] = "2026-07-28";
 
-// An MCP client of one protocol version, which sends what a test wants it to. Not one to be
-// imitated: it waits for each answer without limit.
+// An MCP client of one protocol version for the requests of a test. Do not imitate it: it waits for
+// each answer without limit.
 class McpClient {
  public:
   using Json = nlohmann::json;
 
-  // One of a legacy version opens a session; `bearer` is its token, if it needs one.
+  // With a legacy version it opens a session; `bearer` is its token, if it needs one.
   McpClient(const Address& gateway, std::string version, const std::string& bearer = "");
 
   const std::string& session_id() const { return session_id_; }
-  // Of 2026-07-28, in each request.
+  // Sent in each request of 2026-07-28.
   Json capabilities = Json::object();
-  // Sent with each request, beside and before those of the protocol.
+  // Sent with each request; they override those of the protocol.
   HttpStream::Headers headers;
 
   struct Answer {
     int status = 0;
     std::string content_type;
     std::string text;
-    Json body;  // Null where it is empty, and where it is no JSON.
+    Json body;  // Null if it is empty or not JSON.
   };
 
-  // A request with an id that was not used before, as this client's version writes it.
+  // A request with an unused id, in the form of this client's version.
   Json Request(const std::string& method, Json params = Json::object());
   static Json Notification(const std::string& method, Json params = Json::object());
   Json ToolCall(const std::string& tool, const Json& arguments);
 
-  // The headers that the version asks for beside `message`.
+  // The headers that the version requires for `message`.
   HttpStream::Headers HeadersFor(const Json& message) const;
   HttpStream Open(const Json& message) const;
   HttpStream OpenRaw(const std::string& method, const HttpStream::Headers& request_headers,
@@ -46,11 +46,11 @@ class McpClient {
   Answer Send(const Json& message) const;
   Answer SendRaw(const std::string& body) const;
 
-  // The result, or what came instead of it.
+  // The result, or the whole message if it has none.
   Json Result(const std::string& method, Json params = Json::object());
-  // The CallToolResult, or the like.
+  // The CallToolResult, or the whole message if it has none.
   Json CallTool(const std::string& tool, const Json& arguments);
-  // The code of the error; 0 where there is none.
+  // The code of the error; 0 if there is none.
   int ErrorCode(const std::string& method, Json params = Json::object());
 
  private:

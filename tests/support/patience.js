@@ -1,7 +1,7 @@
 /**
- * How long tests wait for what has to come. Their deadlines are meant for the machine of
- * ctest/machine.mjs; before a run, that measures how much slower this one is, and each deadline is as
- * much longer. None is ever shorter.
+ * The deadlines of tests are meant for the machine of ctest/machine.mjs. Before a run, that script
+ * measures how much slower this machine is, and each deadline is longer by that factor. None is
+ * ever shorter.
  */
 const FACTOR = Math.max(1, Number(process.env.CALLSLIP_STRETCH ?? 1));
 

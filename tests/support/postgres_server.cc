@@ -95,7 +95,7 @@ void PostgresServer::Start() {
 
 void PostgresServer::Stop() {
   if (server_ == 0) return;
-  // At once, as far as its children are concerned, and without leaving any.
+  // An immediate shutdown, which leaves no child processes.
   kill(server_, SIGQUIT);
   waitpid(server_, nullptr, 0);
   server_ = 0;

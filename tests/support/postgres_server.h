@@ -8,8 +8,8 @@
 
 namespace callslip {
 
-// A server of PostgreSQL on a unix socket in a folder of its own, which goes with this, and with
-// the process that has it. Aborts where none can be started.
+// A PostgreSQL server on a unix socket in its own folder, which ends with this object and with its
+// process. Aborts if it can't start.
 class PostgresServer {
  public:
   PostgresServer();
@@ -17,15 +17,15 @@ class PostgresServer {
   PostgresServer(const PostgresServer&) = delete;
   PostgresServer& operator=(const PostgresServer&) = delete;
 
-  // The one of this process, started when it is asked for first.
+  // The server of this process, started by the first call.
   static PostgresServer& Shared();
 
-  // For libpq, of a schema that is new each time.
+  // The URL for libpq, with a new schema each time.
   std::string NewSchema();
   std::string Url(const std::string& schema) const;
   std::string last_schema() const { return schema_; }
 
-  // As SIGKILL, or back.
+  // Stops the server as SIGKILL would, and starts it again.
   void Stop();
   void Start();
 

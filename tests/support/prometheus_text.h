@@ -8,22 +8,22 @@
 
 namespace callslip {
 
-// What GET /metrics answered, read strictly: each family has a help and a type before its samples
-// and comes once; names and labels keep to the rules of Prometheus and to its conventions (counters
-// end in _total, nothing else does); no series comes twice; buckets grow and end in +Inf, which is
+// An answer of GET /metrics, read strictly: each family has a help and a type before its samples
+// and comes once; names and labels follow the rules of Prometheus and its conventions (counters end
+// in _total, nothing else does); no series comes twice; buckets grow and end in +Inf, which equals
 // the count.
 class PrometheusText {
  public:
   explicit PrometheusText(const std::string& text);
 
-  // What is wrong with it, a line each. Empty where nothing is.
+  // The problems, one a line; empty if there are none.
   const std::string& problems() const { return problems_; }
 
   using Labels = std::map<std::string, std::string>;
 
-  // The sum of the samples of `name` that have all of `labels`; zero where there are none.
+  // The sum of the samples of `name` with all of `labels`; zero if there are none.
   double Sum(const std::string& name, const Labels& labels = {}) const;
-  // Names as they stand in samples: those of histograms with _bucket, _sum or _count.
+  // Names as in samples: those of histograms with _bucket, _sum or _count.
   bool Has(const std::string& name) const;
   std::set<std::string> Names() const;
   size_t series() const { return samples_.size(); }

@@ -15,7 +15,7 @@
 
 namespace callslip::gateway {
 
-// A bare connection to a port of this machine, to do what no client would.
+// A bare connection to a port of this machine, for what no client would do.
 class RawConnection {
  public:
   explicit RawConnection(uint16_t port, int receive_buffer = 0)
@@ -40,20 +40,20 @@ class RawConnection {
     fd_ = -1;
   }
 
-  // Neither reads nor sends any more; what waits in another thread returns.
+  // Ends both directions; a blocked call in another thread returns.
   void Shutdown() { shutdown(fd_, SHUT_RDWR); }
 
-  // Leaves with a reset instead of an orderly end.
+  // Closes with a reset instead of an orderly end.
   void Abort() {
     const linger now = {1, 0};
     setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
     Leave();
   }
 
-  // Drops what the server refuses to take.
+  // Drops the bytes that the server does not take.
   void Send(const std::string& bytes) { send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
 
-  // What has come, up to and with `end`; all of it where the server closes before.
+  // Everything up to and including `end`, or until the server closes.
   std::string ReadTo(const std::string& end) {
     std::string all;
     char byte;
@@ -61,7 +61,7 @@ class RawConnection {
     return all;
   }
 
-  // Exactly so much; less where the server closes before.
+  // Exactly `size` bytes, or fewer if the server closes before.
   std::string Read(size_t size) {
     std::string bytes(size, '\0');
     if (size == 0) return bytes;

@@ -1,8 +1,8 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 
 /**
- * Signed requests and proofs as docs/http.md has them, made with Node's cryptography: neither the
- * gateway's code nor the extension's nor the bridge's.
+ * Signed requests and proofs of docs/http.md, made with Node's cryptography and without the code of
+ * the gateway, the extension or the bridge.
  */
 
 const digestOf = (bytes) => createHash('sha256').update(bytes).digest('hex');
@@ -19,13 +19,13 @@ export function signRequest(token, { method, host, target, body = '', time = Dat
   return { authorization, nonce };
 }
 
-/** What the header Callslip-Proof of an answer has to be; without `body`, of one that is streamed. */
+/** The expected header Callslip-Proof of an answer; without `body`, of a streamed one. */
 export function proofOf(token, { nonce, status, body }) {
   return macOf(token, 'callslip answer 1', nonce, status,
     body === undefined ? 'stream' : digestOf(body));
 }
 
-/** The nonce in an Authorization header; undefined where there is none. */
+/** The nonce in an Authorization header; undefined if there is none. */
 export function nonceIn(authorization = '') {
   return authorization.match(/^Callslip-HMAC .*nonce="([0-9a-f]{32})"/)?.[1];
 }

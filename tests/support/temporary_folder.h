@@ -6,8 +6,8 @@
 
 namespace callslip {
 
-// A folder that goes with its owner; in memory where there is such a place, since what a test shows
-// does not depend on how long a disk takes for a sync.
+// A folder that is removed with its owner. It is in memory if possible, since no test depends on
+// how long a disk takes for a sync.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

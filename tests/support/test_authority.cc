@@ -60,7 +60,7 @@ TestAuthority::Pair TestAuthority::SelfSigned(const Subject& subject) {
   return PairOf(Certify(subject, key.get(), nullptr, key.get()).get(), key.get());
 }
 
-// Without names it is one of an authority.
+// Without names it is the certificate of an authority.
 X509Ptr TestAuthority::Certify(const Subject& subject, EVP_PKEY* key, X509* issuer,
                                EVP_PKEY* issuer_key) {
   static std::atomic<long> serial{1};

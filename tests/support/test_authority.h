@@ -8,12 +8,12 @@
 
 namespace callslip {
 
-// Certificates for tests, made as they are needed.
+// Certificates for tests, made on demand.
 class TestAuthority {
  public:
   struct Pair {
     std::string certificate;  // In PEM.
-    std::string key;          // The same.
+    std::string key;          // In PEM.
   };
   struct Subject {
     // As openssl writes alternative names.

@@ -27,7 +27,7 @@ std::unique_ptr<T> ValueOrDie(absl::StatusOr<std::unique_ptr<T>> value) {
   return *std::move(value);
 }
 
-// A few threads will do, and are made faster.
+// A few threads suffice, and start faster.
 constexpr int kSessionThreadsOfTests = 2;
 
 TestServices::Answer ToAnswer(const httplib::Result& result) {
@@ -86,7 +86,7 @@ void TestServices::StartTracker() {
 }
 
 void TestServices::StopTracker() {
-  // The grace that calls get to be answered; none of them needs it.
+  // No call needs time to be answered.
   tracker_->server.Drain(absl::ZeroDuration());
   tracker_ = nullptr;
 }
@@ -115,7 +115,7 @@ TestServices::Answer TestServices::Post(const std::string& path, const std::stri
 
 nlohmann::json TestServices::CallTool(const std::string& name,
                                       const nlohmann::json& arguments) const {
-  // No two requests of a session that are under way may share an id.
+  // Concurrent requests of a session need different ids.
   static std::atomic<int> id = 0;
   const nlohmann::json request = {{"jsonrpc", "2.0"},
                                   {"id", ++id},

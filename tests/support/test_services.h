@@ -20,20 +20,20 @@
 
 namespace callslip {
 
-// A tracker and a gateway in this process, connected over a unix socket. The tracker runs
-// on a fake clock. Its table is open to tests, to look at what no API tells.
+// A tracker and a gateway in this process, connected over a unix socket. The tracker runs on a fake
+// clock. Tests may read its table, for values that no API returns.
 class TestServices {
  public:
-  // `config` decides how the gateway serves; its ports and its tracker are replaced.
+  // The ports and the tracker in `config` are replaced.
   explicit TestServices(gateway::GatewayConfig config = {},
                         const std::optional<TokenFile>& token_file = std::nullopt);
   ~TestServices();
 
-  // Ends the test program with a message if it can't.
+  // Aborts with a message on failure.
   void StartTracker();  // At the same address as before, without commands, with the same sessions.
   void StopTracker();
 
-  // Drains and ends the gateway. Not to be started again.
+  // Drains and ends the gateway, which cannot be started again.
   void StopGateway(absl::Duration grace = absl::Seconds(10));
 
   FakeClock& clock() { return clock_; }
@@ -42,7 +42,7 @@ class TestServices {
   const Address& tracker_address() const { return tracker_address_; }
   const Address& gateway_address() const { return gateway_address_; }
   gateway::GatewayServer& gateway() { return *gateway_; }
-  // Of the MCP session that Post() uses.
+  // The id of the MCP session that Post() uses.
   const std::string& session_id() const { return session_id_; }
 
   struct Answer {
@@ -52,7 +52,7 @@ class TestServices {
     std::string header_retry_after;
     std::string header_session_id;
   };
-  // One request over a connection of its own, by an HTTP client that is not ours.
+  // One request over its own connection, by a third-party HTTP client.
   Answer Get(const std::string& target) const;
   // In an MCP session of 2025-11-25, unless `headers` say otherwise.
   Answer Post(const std::string& path, const std::string& body) const;
@@ -64,8 +64,8 @@ class TestServices {
   // Its structuredContent.
   nlohmann::json ToolAnswer(const std::string& name, const nlohmann::json& arguments) const;
 
-  // Returns once the tracker holds `count` waits and held polls. Each look is a call to the
-  // tracker, so that this waits on its progress and not on time.
+  // Returns as soon as the tracker holds `count` waits and held polls. Each check is a call to the
+  // tracker: it waits for the tracker's progress and not for a time.
   void AwaitWaits(int64_t count);
 
  private:

@@ -12,13 +12,13 @@
 
 namespace callslip::gateway {
 
-// A RawConnection under OpenSSL's TLS, as good or as bad as it is told. Trusts whoever answers.
+// A RawConnection under OpenSSL's TLS, with good or bad options. It trusts any server.
 class TlsConnection : public RawConnection {
  public:
   struct Options {
     int min_version = TLS1_2_VERSION;
     int max_version = TLS1_3_VERSION;
-    // What OpenSSL itself would refuse as well.
+    // At 0 OpenSSL accepts what it would refuse itself.
     int security_level = 2;
     const char* ciphers = nullptr;  // Of TLS 1.2 and before.
     std::string protocols = {};     // As ALPN has them, each after its length.
@@ -46,7 +46,7 @@ class TlsConnection : public RawConnection {
   bool Shake() { return SSL_do_handshake(session()) == 1; }
   SSL* session() { return session_.get(); }
 
-  // Says that nothing more comes, over a connection that stays.
+  // Reports the end of its data, and keeps the connection open.
   void SayEnd() { SSL_shutdown(session()); }
 
   void Send(const std::string& bytes) {
@@ -76,7 +76,7 @@ class TlsConnection : public RawConnection {
   }
   std::string ReadAll() { return Read(64 << 20); }
 
-  // The certificate that the server has shown, in PEM.
+  // The server's certificate, in PEM.
   std::string ServerCertificate() {
     const X509Ptr certificate(SSL_get1_peer_certificate(session()));
     const BioPtr bio(BIO_new(BIO_s_mem()));

@@ -9,7 +9,7 @@
 
 namespace callslip::gateway {
 
-// An event of the server's thread that a test waits for, or the other way round.
+// An event of the server's thread for which a test waits, or the other way round.
 class Event {
  public:
   void Tell() { promise_.set_value(); }

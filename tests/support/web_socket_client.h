@@ -10,7 +10,7 @@
 
 namespace callslip::gateway {
 
-// The first byte of a frame: whether it is the last one of its message, and what it holds.
+// The first byte of a frame: whether it is the last one of its message, and its type.
 enum FrameBits : unsigned char {
   kFin = 0x80,
   kContinuation = 0x0,
@@ -22,7 +22,7 @@ enum FrameBits : unsigned char {
 };
 
 struct Frame {
-  unsigned char first = 0;  // As above; 0 where the server has closed the connection instead.
+  unsigned char first = 0;  // As above; 0 if the server has closed the connection instead.
   std::string payload;
 
   int close_code() const {
@@ -54,7 +54,7 @@ inline std::string Masked(unsigned char first, const std::string& payload) {
   return frame;
 }
 
-// A WebSocket's client that does what it is told, also what no client should.
+// A WebSocket client for any frames, also invalid ones.
 template <typename Connection>
 class WebSocketClientOver : public Connection {
  public:
@@ -101,7 +101,7 @@ class WebSocketClientOver : public Connection {
     return frame.payload;
   }
 
-  // The next frame that closes, or none: an empty frame.
+  // The next close frame, or an empty frame if the connection is closed without one.
   Frame ReadClose() {
     for (;;) {
       Frame frame = ReadFrame();

@@ -1,17 +1,17 @@
-// Does with one agent what it is told, for tests of what is written to agents:
+// Runs steps on one agent, for tests of the lines to agents:
 //
 //   agent_driver KEEPER AUTH_METHOD STEPS COMMAND...
 //
 // STEPS is a JSON array; each step is an array of its name and its texts:
 //
 //   ["new"]                    begins a session, with two MCP servers and another directory
-//   ["prompt", TEXT]           a turn, with an image; permissions are answered with the first
-//   option
-//   ["cancel", TEXT]           a turn that is cancelled at its first update
+//   ["prompt", TEXT]           a turn; a third text is the type of an image beside the text
+//   ["cancel", TEXT]           a turn that is cancelled at its first update or permission question
 //   ["mode", ID] ["option", ID, VALUE] ["close"]
 //   ["restore"]                kills the agent, starts it again, restores the session
 //
-// Prints a line for each that is done: its name and what became of it. Returns 0 after the last.
+// Permissions are answered with the first option. Prints a line for each completed step: its name
+// and its outcome. Returns 0 after the last step, and 1 if one fails.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -47,7 +47,7 @@ class Driver final : public Agent::Listener, public AgentSession::Listener {
     if (id_.empty()) return Next();
     agent_->RestoreSession(id_, Setup(), this, Opened());
   }
-  // Of the agent, and of its session.
+  // Called for the agent and for its session.
   void OnEnd(const AgentError& error) override {
     if (session_ != nullptr && !agent_ended_) {
       agent_ended_ = true;
@@ -55,7 +55,7 @@ class Driver final : public Agent::Listener, public AgentSession::Listener {
     }
     agent_ended_ = false;
     session_.reset();
-    // Not from within what has ended.
+    // Not in a callback of the ended agent.
     boost::asio::post(context_, [this, error] {
       if (is_restoring_) return Start();
       failed_ = failed_ || step_ < steps_.size();

@@ -1,55 +1,56 @@
-// An agent that does as it is told, for tests: version 1 of the Agent Client Protocol on stdin and
-// stdout, with every misbehaviour that real ones have been seen with.
+// A scripted agent for tests: version 1 of the Agent Client Protocol on stdin and stdout, with all
+// misbehaviours of real agents that were seen.
 //
-//   callslip-scripted-agent [OPTIONS]      OPTIONS: a JSON object, all members may be left out
+//   callslip-scripted-agent [OPTIONS]      OPTIONS: a JSON object, all members are optional
 //
-//   "initialize": "never" | "auth" | "version"   never answers; wants a login for sessions;
-//                                                speaks version 2
-//   "new": "never" | "early"                     never answers; says something, and its commands,
+//   "initialize": "never" | "auth" | "version"   never answers; requires a login for sessions;
+//                                                answers with version 2
+//   "new": "never" | "early"                     never answers; sends a text and its commands
 //                                                before its answer
-//   "restore": "resume" | "load" | "late" | "never" | "fails"   how a session comes back; with load
-//                                                it says two updates again, `late` after its
-//                                                answer. Nothing: not at all. By load, too:
-//              "asks" | "asks and fails"         it reads a file first, and asks for permission;
-//                                                or asks again instead of an answer
+//   "restore": "resume" | "load" | "late" | "never" | "fails"   how it restores a session. By load
+//                                                it repeats two updates, with `late` after its
+//                                                answer. Without it: not at all. By load, too:
+//              "asks" | "asks and fails"         reads a file first, and asks for permission;
+//                                                then asks again and answers with an error
 //   "no_http": true, "no_images": true           takes no MCP servers over HTTP; no images
-//   "login": FILE                                wants a login for sessions until FILE is there. It
-//                                                is made by the first of its ways to log in on
-//                                                a terminal, `tui`; `broken` ends with 3. And by
-//                                                `program`, for clients that know of such
-//   "program": NAME                              which that runs, instead of this
+//   "login": FILE                                requires a login for sessions until FILE exists.
+//                                                Of its login methods on a terminal, `tui` makes
+//                                                FILE, and `broken` exits with 3. Clients with
+//                                                "terminal-auth" also get the method `program`
+//   "program": NAME                              the program of that method, instead of this one
 //   "modes": true                                has two modes and two settings
-//   "sessions": FILE                             where it remembers its sessions
-//   "log": FILE                                  every line that it is sent
-//   "at": {METHOD: WAY}                          what it does when it is asked for that: "never":
+//   "sessions": FILE                             where it stores its sessions
+//   "log": FILE                                  every line that it receives
+//   "at": {METHOD: WAY}                          what it does on a request of METHOD: "never":
 //                                                nothing, "void": an answer without a result,
-//                                                "garbage": one that makes no sense, "error",
-//                                                "limit": that of a rate, or "exit": it ends
-//   "delay": {METHOD: MS}                        how long it takes to answer that
+//                                                "garbage": an invalid result, "error",
+//                                                "limit": the error of a rate limit, or "exit"
+//   "delay": {METHOD: MS}                        how long it takes to answer METHOD
 //   "ignores": ["cancel", "eof", "term"]
-//   "noise": N                                   lines of all sorts before its first message
+//   "noise": N                                   N lines of all sorts before its first message
 //
 // A prompt is its script: a JSON array of steps, one member each. Any other text is repeated in two
 // pieces, with a tool call between them.
 //
-//   {"say": TEXT} {"think": TEXT} {"update": {…}}   an update; {"id": TEXT} beside: its message's
-//   {"update_as": ID}                               one that has an id, as requests have
-//   {"ask": {toolCall…}, "options": […]}            asks for permission, and says what was
-//   answered;
-//                                                   {"withdraw": MS} beside: it takes it back then
-//   {"call": METHOD, "params": {…}}                 of fs/* or terminal/*, and says the answer
-//   {"say_times": true}                             {"read": NS, "write": NS}: when it got the
-//                                                   prompt and says this, by the steady clock
-//   {"count": N, "every_us": US}                    says 0 to N-1, one each so many µs
+//   {"say": TEXT} {"think": TEXT} {"update": {…}}   sends an update; {"id": TEXT} beside a text is
+//                                                   the id of its message
+//   {"update_as": ID}                               sends an update as a request with this id
+//   {"ask": {toolCall…}, "options": […]}            asks for permission, and says the answer;
+//                                                   {"withdraw": MS} beside: cancels the request
+//   {"call": METHOD, "params": {…}}                 calls fs/* or terminal/*, and says the answer
+//   {"say_times": true}                             says {"read": NS, "write": NS}: the times of
+//                                                   the prompt and this text, by the steady clock
+//   {"count": N, "every_us": US}                    says 0 to N-1, one each US µs
 //   {"sleep": MS}                                   a cancel ends it
-//   {"noise": N} {"line": MIB} {"stderr": MIB}      what is not a message; a long line; much on
-//   stderr
-//   {"spawn": "setsid" | "double"}                  a process that flees, for a minute at most
-//   {"say_env": true} {"say_mcp": true}             its variables' names; the servers it was given
-//   {"exit": CODE} {"kill": SIGNAL}                 it ends
-//   {"close": "stdin" | "stdout"}                   it can't be spoken with any more, and lives on
+//   {"noise": N} {"line": MIB} {"stderr": MIB}      lines that are not messages; a long line; much
+//                                                   text on stderr
+//   {"spawn": "setsid" | "double"}                  a process in another session, for a minute
+//   {"say_env": true} {"say_mcp": true}             says its variables' names; its MCP servers
+//   {"exit": CODE} {"kill": SIGNAL}                 ends the process
+//   {"close": "stdin" | "stdout"}                   closes one side, and continues to run
 //   {"error": {code, message}} {"stop": REASON}     how the turn ends; else with end_turn
-//   {"answer": "never" | "twice"} {"late": TEXT}    and what comes after its end
+//   {"answer": "never" | "twice"} {"late": TEXT}    ends only at a cancel; ends twice; a text after
+//                                                   the end
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -81,7 +82,7 @@ class ScriptedAgent {
  public:
   explicit ScriptedAgent(Json options) : options_(std::move(options)) {}
 
-  // What a terminal method has it run as: says something, and keeps the terminal's name.
+  // The run of a terminal login: prints a question, and with code 0 makes the login file.
   int LogIn(const std::string& code) {
     const char* const asked = getenv("SCRIPTED_LOGIN");
     if (asked == nullptr || std::string(asked) != "yes") return 4;
@@ -126,7 +127,7 @@ class ScriptedAgent {
     }
   }
 
-  // Takes what comes within `wait_ms`, once; false at the end.
+  // Processes the input that comes within `wait_ms`, once; false at its end.
   bool Pump(int wait_ms) {
     pollfd in = {STDIN_FILENO, POLLIN, 0};
     if (poll(&in, 1, wait_ms) <= 0) return true;
@@ -137,7 +138,7 @@ class ScriptedAgent {
                 [this](absl::string_view line) { Take(line); });
     return true;
   }
-  // Until `is_done`, or for so long.
+  // Until `is_done`, or for `ms`.
   void PumpUntil(const std::function<bool()>& is_done, std::optional<int> ms = std::nullopt) {
     const auto until = SteadyClock::now() + std::chrono::milliseconds(ms.value_or(0));
     while (!is_done()) {
@@ -171,7 +172,7 @@ class ScriptedAgent {
     }
   }
 
-  // Whether it is to do something else than to answer, once its time for that is over.
+  // Does what "at" and "delay" say for this request; true if it must not be answered as usual.
   bool Fails(const Message& request) const {
     const Json at = options_.value("at", Json::object());
     const std::string what = at.value(request.method, "");
@@ -333,7 +334,7 @@ class ScriptedAgent {
     }
   }
 
-  // A child that leaves this process's session; a test's machine is rid of it in a minute.
+  // A child that leaves this process's session, and ends after a minute.
   static void Spawn(bool twice) {
     if (fork() != 0) return;
     setsid();
@@ -481,7 +482,7 @@ class ScriptedAgent {
   const Json options_;
   LineSplitter lines_;
   std::vector<Message> prompts_;
-  Json answer_;  // To this end's last request.
+  Json answer_;  // To the agent's last request.
   bool answered_ = false;
   SteadyClock::time_point read_time_;  // Of the last prompt.
   Json mcp_;
