@@ -149,7 +149,7 @@ boot() {
       mount -t cgroup2 cgroup2 $1/sys/fs/cgroup
       mount -t tmpfs tmpfs $1/run
       mount -t tmpfs tmpfs $1/tmp
-      # If the root is not that of the mount namespace, the kernel permits no user namespaces.
+      # Where the root is not that of the mount namespace, the kernel gives no user namespaces.
       cd $1
       pivot_root . mnt
       umount --lazy /mnt
