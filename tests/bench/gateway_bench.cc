@@ -72,7 +72,7 @@ class Worker {
   LoadClient client_;
 };
 
-// A request in which names are replaced by others of the same length: composing it anew would cost
+// A request in which names are replaced by others of the same length: composing it again would cost
 // more than some of the measured steps.
 class RequestForm {
  public:

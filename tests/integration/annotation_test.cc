@@ -141,7 +141,7 @@ TEST_F(AnnotationTest, WithoutAWaitWhatIsThereIsAnswered) {
   Completed(Drawing("Make it red.", {{"tab_id", 8}}));
   EXPECT_EQ(NoteOf(Analyze()), "Make it red.");
   EXPECT_EQ(NoteOf(Analyze({{"tab_id", 7}})), "Make it green.");
-  // It can be read again; the user need not draw it anew.
+  // It can be read again; the user need not draw a second time.
   EXPECT_EQ(NoteOf(Analyze({{"tab_id", 7}})), "Make it green.");
   EXPECT_EQ(Analyze({{"tab_id", 9}})["result"]["annotations"], json::array());
 }

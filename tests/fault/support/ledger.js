@@ -15,8 +15,9 @@ const LATE_MS = stretched(2_000);
  *   answered more than once is duplicated, too.
  *
  * A final state is truthful if it fits the workers' record: `complete` has the result of an
- * execution; `may_have_executed: false` means that there was none; and a command whose completion a
- * worker was told is complete. A call is late if it is answered 2 s after its deadline, or never.
+ * execution; `may_have_executed: false` means that there was none; and a command is complete if its
+ * worker got a confirmation of its result. A call is late if it is answered 2 s after its deadline,
+ * or never.
  *
  * If the tracker keeps commands in memory, its death ends them. They are then counted apart, as
  * `forgotten`, and executions after it as `repeated`.
