@@ -54,9 +54,9 @@ class AsyncCall final : public ClientTag {
 
   // `response` is valid as long as the handler. `trace` may be null.
   void Start(MessageStub& stub, const std::string& path, const google::protobuf::Message& request,
-             const TraceHeaders* trace, google::protobuf::Message* response) {
+             const CallTrace* trace, google::protobuf::Message* response) {
     if (trace != nullptr) {
-      context_.AddMetadata("traceparent", trace->traceparent);
+      context_.AddMetadata("traceparent", trace->context.ToString());
       if (!trace->tracestate.empty()) context_.AddMetadata("tracestate", trace->tracestate);
     }
     reader_ = stub.PrepareUnaryCall(&context_, path, request, calls_->queue());

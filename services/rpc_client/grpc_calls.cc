@@ -1,8 +1,11 @@
 #include "rpc_client/grpc_calls.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "boost/asio/async_result.hpp"
 #include "boost/asio/bind_cancellation_slot.hpp"
 #include "boost/asio/steady_timer.hpp"
@@ -12,6 +15,8 @@
 #include "google/protobuf/duration.pb.h"
 #include "rpc_client/channel.h"
 #include "rpc_client/stream_call.h"
+#include "rpc_client/traced_executor.h"
+#include "telemetry/active_span.h"
 
 namespace callslip {
 namespace {
@@ -21,6 +26,21 @@ using google::protobuf::MethodDescriptor;
 
 // Between two attempts at one call.
 constexpr absl::Duration kRetryPause = absl::Milliseconds(100);
+
+void AppendHost(std::string* hosts, const Address& address) {
+  absl::StrAppend(hosts, address.is_unix() ? address.unix_path : address.host);
+}
+
+// By OpenTelemetry's conventions for gRPC: for a client every code but OK is a failure.
+void EndSpan(const absl::Status& status, ActiveSpan& span) {
+  if (!span) return;
+  const std::string code = absl::StatusCodeToString(status.code());
+  span.Set("rpc.response.status_code", code);
+  std::string reason = DetailsOf(status).reason;
+  if (!reason.empty()) span.Set("callslip.error.reason", std::move(reason));
+  if (!status.ok()) span.Fail(code);
+  span.End();
+}
 
 }  // namespace
 
@@ -36,7 +56,9 @@ absl::Status UnreadableAnswer() {
 
 GrpcCalls::GrpcCalls(const std::vector<Address>& addresses, std::shared_ptr<CallQueue> calls,
                      boost::asio::any_io_executor executor, const std::optional<TlsFiles>& tls)
-    : channel_(ConnectChannel(addresses, tls)),
+    : server_address_(absl::StrJoin(addresses, ",", AppendHost)),
+      server_port_(addresses.size() == 1 ? addresses.front().port : 0),
+      channel_(ConnectChannel(addresses, tls)),
       stub_(channel_),
       streams_(channel_),
       executor_(std::move(executor)),
@@ -73,16 +95,43 @@ boost::asio::awaitable<absl::Status> GrpcCalls::Send(const MethodDescriptor& met
                                                      Message* response) {
   const Rpc& rpc = RpcOf(method);
   if (!options.deadline.has_value()) options.deadline = DeadlineOf(rpc, request);
+  return Spans() == nullptr ? SendUntraced(rpc, request, options, response)
+                            : SendTraced(rpc, request, options, response);
+}
+
+boost::asio::awaitable<absl::Status> GrpcCalls::SendTraced(const Rpc& rpc, const Message& request,
+                                                           CallOptions options, Message* response) {
+  CallTrace trace;
+  if (options.trace != nullptr) {
+    trace = *options.trace;
+  } else {
+    trace.context = TracedExecutor::TraceOf(co_await boost::asio::this_coro::executor);
+  }
+  const std::string method = rpc.path.substr(1);
+  ActiveSpan span = ActiveSpan::Start(SpanKind::kClient, method, trace.context);
+  span.Set("rpc.system.name", std::string("grpc"));
+  span.Set("rpc.method", method);
+  span.Set("server.address", server_address_);
+  if (server_port_ != 0) span.Set("server.port", server_port_);
+  if (!trace.context.empty()) options.trace = &trace;
+  absl::Status status = co_await SendUntraced(rpc, request, options, response);
+  EndSpan(status, span);
+  co_return status;
+}
+
+// Not a coroutine itself, to avoid another frame.
+boost::asio::awaitable<absl::Status> GrpcCalls::SendUntraced(const Rpc& rpc, const Message& request,
+                                                             CallOptions options,
+                                                             Message* response) {
   const bool is_repeatable =
       rpc.request_id != nullptr && request.GetReflection()->HasField(request, rpc.request_id);
   if (is_repeatable) return SendRepeatedly(rpc, request, options, response);
   return SendOnce(rpc, request, *options.deadline, options.trace, response);
 }
 
-// Not a coroutine itself, to avoid another frame.
 boost::asio::awaitable<absl::Status> GrpcCalls::SendOnce(const Rpc& rpc, const Message& request,
                                                          absl::Duration deadline,
-                                                         const TraceHeaders* trace,
+                                                         const CallTrace* trace,
                                                          Message* response) {
   return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&, void(absl::Status)>(
       [this, &rpc, &request, deadline, trace, response](auto handler) {

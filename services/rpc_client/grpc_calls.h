@@ -51,7 +51,7 @@ class GrpcCalls final : public TrackerCalls {
  private:
   // What all calls of a method share.
   struct Rpc {
-    std::string path;
+    std::string path;  // `/package.Service/Method`
     OnCancel on_cancel;
     // Fields of the request; null if it does not have them.
     const google::protobuf::FieldDescriptor* request_id;
@@ -64,13 +64,22 @@ class GrpcCalls final : public TrackerCalls {
 
   template <typename Handler>
   void Start(const Rpc& rpc, const google::protobuf::Message& request, absl::Duration deadline,
-             const TraceHeaders* trace, google::protobuf::Message* response, Handler handler) {
+             const CallTrace* trace, google::protobuf::Message* response, Handler handler) {
     auto* call = new AsyncCall<Handler>(std::move(handler), deadline, rpc.on_cancel, calls_.get());
     call->Start(stub_, rpc.path, request, trace, response);
   }
+  // Records a span if the call belongs to a trace.
+  boost::asio::awaitable<absl::Status> SendTraced(const Rpc& rpc,
+                                                  const google::protobuf::Message& request,
+                                                  CallOptions options,
+                                                  google::protobuf::Message* response);
+  boost::asio::awaitable<absl::Status> SendUntraced(const Rpc& rpc,
+                                                    const google::protobuf::Message& request,
+                                                    CallOptions options,
+                                                    google::protobuf::Message* response);
   boost::asio::awaitable<absl::Status> SendOnce(const Rpc& rpc,
                                                 const google::protobuf::Message& request,
-                                                absl::Duration deadline, const TraceHeaders* trace,
+                                                absl::Duration deadline, const CallTrace* trace,
                                                 google::protobuf::Message* response);
   // Repeats the call if the connection breaks: with its request_id it is then the same command.
   boost::asio::awaitable<absl::Status> SendRepeatedly(const Rpc& rpc,
@@ -78,6 +87,9 @@ class GrpcCalls final : public TrackerCalls {
                                                       CallOptions options,
                                                       google::protobuf::Message* response);
 
+  // For spans: the hosts or sockets, separated by commas; the port, if there is only one. 0: none.
+  const std::string server_address_;
+  const int64_t server_port_;
   const std::shared_ptr<grpc::Channel> channel_;
   MessageStub stub_;
   grpc::GenericStub streams_;

@@ -20,14 +20,18 @@
 #include "grpcpp/generic/async_generic_service.h"
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
+#include "rpc_client/traced_executor.h"
 #include "rpc_client/tracker_calls.h"
 #include "support/temporary_folder.h"
+#include "telemetry/testing/fake_span_sink.h"
 
 namespace callslip {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 // Answers each call as the test says, whatever its method is.
 class AnyTracker final : public grpc::CallbackGenericService {
@@ -39,10 +43,19 @@ class AnyTracker final : public grpc::CallbackGenericService {
     bool stays_open = false;  // The same, after its messages.
   };
 
+  // The metadata `traceparent` of the calls; empty if they had none.
+  std::vector<std::string> traces() {
+    MutexLock lock(&mutex_);
+    return traces_;
+  }
+
   explicit AnyTracker(std::function<Answer(int call)> answer) : answer_(std::move(answer)) {}
 
   grpc::ServerGenericBidiReactor* CreateReactor(
       grpc::GenericCallbackServerContext* context) override {
+    const auto trace = context->client_metadata().find("traceparent");
+    const bool has_trace = trace != context->client_metadata().end();
+    KeepTrace(has_trace ? std::string(trace->second.data(), trace->second.size()) : "");
     return new Reactor(this, context->method());
   }
 
@@ -109,6 +122,10 @@ class AnyTracker final : public grpc::CallbackGenericService {
     MutexLock lock(&mutex_);
     requests_.emplace_back(reinterpret_cast<const char*>(slice.begin()), slice.size());
   }
+  void KeepTrace(std::string trace) {
+    MutexLock lock(&mutex_);
+    traces_.push_back(std::move(trace));
+  }
   void Note(int* count) {
     MutexLock lock(&mutex_);
     ++*count;
@@ -120,6 +137,7 @@ class AnyTracker final : public grpc::CallbackGenericService {
   CondVar changed_;
   std::vector<std::string> calls_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> requests_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> traces_ ABSL_GUARDED_BY(mutex_);
   int held_ = 0;
   int cancelled_ = 0;
 };
@@ -157,6 +175,15 @@ class GrpcCallsTest : public testing::Test {
     Request request;
     request.set_request_id("r-1");
     return Call(request).status();
+  }
+
+  // A call by a coroutine in this trace.
+  template <typename Request>
+  absl::Status CallIn(const TraceContext& trace, const Request& request, CallOptions options = {}) {
+    const TracedExecutor executor(io_.get_executor(), std::make_shared<TraceContext>(trace));
+    return boost::asio::co_spawn(executor, client_->Call(request, options), boost::asio::use_future)
+        .get()
+        .status();
   }
 
   // Cancels a call once the tracker has it.
@@ -293,6 +320,86 @@ TEST_F(GrpcCallsTest, APlayerIsClosedWhoeverLeaves) {
   Serve(Held);
   EXPECT_EQ(Cancel(v1::ClosePlayerRequest(), {.deadline = absl::Milliseconds(300)}).code(),
             absl::StatusCode::kDeadlineExceeded);
+}
+
+const TraceContext kTrace =
+    *TraceContext::Parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+
+std::string TextOf(const Span& span, absl::string_view key) {
+  for (const SpanAttribute& each : span.attributes) {
+    if (each.key == key) return std::get<std::string>(each.value);
+  }
+  return "";
+}
+
+TEST_F(GrpcCallsTest, ACallInATraceIsASpanThatTheTrackerGets) {
+  FakeSpanSink sink;
+  Serve([](int) { return AnyTracker::Answer{.messages = {""}}; });
+  EXPECT_OK(CallIn(kTrace, v1::GetSessionRequest()));
+  const std::vector<Span> spans = sink.Take();
+  ASSERT_EQ(spans.size(), 1);
+  const Span& span = spans.front();
+  EXPECT_EQ(span.name, "callslip.tracker.v1.SessionService/GetSession");
+  EXPECT_EQ(span.kind, SpanKind::kClient);
+  EXPECT_EQ(span.parent, kTrace);
+  EXPECT_EQ(TextOf(span, "rpc.system.name"), "grpc");
+  EXPECT_EQ(TextOf(span, "rpc.method"), span.name);
+  EXPECT_EQ(TextOf(span, "server.address"), address_.unix_path);
+  EXPECT_EQ(TextOf(span, "rpc.response.status_code"), "OK");
+  EXPECT_FALSE(span.failed);
+  EXPECT_THAT(tracker_->traces(), ElementsAre(span.context.ToString()));
+}
+
+TEST_F(GrpcCallsTest, ACallThatIsRepeatedIsOneSpan) {
+  FakeSpanSink sink;
+  Serve(FirstIsLost);
+  v1::RegisterCommandRequest request;
+  request.set_request_id("r-1");
+  EXPECT_OK(CallIn(kTrace, request));
+  const std::vector<Span> spans = sink.Take();
+  ASSERT_EQ(spans.size(), 1);
+  const std::string trace = spans.front().context.ToString();
+  EXPECT_THAT(tracker_->traces(), ElementsAre(trace, trace));
+}
+
+TEST_F(GrpcCallsTest, TheTraceOfTheCallPrecedesThatOfItsCoroutine) {
+  FakeSpanSink sink;
+  Serve([](int) { return AnyTracker::Answer{.messages = {""}}; });
+  const CallTrace own = {.context = kTrace.WithSpan(7)};
+  EXPECT_OK(CallIn(kTrace, v1::GetSessionRequest(), {.trace = &own}));
+  const std::vector<Span> spans = sink.Take();
+  ASSERT_EQ(spans.size(), 1);
+  EXPECT_EQ(spans.front().parent, own.context);
+}
+
+TEST_F(GrpcCallsTest, AFailedCallHasItsCode) {
+  FakeSpanSink sink;
+  Serve([](int) { return AnyTracker::Answer{.status = {grpc::StatusCode::NOT_FOUND, "secret"}}; });
+  EXPECT_FALSE(CallIn(kTrace, v1::GetSessionRequest()).ok());
+  const std::vector<Span> spans = sink.Take();
+  ASSERT_EQ(spans.size(), 1);
+  EXPECT_TRUE(spans.front().failed);
+  EXPECT_EQ(TextOf(spans.front(), "error.type"), "NOT_FOUND");
+  for (const SpanAttribute& each : spans.front().attributes) {
+    EXPECT_THAT(TextOf(spans.front(), each.key), Not(HasSubstr("secret")));
+  }
+}
+
+TEST_F(GrpcCallsTest, ACallWithoutATraceIsNoSpan) {
+  FakeSpanSink sink;
+  Serve([](int) { return AnyTracker::Answer{.messages = {""}}; });
+  EXPECT_OK(Call(v1::GetSessionRequest()));
+  EXPECT_OK(CallIn(kTrace.WithSampled(false), v1::GetSessionRequest()));
+  EXPECT_THAT(sink.Take(), IsEmpty());
+  EXPECT_THAT(tracker_->traces(), ElementsAre("", kTrace.WithSampled(false).ToString()));
+}
+
+TEST_F(GrpcCallsTest, WithoutSpansOnlyTheTraceOfTheCallIsSent) {
+  Serve([](int) { return AnyTracker::Answer{.messages = {""}}; });
+  const CallTrace own = {.context = kTrace};
+  EXPECT_OK(Await(client_->Call(v1::GetSessionRequest(), {.trace = &own})).status());
+  EXPECT_OK(CallIn(kTrace, v1::GetSessionRequest()));
+  EXPECT_THAT(tracker_->traces(), ElementsAre(kTrace.ToString(), ""));
 }
 
 TEST_F(GrpcCallsTest, WaitsEndWithTheProcess) {

@@ -14,6 +14,7 @@
 #include "callslip/tracker/v1/methods.h"
 #include "common/address.h"
 #include "common/tls_files.h"
+#include "common/trace_context.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 #include "rpc_client/call_queue.h"
@@ -23,18 +24,18 @@ namespace callslip {
 
 namespace v1 = tracker::v1;
 
-// Metadata that names the span that a call belongs to.
-struct TraceHeaders {
-  std::string traceparent;
-  std::string tracestate;  // Empty: none.
+// The trace of a call, sent as metadata.
+struct CallTrace {
+  TraceContext context;
+  std::string tracestate;  // Ready to be forwarded; see TracestateOf(). Empty: none.
 };
 
 // The non-default options of a call.
 struct CallOptions {
   // Default: kUnaryDeadline, or the request's max_wait and kRpcMargin where that is longer.
   std::optional<absl::Duration> deadline;
-  // Null, or valid until the call has ended.
-  const TraceHeaders* trace = nullptr;
+  // Valid until the call has ended. Null: the trace of the coroutine's TracedExecutor, if any.
+  const CallTrace* trace = nullptr;
 };
 
 // The response type for a Request: the response of its RPC, or a message of its stream.
@@ -50,6 +51,8 @@ using ResponseOf = typename v1::MethodOf<Request>::Response;
 // breaks. A call that waits (its request has a max_wait) is cancelled at the tracker if its
 // coroutine is cancelled; any other call continues, so that nothing is lost because its caller has
 // left.
+//
+// A call with one answer that belongs to a trace is a span of it, if spans are recorded.
 //
 // Used on the executor of the coroutines. An interface, so that tests need no tracker.
 class TrackerCalls {

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import grpc from '@grpc/grpc-js';
 import { stretched } from '../support/patience.js';
 import { Bridge } from './support/bridge.js';
 import { FakeWorker } from './support/fake_worker.js';
@@ -242,6 +243,27 @@ describe('a command', { timeout: stretched(60_000) }, () => {
     assert.equal(spans.find(({ id }) => id === delivery)?.name, 'process browser');
   });
 
+  test('of a service is below the client span that its gRPC library names', async (t) => {
+    const collector = await startCollector(t);
+    const { tracker } = await startBoth(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl });
+    const api = connect(t, tracker);
+    const register = (field, metadata) => new Promise((resolve, reject) => {
+      const trace = new grpc.Metadata();
+      trace.set('traceparent', metadata);
+      api.commands.RegisterCommand({ target: 'browser', type: 'execute_js', traceparent: field }, trace,
+        (error, answer) => (error ? reject(error) : resolve(answer.command)));
+    });
+    const nearer = `00-${TRACE_ID}-00000000000000c1-01`;
+    const other = `00-${'f'.repeat(32)}-00000000000000c2-01`;
+    await register(TRACEPARENT, nearer);
+    await register(TRACEPARENT, other);
+    await register('', other);
+    const ofCall = ({ name }) => name === REGISTER;
+    const spans = (await collector.until(3, ofCall)).filter(ofCall);
+    assert.deepEqual(spans.map(({ traceId, parent }) => `${traceId}-${parent}`).sort(),
+      [nearer, TRACEPARENT, other].map((each) => each.slice(3, -3)).sort());
+  });
+
   test('that fails has its code, and no more', async (t) => {
     const collector = await startCollector(t);
     const { tracker } = await startBoth(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl });
@@ -255,6 +277,81 @@ describe('a command', { timeout: stretched(60_000) }, () => {
     assert.deepEqual(failed.map(({ name }) => name).sort(), [COMMAND, 'process browser']);
     for (const span of failed) assert.equal(span.attributes['error.type'], 'no_such_tab');
     await collector.untilSo(() => orphansOf(collector.spans, ['']).length === 0);
+  });
+});
+
+describe('a call in a trace', { timeout: stretched(60_000) }, () => {
+  /** Metadata that names the agent's trace. */
+  function inTrace() {
+    const metadata = new grpc.Metadata();
+    metadata.set('traceparent', TRACEPARENT);
+    return metadata;
+  }
+
+  test('is a span of the tracker, whether it is answered at once, later, or by a stream', async (t) => {
+    const collector = await startCollector(t);
+    const { tracker } = await startBoth(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl });
+    const api = connect(t, tracker);
+    const unary = (method, request) => new Promise((resolve) => {
+      api.commands[method](request, inTrace(), (error) => resolve(error));
+    });
+    assert.equal((await unary('GetCommand', { command_id: 'corr-0' })).code, grpc.status.NOT_FOUND);
+    assert.equal(await unary('LeaseCommands', { target: 'browser', max_wait: { seconds: 0, nanos: 50_000_000 } }), null);
+    const { command_id } = await api.register({ target: 'browser' });
+    const ended = (stream) => new Promise((resolve) => {
+      stream.on('error', () => {}).on('status', resolve).resume();
+    });
+    const left = api.commands.WaitForCommand({ command_id }, inTrace());
+    left.once('data', () => left.cancel());
+    await ended(left);
+    await ended(api.commands.WaitForCommand({ command_id: 'corr-0' }, inTrace()));
+    const both = api.commands.WatchCommands(inTrace());
+    both.end();
+    await ended(both);
+
+    const ofCall = ({ traceId }) => traceId === TRACE_ID;
+    const spans = (await collector.until(5, ofCall)).filter(ofCall);
+    const inShort = ({ name, parent, attributes, failed }) =>
+      [name.split('/')[1], parent, attributes['rpc.response.status_code'], failed].join(' ');
+    assert.deepEqual(spans.map(inShort).sort(), [
+      `GetCommand ${AGENT_SPAN} NOT_FOUND false`,
+      `LeaseCommands ${AGENT_SPAN} OK false`,
+      `WaitForCommand ${AGENT_SPAN} CANCELLED false`,
+      `WaitForCommand ${AGENT_SPAN} NOT_FOUND false`,
+      `WatchCommands ${AGENT_SPAN} OK false`,
+    ]);
+    const lease = spans.find(({ name }) => name.endsWith('LeaseCommands'));
+    assert.ok(lease.end - lease.start >= 50_000_000n, `${lease.end - lease.start} ns`);
+  });
+
+  test('is a span of the gateway and of the tracker, over REST', async (t) => {
+    const collector = await startCollector(t);
+    const { gateway } = await startBoth(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl });
+    const headers = { traceparent: TRACEPARENT };
+    await (await fetch(`http://${gateway.address}/api/sessions`, { headers })).json();
+    await (await fetch(`http://${gateway.address}/api/sessions`)).json();
+    const ofCall = ({ traceId }) => traceId === TRACE_ID;
+    const spans = (await collector.until(3, ofCall)).filter(ofCall);
+    const LIST = 'callslip.tracker.v1.SessionService/ListSessions';
+    assert.deepEqual(spans.map((span) => pathOf(span, spans).join(' > ')).sort(),
+      ['GET /api/sessions', `GET /api/sessions > ${LIST}`, `GET /api/sessions > ${LIST} > ${LIST}`]);
+    assert.deepEqual(orphansOf(collector.spans, [AGENT_SPAN, '']), []);
+  });
+
+  test('over MCP is below the request, with its JSON-RPC id', async (t) => {
+    const collector = await startCollector(t);
+    const { gateway } = await startBoth(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl });
+    await callTool(gateway, 'session', { what: 'read', session_id: 'nobody' });
+    const ofCall = ({ traceId }) => traceId === TRACE_ID;
+    const READ = 'callslip.tracker.v1.SessionService/ReadEvents';
+    const spans = (await collector.until(4, ofCall)).filter(ofCall);
+    const TOOL = [HTTP, 'tools/call session'];
+    assert.deepEqual(spans.map((span) => pathOf(span, spans).join(' > ')).sort(),
+      [[HTTP], TOOL, [...TOOL, READ], [...TOOL, READ, READ]].map((path) => path.join(' > ')).sort());
+    assert.equal(spans.find(({ name }) => name === TOOL[1]).attributes['jsonrpc.request.id'], '2');
+    const [client] = spans.filter(({ name, service }) => name === READ && service === 'callslip-gateway');
+    assert.equal(client.attributes['error.type'], 'NOT_FOUND');
+    assert.equal(client.attributes['callslip.error.reason'], 'unknown_session');
   });
 });
 

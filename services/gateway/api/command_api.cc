@@ -19,7 +19,6 @@
 #include "gateway/json/command_json.h"
 #include "gateway/json/json_fields.h"
 #include "gateway/json/tracker_error.h"
-#include "gateway/tracker_client/traced_calls.h"
 
 namespace callslip::gateway {
 namespace {
@@ -150,7 +149,7 @@ CommandApi::Answer CommandApi::Register(Request request) const {
   registration.set_baggage(std::move(companions.baggage));
   if (registration.type().empty()) fields.Fail("command is missing: name the command to execute");
   if (!fields.status().ok()) co_return ErrorResponse(fields.status());
-  const auto registered = co_await RegisterCommand(tracker_, std::move(registration));
+  const auto registered = co_await tracker_->Call(std::move(registration));
   if (!registered.ok()) co_return ErrorResponse(registered.status());
   co_return JsonAnswer(registered->existed() ? 200 : 201, CommandRow(registered->command()));
 }

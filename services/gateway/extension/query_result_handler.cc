@@ -6,7 +6,6 @@
 #include "gateway/http/error_response.h"
 #include "gateway/http/request_trace.h"
 #include "gateway/json/command_json.h"
-#include "gateway/tracker_client/traced_calls.h"
 
 namespace callslip::gateway {
 
@@ -20,21 +19,22 @@ boost::asio::awaitable<HttpResponse> HandleQueryResult(TrackerClient* tracker,
   if (!proves && request->principal.scope.holds()) {
     co_return LeaseMissing();
   }
-  WorkerTrace trace = {.context = TraceOf(*request),
-                       .tracestate = CompanionsOf(*request).tracestate};
+  const CallTrace trace = {.context = TraceOf(*request),
+                           .tracestate = CompanionsOf(*request).tracestate};
+  const CallOptions in_trace = {.trace = trace.context.empty() ? nullptr : &trace};
   const std::shared_ptr<void> place = LeaveBody(request);
 
   Json answer;
   if (auto* acknowledge = std::get_if<v1::AcknowledgeCommandRequest>(&*report);
       acknowledge != nullptr) {
-    const auto acknowledged = co_await Report(tracker, std::move(*acknowledge), std::move(trace));
+    const auto acknowledged = co_await tracker->Call(std::move(*acknowledge), in_trace);
     if (!acknowledged.ok()) co_return ErrorResponse(acknowledged.status());
     answer["accepted"] = !IsFinal(acknowledged->state());
     answer["command_status"] = std::string(WireStatus(acknowledged->state()));
     answer["cancel_requested"] = acknowledged->cancel_requested();
   } else {
-    const auto completed = co_await Report(
-        tracker, std::move(std::get<v1::CompleteCommandRequest>(*report)), std::move(trace));
+    const auto completed =
+        co_await tracker->Call(std::move(std::get<v1::CompleteCommandRequest>(*report)), in_trace);
     if (!completed.ok()) co_return ErrorResponse(completed.status());
     answer["accepted"] = completed->accepted();
     answer["command_status"] = std::string(WireStatus(completed->state()));

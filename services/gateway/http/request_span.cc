@@ -1,10 +1,12 @@
 #include "gateway/http/request_span.h"
 
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/trace_context.h"
+#include "rpc_client/traced_executor.h"
 #include "telemetry/active_span.h"
 
 namespace callslip::gateway {
@@ -35,6 +37,8 @@ void RecordRequest(const HttpMetrics::Route& route, HttpRequest& request, Respon
   if (!span) return;
   span.Set("http.request.method", route.method);
   span.Set("http.route", route.path);
+  responder.executor =
+      TracedExecutor(responder.executor, std::make_shared<const TraceContext>(span.context()));
   responder.respond = [span = std::move(span), has_left = responder.has_left,
                        respond = std::move(responder.respond)](HttpResponse response) mutable {
     const bool left = has_left != nullptr && *has_left;

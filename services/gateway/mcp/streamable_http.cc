@@ -169,6 +169,7 @@ void StreamableHttp::Answer(std::shared_ptr<Exchange> exchange, Responder respon
   std::optional<McpServer::Wait> wait = server_->WaitOf(*exchange);
   const bool waits = server_->LongestWait(exchange->message()) > absl::ZeroDuration();
   if (!wait.has_value() && !waits) {
+    responder.executor = exchange->WorkExecutor();
     return RespondWith(AnswerNow(std::move(exchange)), std::move(responder));
   }
   // The work holds the exchange until then.

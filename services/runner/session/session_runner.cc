@@ -44,12 +44,15 @@ SessionRunner::SessionRunner(SessionHost* host, AgentScheduler* scheduler, Sessi
       plan_(std::move(plan)),
       name_{assignment.session().client_id(), assignment.session().session_id(),
             assignment.lease()},
-      recorder_(std::make_shared<Recorder>(host->executor, host->tracker, host->timers, name_,
-                                           assignment.session().max_seq())),
-      questions_(std::make_shared<SessionQuestions>(host->executor, host->tracker, host->timers,
-                                                    name_, recorder_)),
+      spans_(std::make_shared<TurnSpans>(
+          plan_.want.agent, name_.session_id,
+          absl::FromUnixSeconds(assignment.session().create_time().seconds()))),
+      recorder_(std::make_shared<Recorder>(spans_->Traced(host->executor), host->tracker,
+                                           host->timers, name_, assignment.session().max_seq())),
+      questions_(std::make_shared<SessionQuestions>(spans_->Traced(host->executor), host->tracker,
+                                                    host->timers, name_, recorder_)),
       report_(std::make_shared<AgentReport>(
-          host->executor, host->tracker, host->timers, name_,
+          spans_->Traced(host->executor), host->tracker, host->timers, name_,
           [this](v1::SetAgentStateRequest& state) {
             state.set_agent_session_id(agent_session_id_);
             state.set_details(details_.ToText());
@@ -59,10 +62,8 @@ SessionRunner::SessionRunner(SessionHost* host, AgentScheduler* scheduler, Sessi
             // The session can be forgotten now, and another lease may wait for that.
             if (life_.is_at_rest()) NoteBusy();
           })),
-      turns_(std::make_shared<SessionTurns>(
-          host, static_cast<SessionTurns::Agents*>(this), &plan_, name_, recorder_,
-          TurnSpans(plan_.want.agent, name_.session_id,
-                    absl::FromUnixSeconds(assignment.session().create_time().seconds())))),
+      turns_(std::make_shared<SessionTurns>(host, static_cast<SessionTurns::Agents*>(this), &plan_,
+                                            name_, recorder_, spans_)),
       agent_session_id_(assignment.session().agent().agent_session_id()),
       details_(AgentDetails::Parse(assignment.session().agent().details())) {}
 
@@ -144,7 +145,7 @@ void SessionRunner::TellWaiting() {
 void SessionRunner::Begin(SessionAgent::Process process) {
   SessionAgent::Before before{.agent_session_id = details_.fresh_wanted() ? "" : agent_session_id_,
                               .details = details_,
-                              .traceparent = turns_->spans().Traceparent()};
+                              .traceparent = spans_->Traceparent()};
   agent_ = std::make_shared<SessionAgent>(host_, static_cast<Owner*>(this), name_, plan_, recorder_,
                                           std::move(before));
   Live([this] { life_.Begin(); });
@@ -180,7 +181,7 @@ void SessionRunner::LogEnd(const AgentError& why) const {
   Log(LogLevel::kWarning,
       agent_->was_ready() ? "an agent has ended" : "an agent could not be started",
       {{"session", id()},
-       {"traceparent", turns_->spans().UnderWay()},
+       {"traceparent", spans_->UnderWay()},
        {"agent", plan_.want.agent},
        {"reason", why.reason},
        {"message", why.message}});
@@ -258,7 +259,7 @@ void SessionRunner::OnPermission(PermissionQuestion question,
     recorder_->Add(DecidedByPolicy(question, permission_id, *decided));
     return answer(decided);
   }
-  questions_->Ask(question, permission_id, plan_.parents_allow, turns_->spans().BeginQuestion(),
+  questions_->Ask(question, permission_id, plan_.parents_allow, spans_->BeginQuestion(),
                   [self = shared_from_this(), answer = std::move(answer)](PermissionChoice choice) {
                     answer(std::move(choice));
                     self->NoteBusy();

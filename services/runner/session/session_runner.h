@@ -14,6 +14,7 @@
 #include "runner/session/session_plan.h"
 #include "runner/session/session_questions.h"
 #include "runner/session/session_turns.h"
+#include "runner/session/turn_spans.h"
 #include "runner/timers.h"
 
 namespace callslip::runner {
@@ -94,6 +95,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   AgentScheduler* const scheduler_;
   const SessionPlan plan_;
   const SessionName name_;
+  const std::shared_ptr<TurnSpans> spans_;
   const std::shared_ptr<Recorder> recorder_;
   const std::shared_ptr<SessionQuestions> questions_;
   const std::shared_ptr<AgentReport> report_;

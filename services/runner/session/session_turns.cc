@@ -65,7 +65,8 @@ void SetEnd(const AgentSession::TurnEnd& end, bool is_stopped, v1::FinishTurnReq
 }  // namespace
 
 SessionTurns::SessionTurns(SessionHost* host, Agents* agents, const SessionPlan* plan,
-                           SessionName session, std::shared_ptr<Recorder> recorder, TurnSpans spans)
+                           SessionName session, std::shared_ptr<Recorder> recorder,
+                           std::shared_ptr<TurnSpans> spans)
     : host_(host),
       agents_(agents),
       plan_(plan),
@@ -150,13 +151,13 @@ void SessionTurns::TakeMessage(const v1::ReceivedMessage& received) {
   }
   turn_ = std::move(turn);
   agents_->OnTurn();
-  SpawnFor(shared_from_this(), host_->executor, Run());
+  SpawnFor(shared_from_this(), spans_->Traced(host_->executor), Run());
 }
 
 boost::asio::awaitable<void> SessionTurns::Run() {
   while (turn_.has_value()) {
     if (turn_->is_begun || co_await StartTurn()) {
-      spans_.BeginTurn(turn_->id);
+      spans_->BeginTurn(turn_->id);
       AgentSession::TurnEnd end = co_await PromptAgent();
       if (std::holds_alternative<PromptEnd>(end) && !turn_->is_stopped) agents_->OnAnswered();
       std::string results = co_await RunCommands(end);
@@ -195,7 +196,7 @@ boost::asio::awaitable<std::string> SessionTurns::RunCommands(AgentSession::Turn
 
 void SessionTurns::FailLost(const std::string& turn_id) {
   is_failing_ = true;
-  SpawnFor(shared_from_this(), host_->executor, Fail(turn_id));
+  SpawnFor(shared_from_this(), spans_->Traced(host_->executor), Fail(turn_id));
 }
 
 boost::asio::awaitable<void> SessionTurns::Fail(std::string turn_id) {
@@ -241,19 +242,20 @@ boost::asio::awaitable<AgentSession::TurnEnd> SessionTurns::PromptAgent() {
     }
     tool_calls_.emplace();
     if (plan_->shell_commands) {
-      commands_.emplace(turn_->iteration, agent->commands(), agent->files(), recorder_, &spans_);
+      commands_.emplace(turn_->iteration, agent->commands(), agent->files(), recorder_,
+                        spans_.get());
     }
     const Promise<AgentSession::TurnEnd> ended(host_->executor);
     prompted_ = agent;
     agent->session().Prompt(
         blocks, [ended](AgentSession::TurnEnd end) { ended.Set(std::move(end)); },
-        spans_.BeginPrompt());
+        spans_->BeginPrompt());
     AgentSession::TurnEnd end = co_await ended.Get();
     prompted_.reset();
     // The agent has read them.
     if (std::holds_alternative<PromptEnd>(end)) results_.clear();
     tool_calls_.reset();
-    spans_.EndPrompt(end);
+    spans_->EndPrompt(end);
     const auto* error = std::get_if<AgentError>(&end);
     const bool is_unsent = error != nullptr && error->prompt_unsent &&
                            error->reason != "agent_stopped" && !turn_->is_stopped;
@@ -326,8 +328,8 @@ boost::asio::awaitable<bool> SessionTurns::FinishTurn(AgentSession::TurnEnd end)
   }
   const v1::FinishTurnRequest told = request;
   const auto finished = co_await Retry(std::move(request));
-  const std::string trace = spans_.UnderWay();
-  spans_.EndTurn(told);
+  const std::string trace = spans_->UnderWay();
+  spans_->EndTurn(told);
   if (!finished.ok()) {
     Log(LogLevel::kWarning, "the end of a turn was not taken",
         {{"session", name_.session_id},
@@ -341,11 +343,11 @@ boost::asio::awaitable<bool> SessionTurns::FinishTurn(AgentSession::TurnEnd end)
 void SessionTurns::Record(AgentUpdate update) {
   if (const auto* call = std::get_if<ToolCall>(&update)) {
     if (tool_calls_.has_value()) tool_calls_->Take(*call);
-    spans_.Take(*call);
+    spans_->Take(*call);
   }
   if (const auto* change = std::get_if<ToolCallChange>(&update)) {
     if (tool_calls_.has_value()) tool_calls_->Take(*change);
-    spans_.Take(*change);
+    spans_->Take(*change);
   }
   if (plan_->shell_commands) KeepOffShellIds(update);
   const std::optional<std::string> text = AgentTextOf(update);

@@ -48,7 +48,7 @@ class SessionTurns : public std::enable_shared_from_this<SessionTurns> {
 
   // All pointers must outlive this; `agents` as long as it is not idle or receives messages.
   SessionTurns(SessionHost* host, Agents* agents, const SessionPlan* plan, SessionName session,
-               std::shared_ptr<Recorder> recorder, TurnSpans spans);
+               std::shared_ptr<Recorder> recorder, std::shared_ptr<TurnSpans> spans);
 
   // Receives messages until EndReceiving(). Idempotent.
   void BeginReceiving();
@@ -74,7 +74,6 @@ class SessionTurns : public std::enable_shared_from_this<SessionTurns> {
   bool has_turn() const { return turn_.has_value(); }
   // No turn, and no end of a turn left to report.
   bool is_idle() const { return !turn_.has_value() && !is_failing_; }
-  const TurnSpans& spans() const { return spans_; }
 
  private:
   // A turn under way.
@@ -121,7 +120,7 @@ class SessionTurns : public std::enable_shared_from_this<SessionTurns> {
   const SessionPlan* const plan_;
   const SessionName name_;
   const std::shared_ptr<Recorder> recorder_;
-  TurnSpans spans_;
+  const std::shared_ptr<TurnSpans> spans_;
 
   std::shared_ptr<boost::asio::cancellation_signal> receiving_;  // Set while messages are received.
   bool is_to_receive_ = false;                                   // Also after the current turn.

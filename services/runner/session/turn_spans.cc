@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/text_scan.h"
+#include "rpc_client/traced_executor.h"
 #include "telemetry/session_trace.h"
 
 namespace callslip::runner {
@@ -26,7 +27,20 @@ bool IsOver(absl::string_view status) { return status == "completed" || status =
 }  // namespace
 
 TurnSpans::TurnSpans(std::string agent, std::string session_id, absl::Time created)
-    : agent_(std::move(agent)), session_id_(std::move(session_id)), created_(created) {}
+    : agent_(std::move(agent)), session_id_(std::move(session_id)), created_(created) {
+  if (Spans() != nullptr) {
+    current_ = std::make_shared<TraceContext>(TraceOfSession(session_id_, created_));
+  }
+}
+
+boost::asio::any_io_executor TurnSpans::Traced(boost::asio::any_io_executor executor) const {
+  if (current_ == nullptr) return executor;
+  return TracedExecutor(std::move(executor), current_);
+}
+
+void TurnSpans::SetCurrent(const TraceContext& context) {
+  if (current_ != nullptr) *current_ = context;
+}
 
 std::string TurnSpans::Traceparent() const {
   return TraceOfSession(session_id_, created_).ToString();
@@ -44,6 +58,7 @@ void TurnSpans::BeginTurn(const std::string& turn_id) {
   turn_context_ = TraceOfSession(session_id_, created_);
   turn_ = Begin(SpanKind::kInternal, "turn", turn_context_);
   turn_.Set("callslip.turn.id", turn_id);
+  SetCurrent(turn_context_);
 }
 
 std::string TurnSpans::BeginPrompt() {
@@ -51,6 +66,7 @@ std::string TurnSpans::BeginPrompt() {
   prompt_ = Begin(SpanKind::kClient, absl::StrCat("invoke_agent ", agent_), prompt_context_);
   prompt_.Set("gen_ai.operation.name", std::string("invoke_agent"));
   prompt_.Set("gen_ai.agent.name", agent_);
+  SetCurrent(prompt_context_);
   return prompt_context_.ToString();
 }
 
@@ -97,6 +113,7 @@ ActiveSpan TurnSpans::BeginQuestion() const {
 }
 
 void TurnSpans::EndPrompt(const AgentSession::TurnEnd& end) {
+  SetCurrent(turn_context_);
   if (!prompt_) return;
   const auto* error = std::get_if<AgentError>(&end);
   const bool is_cancelled = error == nullptr && std::get<PromptEnd>(end).stop_reason == "cancelled";
@@ -110,6 +127,7 @@ void TurnSpans::EndPrompt(const AgentSession::TurnEnd& end) {
 }
 
 void TurnSpans::EndTurn(const v1::FinishTurnRequest& end) {
+  if (current_ != nullptr) SetCurrent(TraceOfSession(session_id_, created_));
   if (!turn_) return;
   switch (end.outcome()) {
     case v1::FinishTurnRequest::OUTCOME_FAILED:

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "absl/time/time.h"
+#include "boost/asio/any_io_executor.hpp"
 #include "callslip/tracker/v1/queue_service.pb.h"
 #include "common/trace_context.h"
 #include "runner/acp/agent_update.h"
@@ -27,6 +29,9 @@ class TurnSpans {
  public:
   TurnSpans(std::string agent, std::string session_id, absl::Time created);
 
+  // Makes the tracker calls of coroutines part of the current prompt or turn, else of the session.
+  boost::asio::any_io_executor Traced(boost::asio::any_io_executor executor) const;
+
   // The first span of the session, as the parent of the agent's calls; empty if none are recorded.
   std::string Traceparent() const;
 
@@ -49,12 +54,15 @@ class TurnSpans {
   void BeginTool(const std::string& id, const std::string& kind);
   void EndTool(const std::string& id, const std::string& status);
   ActiveSpan Begin(SpanKind kind, const std::string& name, TraceContext& context) const;
+  void SetCurrent(const TraceContext& context);
 
   const std::string agent_;
   const std::string session_id_;
   const absl::Time created_;
   TraceContext turn_context_;    // Set during a turn.
   TraceContext prompt_context_;  // Set during a prompt.
+  // One of them, or of the session. Null if no spans are recorded.
+  std::shared_ptr<TraceContext> current_;
   ActiveSpan turn_;
   ActiveSpan prompt_;
   std::map<std::string, ActiveSpan> tools_;  // By tool call id.

@@ -4,8 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "boost/asio/any_io_executor.hpp"
+#include "boost/asio/system_executor.hpp"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rpc_client/traced_executor.h"
 #include "telemetry/session_trace.h"
 #include "telemetry/testing/fake_span_sink.h"
 
@@ -74,6 +77,28 @@ TEST_F(TurnSpansTest, ATurnHoldsItsPromptAndThatItsTools) {
   }
   EXPECT_FALSE(spans["execute_tool read"].failed);
   EXPECT_EQ(TextOf(spans["execute_tool other"], "error.type"), "tool_error");
+}
+
+TEST_F(TurnSpansTest, CallsAreInThePromptOrTheTurnElseInTheSession) {
+  const boost::asio::any_io_executor executor = spans_.Traced(boost::asio::system_executor());
+  const auto current = [&] { return TracedExecutor::TraceOf(executor).ToString(); };
+  const std::string session = TraceOfSession("s", kCreated).ToString();
+  EXPECT_EQ(current(), session);
+  spans_.BeginTurn("t");
+  const std::string turn = spans_.UnderWay();
+  EXPECT_EQ(current(), turn);
+  const std::string prompt = spans_.BeginPrompt();
+  EXPECT_EQ(current(), prompt);
+  spans_.EndPrompt(PromptEnd{.stop_reason = "end_turn"});
+  EXPECT_EQ(current(), turn);
+  spans_.EndTurn({});
+  EXPECT_EQ(current(), session);
+}
+
+TEST(TurnSpansWithoutSinkTest, AnExecutorStaysAsItIs) {
+  const TurnSpans spans("opencode", "s", kCreated);
+  const boost::asio::any_io_executor executor = boost::asio::system_executor();
+  EXPECT_EQ(spans.Traced(executor), executor);
 }
 
 TEST_F(TurnSpansTest, FailuresHaveTheirCodes) {

@@ -26,18 +26,18 @@ bool IsFailure(absl::StatusCode code) {
   }
 }
 
-// Begins the span of a call, by OpenTelemetry's conventions for gRPC, in the trace named by its
-// request's `traceparent`, else by its metadata. A request type with a `traceparent` field begins a
-// trace if it names none; other calls are recorded only if they belong to a trace. Sets
-// `call.span`.
+}  // namespace
+
 ActiveSpan BeginRpcSpan(const google::protobuf::MethodDescriptor& method,
-                        const google::protobuf::Message& request, CallContext& call) {
+                        const google::protobuf::Message* request, CallContext& call) {
   if (Spans() == nullptr) return {};
-  const auto* field = request.GetDescriptor()->FindFieldByName("traceparent");
-  std::string trace;
-  if (field != nullptr) trace = request.GetReflection()->GetString(request, field);
-  if (trace.empty()) trace = call.trace;
-  call.span = TraceContext::Parse(trace).value_or(TraceContext());
+  call.span = TraceContext::Parse(call.trace).value_or(TraceContext());
+  const auto* field = method.input_type()->FindFieldByName("traceparent");
+  if (field != nullptr && request != nullptr) {
+    const auto named = TraceContext::Parse(request->GetReflection()->GetString(*request, field));
+    // In the same trace the metadata is nearer: it names the client's span of this call.
+    if (named.has_value() && named->trace_id() != call.span.trace_id()) call.span = *named;
+  }
   const std::string name = absl::StrCat(method.service()->full_name(), "/", method.name());
   ActiveSpan span =
       ActiveSpan::Start(SpanKind::kServer, name, call.span,
@@ -47,17 +47,14 @@ ActiveSpan BeginRpcSpan(const google::protobuf::MethodDescriptor& method,
   return span;
 }
 
-void EndRpcSpan(const absl::Status& status, ActiveSpan& span) {
+void EndRpcSpan(absl::StatusCode status, std::string reason, ActiveSpan& span) {
   if (!span) return;
-  const std::string code = absl::StatusCodeToString(status.code());
+  const std::string code = absl::StatusCodeToString(status);
   span.Set("rpc.response.status_code", code);
-  const std::string reason = DetailsOf(status).reason;
-  if (!reason.empty()) span.Set("callslip.error.reason", reason);
-  if (IsFailure(status.code())) span.Fail(code);
+  if (!reason.empty()) span.Set("callslip.error.reason", std::move(reason));
+  if (IsFailure(status)) span.Fail(code);
   span.End();
 }
-
-}  // namespace
 
 absl::Status NoRequest() {
   return absl::InvalidArgumentError(
@@ -117,7 +114,7 @@ void UnaryCall::OnRequest(bool has_come) {
   if (caller_.ok()) {
     response_ = method_->types.response->New(&arena_);
     caller_->when_answered = &when_answered_;
-    span_ = BeginRpcSpan(*method_->descriptor, *request_.message, *caller_);
+    span_ = BeginRpcSpan(*method_->descriptor, request_.message, *caller_);
     status_ = method_->handler(*caller_, *request_.message, *response_);
   } else {
     status_ = caller_.status();
@@ -138,7 +135,7 @@ void UnaryCall::Finish() {
 
 void UnaryCall::Answer(const absl::Status& status) {
   method_->metrics->End(begun_, status.code(), span_.context());
-  EndRpcSpan(status, span_);
+  if (span_) EndRpcSpan(status.code(), DetailsOf(status).reason, span_);
   if (status.ok()) {
     stream_.WriteAndFinish(*response_, grpc::WriteOptions(), grpc::Status::OK, this);
   } else {

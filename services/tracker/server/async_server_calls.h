@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,15 @@
 namespace callslip::tracker::internal {
 
 class EndableCall;
+
+// Begins the span of a call, by OpenTelemetry's conventions for gRPC, and sets `call.span`. The
+// call belongs to the trace of its metadata, or of its request's `traceparent` if that names
+// another trace. A request type with that field begins a trace if there is none; other calls are
+// recorded only if they belong to a trace. `request` is null if the caller streams.
+ActiveSpan BeginRpcSpan(const google::protobuf::MethodDescriptor& method,
+                        const google::protobuf::Message* request, CallContext& call);
+// `reason` is empty if the tracker gave none, or it is unknown.
+void EndRpcSpan(absl::StatusCode code, std::string reason, ActiveSpan& span);
 
 // The long calls and their callers' credentials. Thread-safe.
 class LiveCalls {
@@ -260,17 +270,22 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
     const std::shared_ptr<Self> self = this->shared_from_this();
     // Before Admit() checks for revocation: from here on, revocation ends the call.
     if (known.credential != nullptr) method_->live->Add(known.credential, self);
-    const absl::StatusOr<CallContext> caller =
+    absl::StatusOr<CallContext> caller =
         method_->Admit(std::move(known), context_, self->incoming());
     if (!caller.ok()) return self->EndWith(caller.status());
+    const IncomingRequest* request = self->incoming();
+    span_ = BeginRpcSpan(*method_->descriptor, request == nullptr ? nullptr : request->message,
+                         *caller);
     self->Begin(*caller);
   }
 
   void OnDone() {
     const uint8_t before = departure_.fetch_or(kOver, std::memory_order_acq_rel);
     static_cast<Self*>(this)->OnOver();
-    method_->metrics->End(begun_, context_.IsCancelled() ? absl::StatusCode::kCancelled
-                                                         : code_.load(std::memory_order_relaxed));
+    const absl::StatusCode code = context_.IsCancelled() ? absl::StatusCode::kCancelled
+                                                         : code_.load(std::memory_order_relaxed);
+    method_->metrics->End(begun_, code, span_.context());
+    EndRpcSpan(code, "", span_);
     if ((before & kHasAction) != 0) Depart();
   }
 
@@ -289,6 +304,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
   std::atomic<uint8_t> departure_{0};
   std::atomic<bool> lost_{false};
   int64_t begun_ = 0;
+  ActiveSpan span_;  // Used on the queue's thread.
   std::atomic<absl::StatusCode> code_{absl::StatusCode::kOk};
   std::function<void()> on_caller_left_;
 };

@@ -15,6 +15,7 @@
 #include "gateway/http/await.h"
 #include "gateway/http/event_stream.h"
 #include "gateway/mcp/protocol/call_span.h"
+#include "rpc_client/traced_executor.h"
 
 namespace callslip::gateway {
 
@@ -128,6 +129,11 @@ void Exchange::BeginSpan(absl::string_view method, absl::string_view tool) {
   if (span_) span_.Set("jsonrpc.request.id", IdText(message_.id));
 }
 
+asio::any_io_executor Exchange::WorkExecutor() const {
+  if (!span_) return executor_;
+  return TracedExecutor(executor_, std::make_shared<const TraceContext>(span_.context()));
+}
+
 void Exchange::LinkSpan(const std::string& traceparent) {
   if (span_) span_.Link(TraceContext::Parse(traceparent).value_or(TraceContext()));
 }
@@ -231,7 +237,7 @@ void Exchange::Run(asio::awaitable<RpcOutcome> work) {
     // Immediately: the work is over and no longer uses this object.
     self->Answer();
   };
-  asio::co_spawn(executor_, std::move(work),
+  asio::co_spawn(WorkExecutor(), std::move(work),
                  asio::bind_cancellation_slot(cancel_.slot(), std::move(ended)));
 }
 

@@ -52,6 +52,8 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   // Links the span to the command of this call, by its `traceparent`.
   void LinkSpan(const std::string& traceparent);
   void EndSpan(const RpcOutcome& outcome);
+  // The executor of the work, whose calls to the tracker are below the request's span.
+  boost::asio::any_io_executor WorkExecutor() const;
   // The share of the message's body in the memory budget for bodies; held as long as the params.
   void set_body_place(std::shared_ptr<void> place) { body_place_ = std::move(place); }
   // Makes the request reachable for other requests; held until its answer is complete.

@@ -9,7 +9,6 @@
 #include "gateway/mcp/tools/browser_tools.h"
 #include "gateway/mcp/tools/tool_result.h"
 #include "gateway/timeouts.h"
-#include "gateway/tracker_client/traced_calls.h"
 
 namespace callslip::gateway {
 namespace {
@@ -113,7 +112,7 @@ boost::asio::awaitable<absl::Status> AnalyzeTool::StartDrawMode(
   registration.set_idempotent(true);
   // A repeated call finds that the user has been asked already.
   registration.set_request_id(std::move(correlation_id));
-  const auto registered = co_await RegisterCommand(tracker_, std::move(registration));
+  const auto registered = co_await tracker_->Call(std::move(registration));
   co_return registered.status();
 }
 

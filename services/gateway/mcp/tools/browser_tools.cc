@@ -16,7 +16,6 @@
 #include "gateway/mcp/tools/tool_definitions.h"
 #include "gateway/mcp/tools/tool_result.h"
 #include "gateway/timeouts.h"
-#include "gateway/tracker_client/traced_calls.h"
 #include "google/protobuf/util/time_util.h"
 
 namespace callslip::gateway {
@@ -136,7 +135,7 @@ boost::asio::awaitable<ToolResult> BrowserTool::Submit(std::shared_ptr<CallConte
   SetTrace(*context, call->registration);
   const std::string traceparent = call->registration.traceparent();
   const std::string request_id = call->registration.request_id();
-  auto registered = co_await RegisterCommand(tracker_, std::move(call->registration));
+  auto registered = co_await tracker_->Call(std::move(call->registration));
   if (!registered.ok()) co_return NotRegistered(registered.status(), request_id);
   v1::Command& command = *registered->mutable_command();
   if (IsLogged(LogLevel::kDebug)) {
