@@ -1,3 +1,5 @@
+import type {ReadonlySignal} from '@preact/signals';
+import type {ComponentChildren} from 'preact';
 import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {canAct, canActNow, isAway, post} from '../api/http.ts';
 import {Playback} from '../playback/playback.tsx';
@@ -35,22 +37,27 @@ export function SessionPage({id}: {id: string}) {
   }
   return (
     <div class="session">
-      <Boundary what="The session header"><Head store={store} /></Boundary>
+      <Section what="The session header" of={store.session}><Head store={store} /></Section>
       <div class="conversation">
         {store.error.value !== null && store.loadError.value === null && <Failure error={store.error.value} />}
         {played === null ? (
           <>
-            <Boundary what="The conversation"><Conversation store={store} /></Boundary>
-            <Boundary what="The permission request"><Permissions store={store} /></Boundary>
+            <Section what="The conversation" of={store.parts}><Conversation store={store} /></Section>
+            <Section what="The permission request" of={store.permissions}><Permissions store={store} /></Section>
             <Boundary what="The message box"><Composer key={id} store={store} /></Boundary>
           </>) : <Boundary what="The recording"><Played store={store} from={played} /></Boundary>}
       </div>
       <aside aria-label="Queue and plan">
-        <Boundary what="The queue"><QueuePane store={store} /></Boundary>
-        <Boundary what="The plan"><PlanPane store={store} /></Boundary>
-        <Boundary what="The file list"><FilesPane store={store} /></Boundary>
+        <Section what="The queue" of={store.messages}><QueuePane store={store} /></Section>
+        <Section what="The plan" of={store.parts}><PlanPane store={store} /></Section>
+        <Section what="The file list" of={store.parts}><FilesPane store={store} /></Section>
       </aside>
     </div>);
+}
+
+// If it cannot be displayed, it is tried again when its data change.
+function Section({what, of, children}: {what: string; of: ReadonlySignal<unknown>; children: ComponentChildren}) {
+  return <Boundary what={what} of={of.value}>{children}</Boundary>;
 }
 
 // Playback of the session, in place of the live view.
