@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { UnattachedSetting } from './support/unattached_browser.js';
 
 const html = (title, body) => ({ body: `<!doctype html><title>${title}</title>${body}` });
@@ -100,7 +101,7 @@ describe('windows and files', () => {
 });
 
 describe('an answer comes when the page is quiet', () => {
-  test('within 120 ms where nothing happens, within 1.2 s where it never stops', async () => {
+  test('soon where nothing happens, and in time where it never stops', async () => {
     const quiet = await visit('/windows');
     const restless = await visit('/restless');
     const took = async ({ click }, selector) => {
@@ -112,10 +113,10 @@ describe('an answer comes when the page is quiet', () => {
     const times = [];
     for (let turn = 0; turn < 9; turn += 1) times.push(await took(quiet, 'body'));
     const median = times.sort((a, b) => a - b)[4];
-    assert.ok(median <= 120, `${median} ms`);
+    assert.ok(median <= stretched(120), `${median} ms`);
     await took(restless, '#go');
     const most = await took(restless, '#go');
-    assert.ok(most <= 1_200, `${most} ms`);
+    assert.ok(most <= stretched(1_200), `${most} ms`);
   });
 
   test('with what a request brought', async () => {

@@ -1,3 +1,4 @@
+#include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -139,18 +140,19 @@ TEST_F(RelayFaultTest, AStreamThatBreaksIsAnsweredAfterWhatItBrought) {
 // A task that a person finishes takes minutes.
 TEST_F(RelayFaultTest, TheTimeOfATasksResultCountsFromTheLastSignOfIt) {
   const std::string sign = R"({"jsonrpc":"2.0","method":"notifications/tasks/status"})";
-  SingleUse next;
-  StartGateway([&](FakeGateway&, const httplib::Request& request, httplib::Response& response) {
+  // The gateway's thread may still use them when this function ends.
+  const auto next = std::make_shared<SingleUse>();
+  StartGateway([=](FakeGateway&, const httplib::Request& request, httplib::Response& response) {
     if (!Mentions(request, "tasks/result")) return AnswerPlainly(request.body, response);
     response.set_chunked_content_provider(
-        "text/event-stream", [&](size_t, httplib::DataSink& sink) {
+        "text/event-stream", [=](size_t, httplib::DataSink& sink) {
           const std::string event = absl::StrCat("data: ", sign, "\n\n");
-          return next.Wait() && sink.write(event.data(), event.size());
+          return next->Wait() && sink.write(event.data(), event.size());
         });
   });
   Call("7", "tasks/result", R"({"taskId":"ann_1"})");
   for (int i = 0; i < 10; ++i) {
-    next.Allow();
+    next->Allow();
     EXPECT_EQ(ReadLine(), sign);
     fake_clock_.Advance(absl::Seconds(64));
     ExpectSilenceUntilPing();
@@ -160,7 +162,7 @@ TEST_F(RelayFaultTest, TheTimeOfATasksResultCountsFromTheLastSignOfIt) {
   EXPECT_EQ(answer["id"], 7);
   EXPECT_EQ(answer["error"]["data"]["reason"], "deadline_exceeded");
   EXPECT_EQ(answer["error"]["data"]["final"], false);
-  next.End();
+  next->End();
 }
 
 TEST_F(RelayFaultTest, StreamsAreForwardedInOrder) {

@@ -6,18 +6,27 @@ import { fileURLToPath } from 'node:url';
 /** Hostile callers, in a process of their own, so that they take no time of this one. */
 export class Strangers {
   #child;
+  #met = new Set();
 
   /** Runs a program of this folder, and waits until it is prepared. */
   static async start(program, options) {
     const strangers = new Strangers();
     const path = fileURLToPath(new URL(program, import.meta.url));
     strangers.#child = fork(path, [JSON.stringify(options)]);
+    strangers.#child.on('message', ({ what, outcome }) => {
+      if (what === 'met') strangers.#met.add(outcome);
+    });
     await strangers.#told('ready');
     return strangers;
   }
 
   begin() {
     this.#child.send('begin');
+  }
+
+  /** Waits until an attack has had this outcome. */
+  async meet(outcome) {
+    while (!this.#met.has(outcome)) await this.#told('met');
   }
 
   /** Ends them; returns the outcomes of their attacks: `{"bodies 413": 12}`. */
@@ -69,6 +78,7 @@ export class Part {
   }
 
   note(what) {
+    if (!(what in this.#met)) process.send({ what: 'met', outcome: what });
     this.#met[what] = (this.#met[what] ?? 0) + 1;
   }
 
