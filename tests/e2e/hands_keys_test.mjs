@@ -328,6 +328,27 @@ describe('text that is being typed', () => {
     });
   }
 
+  test('follows an editor that applies a key in the next frame only', async () => {
+    await hands.show(`<div id="editor" contenteditable><p>-</p></div><script>
+      const editor = document.querySelector('#editor');
+      const goTo = (line) => getSelection().collapse(line, line.childNodes.length);
+      editor.addEventListener('keydown', (event) => {
+        if (event.key !== 'Enter') return;
+        event.preventDefault();
+        requestAnimationFrame(() => {
+          const line = document.createElement('p');
+          line.append('-');
+          editor.append(line);
+          goTo(line);
+        });
+      });
+      editor.focus();
+      goTo(editor.firstElementChild);
+    </script>`);
+    await press('a Enter b Enter c');
+    assert.deepEqual(await page.locator('#editor p').allTextContents(), ['-a', '-b', '-c']);
+  });
+
   test('ends so, too, where the parts were installed anew meanwhile', async () => {
     await started();
     await page.evaluate((scripts) => scripts.forEach((script) => (0, eval)(script)), hands.scripts);

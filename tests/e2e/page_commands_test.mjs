@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
+import { OtlpCollector } from './support/otlp_collector.js';
 import { checkAccess, PageSetting, screen } from './support/page.js';
 import { until } from './support/runner.js';
 import { TrackerApi } from './support/tracker_api.js';
@@ -11,8 +12,13 @@ const failing = (code) => ({ error: { code, message: 'The element is not there.'
 describe('commands at the page', { timeout: stretched(300_000) }, () => {
   let setting;
   let tracker;
+  let collector;
   before(async () => {
+    collector = await OtlpCollector.start();
+    // For the processes that the setting starts.
+    Object.assign(process.env, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl, OTEL_BSP_SCHEDULE_DELAY: '50' });
     setting = await PageSetting.open({ runner: false });
+    setting.services.onClose(() => collector.close());
     tracker = new TrackerApi(setting.services.tracker.address);
     setting.services.onClose(async () => tracker.close());
   });
@@ -79,6 +85,22 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
     const start = Date.parse(told.trace[0].time);
     assert.deepEqual(await detail.locator('.trace li .number').allTextContents(),
       told.trace.map(({ time }) => `+${Date.parse(time) - start} ms`));
+    // Its spans are drawn to scale, with the ids that a collector has.
+    const spans = detail.locator('.spans tr');
+    assert.deepEqual(await spans.locator('th').allTextContents(),
+      told.spans.map(({ name, worker }) => (worker ? `${name} · ${worker}` : name)));
+    const lengthOf = ({ start: from, end }) => Date.parse(end) - Date.parse(from);
+    const [whole] = told.spans;
+    const share = (ms) => (ms / Math.max(1, lengthOf(whole))) * 100;
+    const drawn = await spans.locator('rect').evaluateAll((all) =>
+      all.map((bar) => [Number(bar.getAttribute('x')), Number(bar.getAttribute('width'))]));
+    for (const [at, span] of told.spans.entries()) {
+      const expected = [share(Date.parse(span.start) - Date.parse(whole.start)), Math.max(0.6, share(lengthOf(span)))];
+      assert.deepEqual(drawn[at].map((each) => each.toFixed(3)), expected.map((each) => each.toFixed(3)), span.name);
+    }
+    const ids = await spans.locator('code').allTextContents();
+    assert.deepEqual(ids, told.spans.map(({ span_id: id }) => id));
+    await collector.untilSo(() => ids.every((id) => collector.spans.some((span) => span.id === id)));
     await checkAccess(page, 'a command');
     await screen(page, 'command');
     // The page only peeks: the result is still there for its submitter.
