@@ -47,12 +47,13 @@ ActiveSpan BeginRpcSpan(const google::protobuf::MethodDescriptor& method,
   return span;
 }
 
-void EndRpcSpan(absl::StatusCode status, std::string reason, ActiveSpan& span) {
+void EndRpcSpan(const absl::Status& status, ActiveSpan& span) {
   if (!span) return;
-  const std::string code = absl::StatusCodeToString(status);
+  const std::string code = absl::StatusCodeToString(status.code());
   span.Set("rpc.response.status_code", code);
+  std::string reason = DetailsOf(status).reason;
   if (!reason.empty()) span.Set("callslip.error.reason", std::move(reason));
-  if (IsFailure(status)) span.Fail(code);
+  if (IsFailure(status.code())) span.Fail(code);
   span.End();
 }
 
@@ -135,7 +136,7 @@ void UnaryCall::Finish() {
 
 void UnaryCall::Answer(const absl::Status& status) {
   method_->metrics->End(begun_, status.code(), span_.context());
-  if (span_) EndRpcSpan(status.code(), DetailsOf(status).reason, span_);
+  EndRpcSpan(status, span_);
   if (status.ok()) {
     stream_.WriteAndFinish(*response_, grpc::WriteOptions(), grpc::Status::OK, this);
   } else {
@@ -160,10 +161,7 @@ void DeferredCall::Finish(AnyMessage response, std::function<void()> if_lost) {
   }
   if_lost_ = std::move(if_lost);
   finished_.Hold(shared_from_this());
-  if (method().LetsOut()) {
-    stream_.WriteAndFinish(*response, grpc::WriteOptions(), grpc::Status::OK, &finished_);
-    return;
-  }
+  if (method().LetsOut()) return AnswerWith(*response);
   response_ = std::move(response);
   method().gate->Pass([this](const absl::Status& kept) { FinishPutAside(kept); });
 }
@@ -178,17 +176,20 @@ void DeferredCall::Fail(const absl::Status& status) {
 
 void DeferredCall::FinishPutAside(const absl::Status& kept) {
   const AnyMessage response = std::move(response_);
-  if (kept.ok()) {
-    stream_.WriteAndFinish(*response, grpc::WriteOptions(), grpc::Status::OK, &finished_);
-    return;
-  }
+  if (kept.ok()) return AnswerWith(*response);
   const std::function<void()> if_lost = std::exchange(if_lost_, nullptr);
   if (if_lost != nullptr) if_lost();
   AnswerError(kept);
 }
 
+void DeferredCall::AnswerWith(const Message& response) {
+  EndSpan(absl::OkStatus());
+  stream_.WriteAndFinish(response, grpc::WriteOptions(), grpc::Status::OK, &finished_);
+}
+
 void DeferredCall::AnswerError(const absl::Status& status) {
   SetCode(status.code());
+  EndSpan(status);
   stream_.Finish(ToGrpc(status, context_), &finished_);
 }
 

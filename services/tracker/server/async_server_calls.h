@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -41,8 +40,7 @@ class EndableCall;
 // recorded only if they belong to a trace. `request` is null if the caller streams.
 ActiveSpan BeginRpcSpan(const google::protobuf::MethodDescriptor& method,
                         const google::protobuf::Message* request, CallContext& call);
-// `reason` is empty if the tracker gave none, or it is unknown.
-void EndRpcSpan(absl::StatusCode code, std::string reason, ActiveSpan& span);
+void EndRpcSpan(const absl::Status& status, ActiveSpan& span);
 
 // The long calls and their callers' credentials. Thread-safe.
 class LiveCalls {
@@ -224,6 +222,11 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
   void SetCode(absl::StatusCode code) { code_.store(code, std::memory_order_relaxed); }
   bool IsOver() const { return (departure_.load(std::memory_order_acquire) & kOver) != 0; }
 
+  // Call it when the end is sent. Only the first call has an effect.
+  void EndSpan(const absl::Status& status) {
+    if (has_span_ && !has_span_ended_.exchange(true)) EndRpcSpan(status, span_);
+  }
+
   const Method<Self>& method() const { return *method_; }
   // Marks that the call ends without the service's doing, which counts as the caller having left.
   // Call it before the operation that ends the call.
@@ -276,6 +279,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
     const IncomingRequest* request = self->incoming();
     span_ = BeginRpcSpan(*method_->descriptor, request == nullptr ? nullptr : request->message,
                          *caller);
+    has_span_ = static_cast<bool>(span_);
     self->Begin(*caller);
   }
 
@@ -284,8 +288,8 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
     static_cast<Self*>(this)->OnOver();
     const absl::StatusCode code = context_.IsCancelled() ? absl::StatusCode::kCancelled
                                                          : code_.load(std::memory_order_relaxed);
-    method_->metrics->End(begun_, code, span_.context());
-    EndRpcSpan(code, "", span_);
+    method_->metrics->End(begun_, code);
+    EndSpan(absl::Status(code, ""));
     if ((before & kHasAction) != 0) Depart();
   }
 
@@ -304,7 +308,9 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
   std::atomic<uint8_t> departure_{0};
   std::atomic<bool> lost_{false};
   int64_t begun_ = 0;
-  ActiveSpan span_;  // Used on the queue's thread.
+  ActiveSpan span_;        // Belongs to LetIn(), then to the first EndSpan().
+  bool has_span_ = false;  // Set before the handler is called.
+  std::atomic<bool> has_span_ended_{false};
   std::atomic<absl::StatusCode> code_{absl::StatusCode::kOk};
   std::function<void()> on_caller_left_;
 };
@@ -332,6 +338,7 @@ class DeferredCall final : public LongCall<DeferredCall>, public AnyReply {
   void EndWith(const absl::Status& status) { Fail(status); }
   void OnOver() {}
   void FinishPutAside(const absl::Status& kept);
+  void AnswerWith(const Message& response);
   void AnswerError(const absl::Status& status);
   void OnFinished(bool ok);
 

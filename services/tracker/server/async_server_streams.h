@@ -140,11 +140,13 @@ class SendingCall : public LongCall<Self>, public Stream {
     }
     state_.fetch_or(kEndSent);
     source_ = nullptr;
+    this->EndSpan(absl::OkStatus());
     this->stream_.WriteAndFinish(message, grpc::WriteOptions(), grpc::Status::OK, &sent_);
   }
 
   void WriteEnd(const absl::Status& status) {
     this->SetCode(status.code());
+    this->EndSpan(status);
     state_.fetch_or(kEndSent);
     source_ = nullptr;
     this->stream_.Finish(ToGrpc(status, this->context_), &sent_);
