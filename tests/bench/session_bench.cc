@@ -142,6 +142,7 @@ class Bench {
   // turns over `sessions` sessions, until `stop` returns true.
   double Append(int sessions, int outstanding, const std::function<bool(int64_t done)>& stop) {
     std::atomic<int64_t> begun{0};
+    const int64_t before = answered_;
     const auto start = steady_clock::now();
     std::vector<std::thread> writers;
     for (int i = 0; i < kWriters; ++i) {
@@ -165,7 +166,6 @@ class Bench {
         window.Drain();
       });
     }
-    const int64_t before = answered_;
     for (std::thread& writer : writers) writer.join();
     return static_cast<double>(answered_ - before) / SecondsSince(start);
   }

@@ -46,7 +46,7 @@ make_tokens() {
 
 secrets() {
   local database=/secrets/database tracker=/secrets/tracker
-  # This file is the last one written.
+  # This file gets its name last.
   if [[ -e $tracker/tokens ]]; then return; fi
   local password
   password=$(random)
@@ -56,9 +56,9 @@ secrets() {
   printf '*:*:*:callslip:%s\n' "$password" >"$tracker/pgpass"
   cp "$database/ca.pem" "$tracker/ca.pem"
   make_tokens >"$tracker/tokens.new"
-  mv "$tracker/tokens.new" "$tracker/tokens"
   chown --recursive $POSTGRES:$POSTGRES "$database"
   chown --recursive $CALLSLIP:$CALLSLIP "$tracker"
+  mv "$tracker/tokens.new" "$tracker/tokens"
   say "certificates, passwords and tokens are made"
 }
 

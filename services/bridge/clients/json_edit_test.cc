@@ -196,10 +196,6 @@ TEST(JsonEditTest, WhateverIsThereStays) {
     nlohmann::json was = ParseForeign(before);
     was["mcpServers"]["callslip"] = expected;
     ASSERT_EQ(ParseForeign(after), was) << before << "\n---\n" << after;
-    const size_t begin =
-        std::mismatch(before.begin(), before.end(), after.begin(), after.end()).first -
-        before.begin();
-    ASSERT_EQ(after.substr(0, begin), before.substr(0, begin));
   }
 }
 

@@ -13,6 +13,9 @@
 namespace callslip::tracker {
 namespace {
 
+// The source of a message from the agent of a session: this, and the id of the session.
+constexpr char kSessionSource[] = "session-";
+
 v1::SessionState ToProto(SessionState state) {
   return state == SessionState::kActive ? v1::SESSION_STATE_ACTIVE : v1::SESSION_STATE_COMPLETED;
 }
@@ -351,7 +354,8 @@ PermissionRequest RequestFrom(const v1::AskPermissionRequest& request) {
 
 MessageRequest RequestFrom(const CallContext& caller, const v1::AddMessageRequest& request) {
   std::string source = request.source_id().empty() ? caller.client_id : request.source_id();
-  if (!request.by_session_id().empty()) source = absl::StrCat("session-", request.by_session_id());
+  if (!request.by_session_id().empty())
+    source = absl::StrCat(kSessionSource, request.by_session_id());
   return {.message = request.message(),
           .image_ids = {request.image_ids().begin(), request.image_ids().end()},
           .client_id = std::move(source),
