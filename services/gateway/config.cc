@@ -74,6 +74,8 @@ void GatewayConfig::AddTo(OptionSet& options) {
       "web-root", &web_root,
       "Folder with the files of the page, as web/build.mjs makes them, in place of those in "
       "this program: for those who write it");
+  options.Add("extension-dir", &extension_dir,
+              "Folder of the browser extension on this machine, which the page then names");
   options.AddChoice("log-level", &log_level, {"debug", "info", "warning", "error"},
                     "The least severe messages that are logged");
   AddOtlpEndpoint(options, &otlp_endpoint);

@@ -33,7 +33,8 @@ struct GatewayConfig {
   absl::Duration drain_grace = absl::Seconds(2);
   // Empty: no TLS to the tracker.
   std::string tls_ca;
-  std::string web_root;  // Empty: the page built into this program.
+  std::string web_root;       // Empty: the page built into this program.
+  std::string extension_dir;  // Empty: not known.
   std::string log_level = "info";
   std::string otlp_endpoint;                // Empty: taken from OpenTelemetry's variables.
   int64_t memory = MemoryBudget::kDefault;  // Bytes.

@@ -265,7 +265,7 @@ struct GatewayServer::Parts {
         kMcpBodyBytes);
     router->Add("DELETE", "/mcp", kReaders, std::bind_front(&StreamableHttp::HandleDelete, &mcp));
     AddWorkerRoutes();
-    AddWhoAmI(*router, page_login != nullptr);
+    AddWhoAmI(*router, page_login != nullptr, config.extension_dir);
     session_api.AddRoutes(*router);
     command_api.AddRoutes(*router);
     operations_api.AddRoutes(*router);

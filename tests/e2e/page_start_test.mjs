@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { stretched } from '../support/patience.js';
 import { Agent } from './support/agent.js';
-import { EXECUTABLE, startBrowser } from './support/chromium.js';
+import { EXECUTABLE, EXTENSION, startBrowser } from './support/chromium.js';
 import { checkAccess, screen } from './support/page.js';
 import { startPageServer } from './support/page_server.js';
 import { Services } from './support/services.js';
@@ -40,7 +40,7 @@ describe('a first visit', { timeout: stretched(180_000) }, () => {
   let pages;
   let browser;
   before(async () => {
-    services = await Services.open({});
+    services = await Services.open({ gatewayOptions: ['--extension-dir', EXTENSION] });
     services.onClose(() => pages?.stop());
     services.onClose(() => browser?.stop());
     pages = await startPageServer();
@@ -60,6 +60,7 @@ describe('a first visit', { timeout: stretched(180_000) }, () => {
     assert.equal(new URL(page.url()).pathname, '/ui/start');
     await step(page, 'Connect an agent').getByText('No agent has connected yet.').waitFor();
     await step(page, 'Try it').getByText('Connect a browser first.').waitFor();
+    await step(page, 'Connect a browser').getByText(EXTENSION, { exact: true }).waitFor();
     const command = await page.locator('.snippet pre').first().textContent();
     assert.equal(command, `claude mcp add --transport http callslip ${services.gatewayUrl}/mcp`);
     await lookAt(page, 'start-nothing');

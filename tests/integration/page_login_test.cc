@@ -68,13 +68,16 @@ TEST_F(PageLoginIntegrationTest, EverybodyMayAskWhoTheyAre) {
   EXPECT_EQ(me["tokens"], true);
   EXPECT_NE(me["version"], "");
   EXPECT_EQ(CodeOf(client_.Get("/api/me")), "token_missing");
-  const TestServices open{gateway::GatewayConfig{.web_root = "."}};
+  EXPECT_FALSE(me.contains("extension_dir"));
+  const TestServices open{
+      gateway::GatewayConfig{.web_root = ".", .extension_dir = "/usr/share/extension"}};
   httplib::Client client("127.0.0.1", open.gateway_address().port);
   const json local = json::parse(client.Get("/api/me")->body);
   EXPECT_EQ(local["role"], "local");
   EXPECT_EQ(local["may_act"], true);
   EXPECT_EQ(local["sees_all_clients"], false);
   EXPECT_EQ(local["tokens"], false);
+  EXPECT_EQ(local["extension_dir"], "/usr/share/extension");
 }
 
 TEST_F(PageLoginIntegrationTest, ThePageIsForEverybodyAndNothingElseIs) {

@@ -111,7 +111,7 @@ export async function up(args, { bin, doctor, extension }) {
     const trackerAddress = await tracker.address(2);
     if (!trackerAddress || isStopped) return failed(whyNot('tracker', log.text()));
     const gateway = start('callslip-gateway', '--listen', `127.0.0.1:${gatewayPort}`,
-      '--tracker', socket);
+      '--tracker', socket, '--extension-dir', extension);
     const gatewayAddress = await gateway.address();
     if (!gatewayAddress || isStopped) return failed(whyNot('gateway', log.text()));
     if (agent) {

@@ -10,6 +10,7 @@ export interface Me {
   sees_all_clients: boolean;
   tokens: boolean;
   version: string;
+  extension_dir?: string;
 }
 
 export interface AgentState {

@@ -116,14 +116,17 @@ const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostname);
 
 function ConnectBrowser() {
   const tokens = me.value?.tokens ?? false;
+  // A folder of the gateway's machine: of use where the browser is on it, too.
+  const folder = isHere ? me.value?.extension_dir : undefined;
   return (
     <ol class="how">
       <li>Open <code>chrome://extensions</code>, turn on <b>Developer mode</b>, choose <b>Load unpacked</b>, and select the extension folder:
-        <ul>
-          <li><code>extension/</code> in the source tree,</li>
-          <li><code>/usr/share/callslip/extension</code> from the Debian package, or</li>
-          <li>the path printed by <code>npx callslip extension-path</code>.</li>
-        </ul>
+        {folder ? <Snippet text={folder} label="Copy folder" /> : (
+          <ul>
+            <li><code>extension/</code> in the source tree,</li>
+            <li><code>/usr/share/callslip/extension</code> from the Debian package, or</li>
+            <li>the path printed by <code>npx callslip extension-path</code>.</li>
+          </ul>)}
       </li>
       <li>{isHere
         ? <>With this page in the active tab, click the extension’s icon, then <b>Pair with {location.host}</b>.</>
