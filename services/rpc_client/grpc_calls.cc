@@ -107,13 +107,14 @@ boost::asio::awaitable<absl::Status> GrpcCalls::SendTraced(const Rpc& rpc, const
   } else {
     trace.context = TracedExecutor::TraceOf(co_await boost::asio::this_coro::executor);
   }
+  if (trace.context.empty()) co_return co_await SendUntraced(rpc, request, options, response);
   const std::string method = rpc.path.substr(1);
   ActiveSpan span = ActiveSpan::Start(SpanKind::kClient, method, trace.context);
   span.Set("rpc.system.name", std::string("grpc"));
   span.Set("rpc.method", method);
   span.Set("server.address", server_address_);
   if (server_port_ != 0) span.Set("server.port", server_port_);
-  if (!trace.context.empty()) options.trace = &trace;
+  options.trace = &trace;
   absl::Status status = co_await SendUntraced(rpc, request, options, response);
   EndSpan(status, span);
   co_return status;

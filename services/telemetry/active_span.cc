@@ -49,7 +49,7 @@ void ActiveSpan::Link(const TraceContext& context) {
 }
 
 void ActiveSpan::Fail(absl::string_view type) {
-  if (span_ == nullptr) return;
+  if (span_ == nullptr || span_->failed) return;
   span_->failed = true;
   Set("error.type", std::string(type));
 }

@@ -45,7 +45,7 @@ class ActiveSpan {
   void Set(absl::string_view key, bool value);
   // Links the span to `context`. Does nothing if that is empty or the span's parent.
   void Link(const TraceContext& context);
-  // `type` is a code, such as `queue_full`.
+  // `type` is a code, such as `queue_full`. The first one counts.
   void Fail(absl::string_view type);
   void End();
 

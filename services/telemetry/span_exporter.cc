@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,12 +15,15 @@ namespace callslip {
 
 // The state that the thread shares with the exporter, which it can outlive.
 class SpanExporter::Worker {
+  using Lost = std::vector<std::pair<int, std::string>>;
+
  public:
   Worker(Clock* clock, const TelemetrySettings& settings, std::unique_ptr<OtlpTransport> transport,
          std::unique_ptr<SpanFile> file)
       : limits_(settings.limits),
         resource_(EncodeResource(settings.resource)),
         file_(std::move(file)),
+        lost_(file_ == nullptr ? Lost() : file_->TakeLost()),
         thread_(clock, "spans", std::move(transport)) {}
 
   // Saves the span as it must read if it never ends.
@@ -59,7 +63,7 @@ class SpanExporter::Worker {
 
   // Called on the thread.
   void Round() {
-    if (!std::exchange(has_begun_, true)) ExportLost();
+    ExportLost();
     for (std::vector<Span> batch; !(batch = TakeBatch()).empty();) Export(batch);
   }
 
@@ -91,41 +95,41 @@ class SpanExporter::Worker {
     file_->Free(std::exchange(span.place, file_->Put(bytes)));
   }
 
-  // Exports the spans that earlier processes left behind.
+  // Exports the spans that earlier processes left behind. What the collector does not take now
+  // stays for the next round, or for the next process.
   void ExportLost() {
-    if (file_ == nullptr) return;
-    const std::vector<std::pair<int, std::string>> lost = file_->TakeLost();
-    for (size_t begin = 0; begin < lost.size(); begin += limits_.batch) {
-      const size_t end = std::min(begin + limits_.batch, lost.size());
+    while (!lost_.empty()) {
+      const size_t begin = lost_.size() - std::min(limits_.batch, lost_.size());
       std::vector<std::string> batch;
-      for (size_t i = begin; i < end; ++i) batch.push_back(lost[i].second);
-      if (!Send(EncodeRequest(resource_, batch), end - begin)) continue;
-      for (size_t i = begin; i < end; ++i) file_->Free(lost[i].first);
+      for (size_t i = begin; i < lost_.size(); ++i) batch.push_back(lost_[i].second);
+      const OtlpAnswer answer = thread_.Send(EncodeRequest(resource_, batch));
+      if (absl::IsUnavailable(answer.status) || absl::IsCancelled(answer.status)) return;
+      Count(answer, batch.size());
+      for (; lost_.size() > begin; lost_.pop_back()) file_->Free(lost_.back().first);
     }
   }
 
   void Export(const std::vector<Span>& batch) {
-    const bool sent = Send(EncodeSpans(resource_, batch), batch.size());
+    const OtlpAnswer answer = thread_.Send(EncodeSpans(resource_, batch));
+    Count(answer, batch.size());
     // Spans that cannot be sent at the end are left to the next process.
-    if (file_ == nullptr || (!sent && thread_.IsStopping())) return;
+    if (file_ == nullptr || (!answer.status.ok() && thread_.IsStopping())) return;
     for (const Span& span : batch) file_->Free(span.place);
   }
 
-  bool Send(const std::string& request, size_t spans) {
-    const OtlpAnswer answer = thread_.Send(request);
+  void Count(const OtlpAnswer& answer, size_t spans) {
     const auto count = static_cast<int64_t>(spans);
     const int64_t failed = answer.status.ok() ? std::min(answer.rejected, count) : count;
     MutexLock lock(&mutex_);
     counts_.failed += failed;
     counts_.exported += count - failed;
-    return answer.status.ok();
   }
 
   const SpanLimits limits_;
   const std::string resource_;
   const std::unique_ptr<SpanFile> file_;  // May be null.
+  Lost lost_;                             // Used only by the thread.
   ExportThread thread_;
-  bool has_begun_ = false;  // Used only by the thread.
   Mutex mutex_;
   std::deque<Span> waiting_ ABSL_GUARDED_BY(mutex_);  // limits_.queue at most.
   SpanCounts counts_ ABSL_GUARDED_BY(mutex_);

@@ -100,6 +100,34 @@ TEST_F(SpanExporterTest, WhatIsLeftAtItsEndIsSentByTheNext) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
+TEST_F(SpanExporterTest, SpansOfAKilledProcessWaitForACollectorThatIsAway) {
+  const TemporaryFolder folder;
+  {
+    const auto file = SpanFile::Open(folder.path(), "p");
+    ASSERT_TRUE(file.ok());
+    (*file)->Put(EncodeSpan({.name = "lost", .context = TraceContext::New()}));
+  }
+  auto file = SpanFile::Open(folder.path(), "p");
+  ASSERT_TRUE(file.ok());
+  collector_.AnswerWith(std::deque<OtlpAnswer>(3, {.status = absl::UnavailableError("503")}));
+  TelemetrySettings settings;
+  settings.limits.delay = absl::Hours(1);
+  exporter_ =
+      std::make_unique<SpanExporter>(&clock_, settings, collector_.Transport(), *std::move(file));
+  for (size_t attempts = 1; attempts <= 3; ++attempts) {
+    collector_.Await(attempts);
+    clock_.AwaitSleep();
+    clock_.Advance(absl::Seconds(2));
+  }
+  EXPECT_EQ(exporter_->Counts().failed, 0);
+  clock_.Advance(absl::Hours(1));
+  EXPECT_THAT(NamesOf(collector_.Await(4)).back(), ElementsAre("lost"));
+  exporter_->Stop(absl::Seconds(10));
+  EXPECT_EQ(exporter_->Counts().exported, 1);
+  exporter_.reset();
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
 TEST_F(SpanExporterTest, StopsAlthoughTheCollectorHangs) {
   Start({.queue = 4, .batch = 1, .delay = absl::Seconds(5)});
   collector_.Hang(true);

@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -46,14 +48,18 @@ absl::StatusOr<std::unique_ptr<SpanFile>> SpanFile::Open(const std::string& fold
   std::filesystem::create_directories(folder, error);
   const std::string path = absl::StrCat(folder, "/", program, ".", getpid(), "-",
                                         absl::StrFormat("%016x", Random64()), kSuffix);
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  // It gets its name when it is locked: until then another process would take it for left behind.
+  const std::string unnamed = absl::StrCat(path, ".new");
+  const int fd = open(unnamed.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return Failure(path, errno);
   // Otherwise a full disk would kill the process when it writes a span.
   int failed = posix_fallocate(fd, 0, kFileBytes);
   if (failed == 0 && flock(fd, LOCK_EX | LOCK_NB) != 0) failed = errno;
+  if (failed == 0 && rename(unnamed.c_str(), path.c_str()) != 0) failed = errno;
   char* places = failed == 0 ? Map(fd) : nullptr;
   if (failed == 0 && places == nullptr) failed = errno;
   if (failed != 0) {
+    unlink(unnamed.c_str());
     unlink(path.c_str());
     close(fd);
     return Failure(path, failed);
@@ -88,8 +94,11 @@ SpanFile::~SpanFile() {
 void SpanFile::TakeOver(const std::string& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0) return;
-  // A locked file is in use; a shorter one was never written to.
-  const bool is_left = flock(fd, LOCK_EX | LOCK_NB) == 0;
+  // A locked file is in use, and one without a name was taken over by another process. A shorter
+  // one was never written to.
+  struct stat about = {};
+  const bool is_left =
+      flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &about) == 0 && about.st_nlink > 0;
   char* places = nullptr;
   if (is_left && lseek(fd, 0, SEEK_END) == static_cast<off_t>(kFileBytes)) places = Map(fd);
   for (size_t i = 0; places != nullptr && i < kPlaces; ++i) {

@@ -61,7 +61,13 @@ absl::Status Telemetry::RecordSpans(absl::string_view program) {
   if (transport == nullptr) return absl::OkStatus();
   std::unique_ptr<SpanFile> file;
   if (const char* folder = std::getenv("CALLSLIP_SPAN_DIR"); folder != nullptr && *folder != '\0') {
-    ASSIGN_OR_RETURN(file, SpanFile::Open(folder, program));
+    absl::StatusOr<std::unique_ptr<SpanFile>> opened = SpanFile::Open(folder, program);
+    if (opened.ok()) {
+      file = *std::move(opened);
+    } else {
+      Log(LogLevel::kWarning, "spans are not kept for the case that this process is killed",
+          {{"reason", std::string(opened.status().message())}});
+    }
   }
   Log(LogLevel::kInfo, "spans are recorded", {{"collector", settings_.spans->origin}});
   spans_ = std::make_unique<SpanExporter>(clock_, settings_, std::move(transport), std::move(file));

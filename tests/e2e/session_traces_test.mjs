@@ -9,6 +9,8 @@ import { Services } from './support/services.js';
 
 const SECRET = 'secret-of-the-page';
 const CALL = { sessionUpdate: 'tool_call', toolCallId: 'r', kind: 'read', title: SECRET, status: 'completed' };
+const APPEND = 'callslip.tracker.v1.SessionService/AppendEvents';
+const FINISH = 'callslip.tracker.v1.QueueService/FinishTurn';
 const ASKED = { toolCallId: 't', kind: 'edit', title: SECRET };
 const INTERACT = { action: 'execute_js', script: SECRET, wait_ms: 8000 };
 
@@ -76,6 +78,7 @@ describe('a session', { timeout: stretched(60_000) }, () => {
       });
       for (const path of ['session > turn', 'session > turn > invoke_agent scripted',
         'session > turn > invoke_agent scripted > execute_tool read',
+        `session > turn > invoke_agent scripted > ${APPEND} > ${APPEND}`, `session > turn > ${FINISH} > ${FINISH}`,
         'session > POST /mcp > tools/call interact']) {
         assert.ok(paths.includes(path), `${path} of ${paths.join('\n')}`);
       }

@@ -194,7 +194,6 @@ void Router::Dispatch(std::shared_ptr<HttpRequest> request, Signature signature,
   if (metrics_ != nullptr) {
     metrics_->Measure(place.route == nullptr ? metrics_->other() : place.route->metrics,
                       request->address, responder);
-    if (place.route != nullptr) TraceRequest(*place.route->metrics, *request, responder);
   }
   if (request->method == "OPTIONS") {
     return std::move(responder.respond)(AnswerPreflight(*request, place.methods));
@@ -264,6 +263,8 @@ void Router::Admit(std::shared_ptr<HttpRequest> request, Responder responder,
   if (responder.admission != nullptr && !responder.admission->LetIn(request->credential)) {
     return std::move(responder.respond)(TooManyBodies());
   }
+  // Not before: strangers fill no queue of spans.
+  if (metrics_ != nullptr) TraceRequest(*route->metrics, *request, responder);
   const bool is_private = absl::StartsWith(request->path, kApi);
   const auto way_back = std::make_shared<WayBack>(WayBack{.respond = std::move(responder.respond),
                                                           .is_expelled = responder.is_expelled,

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,8 +11,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "boost/asio/this_coro.hpp"
 #include "common/error_details.h"
 #include "rpc_client/promise.h"
+#include "rpc_client/traced_executor.h"
 #include "rpc_client/tracker_calls.h"
 #include "support/call_answers.h"
 #include "support/session_events.h"
@@ -96,18 +99,20 @@ class FakeTracker final : public TrackerCalls, public CallAnswers {
   std::vector<v1::AnswerControlRequest> controls;
   std::vector<v1::StartTurnRequest> starts;
   std::vector<v1::FinishTurnRequest> ends;
-  std::vector<std::string> pauses;            // Reasons of agent failures that paused the queue.
-  std::optional<v1::GetImageResponse> image;  // Returned for every image id.
-  int tokens = 0;                             // Number of requested tokens.
-  bool is_away = false;                       // Fails token requests, agent states and turn starts.
+  std::map<std::string, TraceContext> traces;  // Of the last call, by the name of the method.
+  std::vector<std::string> pauses;             // Reasons of agent failures that paused the queue.
+  std::optional<v1::GetImageResponse> image;   // Returned for every image id.
+  int tokens = 0;                              // Number of requested tokens.
+  bool is_away = false;  // Fails token requests, agent states and turn starts.
   int appends = 0;
   int64_t lease = 0;  // Of the last append.
 
  protected:
-  boost::asio::awaitable<absl::Status> Send(const google::protobuf::MethodDescriptor&,
+  boost::asio::awaitable<absl::Status> Send(const google::protobuf::MethodDescriptor& method,
                                             const google::protobuf::Message& request,
                                             CallOptions options,
                                             google::protobuf::Message* response) override {
+    traces[method.name()] = TracedExecutor::TraceOf(co_await boost::asio::this_coro::executor);
     co_return Answer(request, options, response);
   }
   // Only messages can be received.

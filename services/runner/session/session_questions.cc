@@ -10,6 +10,7 @@
 #include "common/limits.h"
 #include "common/log.h"
 #include "common/text_scan.h"
+#include "rpc_client/traced_executor.h"
 #include "runner/session/session_host.h"
 #include "runner/tracker/call_with_retry.h"
 
@@ -145,7 +146,11 @@ void SessionQuestions::Ask(const PermissionQuestion& question, const std::string
   request.set_parent_may_allow(parent_may_allow);
   request.set_max_wait_ms(static_cast<int32_t>(absl::ToInt64Milliseconds(kMaxWait)));
   asked.request = std::move(request);
-  SpawnFor(shared_from_this(), executor_,
+  boost::asio::any_io_executor executor = executor_;
+  if (span) {
+    executor = TracedExecutor(executor_, std::make_shared<const TraceContext>(span.context()));
+  }
+  SpawnFor(shared_from_this(), executor,
            AskTracker(std::move(asked), std::move(span), std::move(answer)));
 }
 

@@ -14,6 +14,7 @@
 #include "runner/fake_timers.h"
 #include "runner/session/fake_tracker.h"
 #include "support/session_events.h"
+#include "telemetry/testing/fake_span_sink.h"
 
 namespace callslip::runner {
 namespace {
@@ -44,9 +45,9 @@ class SessionQuestionsTest : public testing::Test {
     permission.set_selected_option(option);
     return permission;
   }
-  void Ask(PermissionQuestion question) {
+  void Ask(PermissionQuestion question, ActiveSpan span = {}) {
     const std::string id = absl::StrCat("acp-", question.number);
-    questions_->Ask(std::move(question), id, /*parent_may_allow=*/true, {},
+    questions_->Ask(std::move(question), id, /*parent_may_allow=*/true, std::move(span),
                     [this](PermissionChoice choice) {
                       EXPECT_TRUE(questions_->empty());
                       chosen_.push_back(choice.value_or("cancelled"));
@@ -83,6 +84,19 @@ TEST_F(SessionQuestionsTest, IsAskedUntilSomebodyHasAnswered) {
   EXPECT_EQ(log_.asked[0].title(), "Write it");
   EXPECT_TRUE(log_.asked[0].parent_may_allow());
   EXPECT_THAT(log_.withdrawn, IsEmpty());
+}
+
+TEST_F(SessionQuestionsTest, TheTrackerIsAskedBelowTheSpanOfTheQuestion) {
+  FakeSpanSink sink;
+  TraceContext trace =
+      *TraceContext::Parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+  log_.answers = {Answer("allow0")};
+  Ask(Question(1), ActiveSpan::Start(SpanKind::kInternal, "permission", trace));
+  Run();
+  EXPECT_EQ(log_.traces["AskPermission"], trace);
+  const std::vector<Span> spans = sink.Take();
+  ASSERT_THAT(spans, SizeIs(1));
+  EXPECT_EQ(spans.front().context, trace);
 }
 
 TEST_F(SessionQuestionsTest, WhatNobodyCouldBeAskedIsRejected) {

@@ -90,7 +90,7 @@ struct Method {
 
   // Identifies the caller by the head of the call; an error if the caller must not call the method.
   absl::StatusOr<CallContext> Identify(const grpc::ServerContext& context) const {
-    if (authenticator == nullptr) return LocalCall();
+    if (authenticator == nullptr) return LocalCallOf(context);
     return authenticator->Identify(context, *access);
   }
   // The same caller, with the client on whose behalf it calls; an error if it may not act for that
@@ -280,6 +280,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
     span_ = BeginRpcSpan(*method_->descriptor, request == nullptr ? nullptr : request->message,
                          *caller);
     has_span_ = static_cast<bool>(span_);
+    trace_ = span_.context();
     self->Begin(*caller);
   }
 
@@ -288,7 +289,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
     static_cast<Self*>(this)->OnOver();
     const absl::StatusCode code = context_.IsCancelled() ? absl::StatusCode::kCancelled
                                                          : code_.load(std::memory_order_relaxed);
-    method_->metrics->End(begun_, code);
+    method_->metrics->End(begun_, code, trace_);
     EndSpan(absl::Status(code, ""));
     if ((before & kHasAction) != 0) Depart();
   }
@@ -310,6 +311,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
   int64_t begun_ = 0;
   ActiveSpan span_;        // Belongs to LetIn(), then to the first EndSpan().
   bool has_span_ = false;  // Set before the handler is called.
+  TraceContext trace_;     // Of the span. Used on the queue's thread.
   std::atomic<bool> has_span_ended_{false};
   std::atomic<absl::StatusCode> code_{absl::StatusCode::kOk};
   std::function<void()> on_caller_left_;

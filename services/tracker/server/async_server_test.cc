@@ -12,7 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "common/error_details.h"
 #include "google/protobuf/duration.pb.h"
+#include "telemetry/testing/fake_span_sink.h"
 #include "tracker/server/async_server_test_fixture.h"
 
 namespace callslip::tracker {
@@ -79,6 +82,69 @@ TEST_F(AsyncServerTest, AnswerToACallerThatHasLeftIsLost) {
   bool lost = false;
   reply->Finish({}, [&lost] { lost = true; });
   EXPECT_TRUE(lost);
+  caller.join();
+}
+
+class AsyncServerSpansTest : public AsyncServerTest {
+ protected:
+  AsyncServerSpansTest() {
+    context_.AddMetadata("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+  }
+
+  // `rpc.response.status_code`, and the reason if there is one, of the only span so far.
+  std::string End() {
+    const std::vector<Span> spans = sink_.Take();
+    if (spans.size() != 1) return absl::StrCat(spans.size(), " spans");
+    std::string end;
+    for (const SpanAttribute& each : spans.front().attributes) {
+      const bool is_told =
+          each.key == "rpc.response.status_code" || each.key == "callslip.error.reason";
+      if (is_told) absl::StrAppend(&end, end.empty() ? "" : " ", std::get<std::string>(each.value));
+    }
+    return end;
+  }
+
+  FakeSpanSink sink_;
+};
+
+TEST_F(AsyncServerSpansTest, ALaterAnswerEndsTheSpanWhenItIsSent) {
+  EchoMessage answer;
+  std::thread caller([&] { EXPECT_TRUE(stub_->Hold(&context_, {}, &answer).ok()); });
+  const auto reply = held_.Take();
+  EXPECT_EQ(End(), "0 spans");
+  reply->Finish({}, [] {});
+  EXPECT_EQ(End(), "OK");
+  caller.join();
+}
+
+TEST_F(AsyncServerSpansTest, ALaterErrorEndsItWithItsReason) {
+  EchoMessage answer;
+  std::thread caller([&] { EXPECT_FALSE(stub_->Hold(&context_, {}, &answer).ok()); });
+  held_.Take()->Fail(ErrorWithDetails(StatusCode::kNotFound, "gone", {.reason = "unknown_echo"}));
+  EXPECT_EQ(End(), "NOT_FOUND unknown_echo");
+  caller.join();
+}
+
+TEST_F(AsyncServerSpansTest, AStreamEndsItWithItsStatus) {
+  const auto reader = Listen();
+  listener_.Take()->Finish(absl::AbortedError("enough"));
+  EXPECT_EQ(End(), "ABORTED");
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::ABORTED);
+}
+
+TEST_F(AsyncServerSpansTest, ACallerThatLeavesEndsItAsCancelled) {
+  std::thread caller([&] {
+    EchoMessage answer;
+    EXPECT_EQ(stub_->Hold(&context_, {}, &answer).error_code(), grpc::StatusCode::CANCELLED);
+  });
+  const auto reply = held_.Take();
+  Notification left;
+  reply->OnCallerLeft([&left] { left.Notify(); });
+  context_.TryCancel();
+  left.Wait();
+  EXPECT_EQ(End(), "CANCELLED");
+  reply->Finish({}, [] {});
+  EXPECT_EQ(End(), "0 spans");
   caller.join();
 }
 

@@ -117,12 +117,17 @@ absl::string_view RefusalName(Refusal refusal) {
   return "unknown";
 }
 
-absl::StatusOr<CallContext> Authenticator::Identify(const grpc::ServerContext& context,
-                                                    const RpcAccess& access) {
+CallContext LocalCallOf(const grpc::ServerContext& context) {
   CallContext call = LocalCall();
   call.peer = context.peer();
   call.deadline = DeadlineOf(context);
   call.trace = std::string(MetadataOf(context, "traceparent").value_or(""));
+  return call;
+}
+
+absl::StatusOr<CallContext> Authenticator::Identify(const grpc::ServerContext& context,
+                                                    const RpcAccess& access) {
+  CallContext call = LocalCallOf(context);
   absl::Status found = FindCaller(context, call);
   if (access.kind == RpcAccess::Kind::kOpen) return call;
   if (found.ok() && !access.Allows(call.role)) found = RoleNotAllowed(call, access);

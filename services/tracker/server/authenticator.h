@@ -39,6 +39,9 @@ inline constexpr int kRefusalCount = 5;
 // "token_missing", …: the reason sent to the caller.
 absl::string_view RefusalName(Refusal refusal);
 
+// A call of `local`, with what the head of the call says about it.
+CallContext LocalCallOf(const grpc::ServerContext& context);
+
 // The tracker's request filter: determines the caller, whether its role allows the method, and on
 // whose behalf it calls. A caller is, in this order,
 //   the owner of its bearer token         authorization: Bearer TOKEN in the metadata;
