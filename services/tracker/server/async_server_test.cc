@@ -115,6 +115,11 @@ TEST_F(AsyncServerSpansTest, ALaterAnswerEndsTheSpanWhenItIsSent) {
   reply->Finish({}, [] {});
   EXPECT_EQ(End(), "OK");
   caller.join();
+  // The histogram leads to it.
+  server_.Stop(absl::Seconds(10));
+  for (const RpcStatistics& rpc : server_.Statistics()) {
+    EXPECT_EQ(rpc.latency.exemplars.empty(), rpc.method != "Hold") << rpc.method;
+  }
 }
 
 TEST_F(AsyncServerSpansTest, ALaterErrorEndsItWithItsReason) {
