@@ -28,10 +28,14 @@
 namespace callslip {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::VariantWith;
 
 // Answers each call as the test says, whatever its method is.
 class AnyTracker final : public grpc::CallbackGenericService {
@@ -158,7 +162,10 @@ class GrpcCallsTest : public testing::Test {
     builder.AddListeningPort(address_.ToString(), grpc::InsecureServerCredentials());
     builder.RegisterCallbackGenericService(&*tracker_);
     server_ = builder.BuildAndStart();
-    client_ = ConnectCalls({address_}, std::make_shared<CallQueue>(), io_.get_executor());
+    Connect({address_});
+  }
+  void Connect(const std::vector<Address>& addresses) {
+    client_ = ConnectCalls(addresses, std::make_shared<CallQueue>(), io_.get_executor());
     thread_ = std::thread([this] { io_.run(); });
   }
 
@@ -348,6 +355,31 @@ TEST_F(GrpcCallsTest, ACallInATraceIsASpanThatTheTrackerGets) {
   EXPECT_EQ(TextOf(span, "rpc.response.status_code"), "OK");
   EXPECT_FALSE(span.failed);
   EXPECT_THAT(tracker_->traces(), ElementsAre(span.context.ToString()));
+}
+
+// Nobody listens there.
+const Address kNowhere = {.host = "127.0.0.1", .port = 1};
+
+TEST_F(GrpcCallsTest, ASpanNamesTheHostAndThePortOfTheTracker) {
+  FakeSpanSink sink;
+  Connect({kNowhere});
+  EXPECT_FALSE(CallIn(kTrace, v1::GetSessionRequest(), {.deadline = absl::Milliseconds(1)}).ok());
+  const std::vector<Span> spans = sink.Take();
+  ASSERT_EQ(spans.size(), 1);
+  EXPECT_EQ(TextOf(spans.front(), "server.address"), "127.0.0.1");
+  EXPECT_THAT(spans.front().attributes,
+              Contains(AllOf(Field(&SpanAttribute::key, "server.port"),
+                             Field(&SpanAttribute::value, VariantWith<int64_t>(1)))));
+}
+
+TEST_F(GrpcCallsTest, ASpanNamesAllTrackersWithoutPorts) {
+  FakeSpanSink sink;
+  Connect({kNowhere, address_});
+  EXPECT_FALSE(CallIn(kTrace, v1::GetSessionRequest(), {.deadline = absl::Milliseconds(1)}).ok());
+  const std::vector<Span> spans = sink.Take();
+  ASSERT_EQ(spans.size(), 1);
+  EXPECT_EQ(TextOf(spans.front(), "server.address"), "127.0.0.1," + address_.unix_path);
+  EXPECT_THAT(spans.front().attributes, Not(Contains(Field(&SpanAttribute::key, "server.port"))));
 }
 
 TEST_F(GrpcCallsTest, ACallThatIsRepeatedIsOneSpan) {
