@@ -57,7 +57,7 @@ describe('the types of the page', { timeout: stretched(120_000) }, () => {
   };
 
   before(async () => {
-    services = await Services.open();
+    services = await Services.open({ gatewayOptions: ['--extension-dir', '/usr/share/callslip/extension'] });
     runner = await RunnerProcess.open(services, {
       agents: { scripted: { command: scriptedAgent({ modes: true }), title: 'Scripted agent' } },
       workspace: { agents: ['scripted'] } });

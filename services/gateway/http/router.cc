@@ -199,6 +199,7 @@ void Router::Dispatch(std::shared_ptr<HttpRequest> request, Signature signature,
     return std::move(responder.respond)(AnswerPreflight(*request, place.methods));
   }
   if (place.route != nullptr && place.route->open) {
+    if (metrics_ != nullptr) TraceRequest(*place.route->metrics, *request, responder);
     return place.route->handler(std::move(request), std::move(responder));
   }
   Authenticate(std::move(request), std::move(signature), std::move(responder), place);
@@ -263,7 +264,7 @@ void Router::Admit(std::shared_ptr<HttpRequest> request, Responder responder,
   if (responder.admission != nullptr && !responder.admission->LetIn(request->credential)) {
     return std::move(responder.respond)(TooManyBodies());
   }
-  // Not before: strangers fill no queue of spans.
+  // Not before: strangers who are refused fill no queue of spans.
   if (metrics_ != nullptr) TraceRequest(*route->metrics, *request, responder);
   const bool is_private = absl::StartsWith(request->path, kApi);
   const auto way_back = std::make_shared<WayBack>(WayBack{.respond = std::move(responder.respond),
