@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
 #include <thread>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "common/rpc_credentials.h"
 #include "common/status_macros.h"
@@ -12,7 +14,6 @@
 #include "common/unix_socket.h"
 #include "grpc/grpc.h"
 #include "grpc/support/time.h"
-#include "grpcpp/alarm.h"
 #include "grpcpp/grpcpp.h"
 #include "tracker/server/async_server_calls.h"
 #include "tracker/server/async_server_streams.h"
@@ -29,8 +30,10 @@ namespace {
 // The number of calls of one method that a queue can accept before the first of them is handled.
 constexpr int kAcceptsPerMethod = 16;
 
-// The time for gRPC to cancel all calls and close all connections after the grace period.
-constexpr absl::Duration kTimeToClose = absl::Milliseconds(500);
+// The time for gRPC to close all connections once their calls are over, or are cancelled.
+constexpr absl::Duration kTimeToClose = absl::Milliseconds(200);
+// How often a stopping server checks whether its calls are over.
+constexpr absl::Duration kLookEvery = absl::Milliseconds(10);
 
 // A time span rather than a point in time, which would depend on the wall clock.
 gpr_timespec SpanOf(absl::Duration duration) {
@@ -57,19 +60,6 @@ absl::Status CannotListen(const Address& address) {
       absl::StrCat("cannot listen on ", address.ToString(), "; is it in use already?"));
 }
 
-// Cuts the connections of a listener, unless cancelled in time.
-class Cutter final : public internal::CompletionTag {
- public:
-  explicit Cutter(const std::vector<Address>& bound) : bound_(bound) {}
-  void OnCompletion(bool time_is_over) override {
-    if (!time_is_over) return;
-    for (const Address& each : bound_) CutConnections(each);
-  }
-
- private:
-  const std::vector<Address>& bound_;
-};
-
 }  // namespace
 
 // Enough for people who explore the services with grpcurl.
@@ -83,6 +73,10 @@ struct AsyncServer::Parts {
   void Set(const Keepalive& keepalive);
   // Cleans up when the server could not start.
   void Abandon();
+  // Whether no operation is in progress: only while the server shuts down.
+  bool IsIdle() const {
+    return absl::c_all_of(queues, [](const Queue& each) { return each.operations->IsIdle(); });
+  }
   // Makes each queue accept calls of a method.
   template <typename Call>
   void Serve(const RpcName& rpc, const internal::MessageTypes& types,
@@ -270,18 +264,24 @@ absl::StatusOr<std::vector<Address>> AsyncServer::Start(const std::vector<Addres
 
 void AsyncServer::Stop(absl::Duration grace) {
   if (parts_->server == nullptr) return;
-  // gRPC does not close a connection with a write in progress, which lasts forever if the peer does
-  // not read.
-  Cutter cutter(parts_->bound);
-  grpc::Alarm alarm;
-  internal::OperationQueue& queue = *parts_->queues.front().operations;
-  if (queue.TryBegin()) {
-    alarm.Set(queue.queue(), SpanOf(grace + kTimeToClose), &cutter);
-  }
   // Returns when all connections are closed. Their operations may not have come out of the queues
   // yet, but are now certain to.
-  parts_->server->Shutdown(SpanOf(grace));
-  alarm.Cancel();
+  const std::future<void> closed =
+      std::async(std::launch::async, [this, grace] { parts_->server->Shutdown(SpanOf(grace)); });
+  const auto is_closed_within = [&closed](absl::Duration time) {
+    return closed.wait_for(absl::ToChronoNanoseconds(time)) == std::future_status::ready;
+  };
+  absl::Duration waited;
+  while (waited < grace && !parts_->IsIdle() && !is_closed_within(kLookEvery)) waited += kLookEvery;
+  // Without calls, gRPC waits the whole grace period for a peer that does not answer its GOAWAY,
+  // and for a call that arrived at the moment of Shutdown(): it can forget to refuse that.
+  if (!is_closed_within(kTimeToClose)) grpc_server_cancel_all_calls(parts_->server->c_server());
+  // It does not close a connection with a write in progress, which lasts forever if the peer does
+  // not read.
+  if (!is_closed_within(kTimeToClose)) {
+    for (const Address& each : parts_->bound) CutConnections(each);
+  }
+  closed.wait();
   for (const auto& each : parts_->queues) each.operations->Close();
   for (std::thread& poller : parts_->pollers) poller.join();
   parts_->pollers.clear();

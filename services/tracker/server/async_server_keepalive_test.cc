@@ -53,6 +53,9 @@ class IdlePeer {
     return head[4] == kAcknowledged ? Frame::kPong : Frame::kPing;
   }
 
+  // Of the last frame.
+  const std::string& payload() const { return payload_; }
+
   // Skips frames that do not concern pings.
   Frame NextOfInterest() {
     Frame next = Next();
@@ -131,6 +134,21 @@ TEST(AsyncServerKeepaliveTest, PeersMayNotPingTooOften) {
   Frame next = peer.NextOfInterest();
   while (next == Frame::kPong) next = peer.NextOfInterest();
   EXPECT_EQ(next, Frame::kGoAway);
+}
+
+// Such as a frozen gateway. gRPC alone would wait for it, and then close without an error.
+TEST(AsyncServerKeepaliveTest, StopDoesNotWaitForAPeerThatDoesNotAnswer) {
+  AsyncServer server;
+  IdlePeer peer(Start(server, {}));
+  ASSERT_EQ(peer.Next(), Frame::kOther);  // The server's settings.
+  server.Stop(absl::InfiniteDuration());
+  std::string last_goaway;
+  for (Frame next = peer.Next(); next != Frame::kEnd; next = peer.Next()) {
+    if (next == Frame::kGoAway) last_goaway = peer.payload();
+  }
+  // The last stream and the error code, 4 bytes each.
+  ASSERT_GE(last_goaway.size(), 8);
+  EXPECT_NE(last_goaway[7], '\0');
 }
 
 // The kernel has the setting as well, which shows that the defaults have reached the connection.

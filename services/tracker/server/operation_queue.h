@@ -65,6 +65,8 @@ class OperationQueue {
     queue_->Shutdown();
   }
 
+  bool IsIdle() const { return state_.load(std::memory_order_acquire) == 0; }
+
   grpc::ServerCompletionQueue* queue() const { return queue_.get(); }
 
  private:
