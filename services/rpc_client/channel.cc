@@ -59,14 +59,14 @@ std::shared_ptr<grpc::Channel> ConnectChannel(const std::vector<Address>& addres
   arguments.SetInt(GRPC_ARG_ENABLE_DEADLINE_CHECKS, 1);
   // Waiting calls on one connection do not delay calls on another.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  // A returning tracker is found within a quarter of a second, and an absent one is tried once a
-  // second.
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 250);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
   // A silently lost tracker is noticed within 40 s, even while only waits are held; if another one
   // can take over, within two.
   const bool has_others = addresses.size() > 1 || StandsForSeveral(addresses.front());
+  // A returning tracker is found within a quarter of a second. An absent one is tried once a
+  // second, or as often as at first if another one is about to take over.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 250);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, has_others ? 250 : 1000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, has_others ? 1'000 : 30'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, has_others ? 1'000 : 10'000);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);

@@ -27,6 +27,18 @@ using google::protobuf::MethodDescriptor;
 // Between two attempts at one call.
 constexpr absl::Duration kRetryPause = absl::Milliseconds(100);
 
+// Whether the same call can succeed at once, at this tracker or at the one that takes over.
+bool IsWorthRepeating(const absl::Status& status) {
+  if (!IsOfConnection(status)) return DetailsOf(status).reason == "draining";
+  switch (status.code()) {
+    case absl::StatusCode::kCancelled:
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kUnknown: return true;
+    default: return false;
+  }
+}
+
 void AppendHost(std::string* hosts, const Address& address) {
   absl::StrAppend(hosts, address.is_unix() ? address.unix_path : address.host);
 }
@@ -74,6 +86,8 @@ const GrpcCalls::Rpc& GrpcCalls::RpcOf(const MethodDescriptor& method) {
   rpc.max_wait = request.FindFieldByName("max_wait");
   rpc.max_wait_ms = request.FindFieldByName("max_wait_ms");
   const bool waits = rpc.max_wait != nullptr || rpc.max_wait_ms != nullptr;
+  rpc.is_idempotent =
+      method.options().idempotency_level() != google::protobuf::MethodOptions::IDEMPOTENCY_UNKNOWN;
   rpc.on_cancel = waits ? OnCancel::kEndCall : OnCancel::kGoOn;
   return rpc;
 }
@@ -125,7 +139,8 @@ boost::asio::awaitable<absl::Status> GrpcCalls::SendUntraced(const Rpc& rpc, con
                                                              CallOptions options,
                                                              Message* response) {
   const bool is_repeatable =
-      rpc.request_id != nullptr && request.GetReflection()->HasField(request, rpc.request_id);
+      rpc.is_idempotent ||
+      (rpc.request_id != nullptr && request.GetReflection()->HasField(request, rpc.request_id));
   if (is_repeatable) return SendRepeatedly(rpc, request, options, response);
   return SendOnce(rpc, request, *options.deadline, options.trace, response);
 }
@@ -152,7 +167,7 @@ boost::asio::awaitable<absl::Status> GrpcCalls::SendRepeatedly(const Rpc& rpc,
   absl::Status status;
   while (true) {
     status = co_await SendOnce(rpc, request, until - clock_.Now(), options.trace, response);
-    if (!IsOfConnection(status) || clock_.Now() + kRetryPause >= until) break;
+    if (!IsWorthRepeating(status) || clock_.Now() + kRetryPause >= until) break;
     boost::asio::steady_timer pause(executor_, absl::ToChronoNanoseconds(kRetryPause));
     co_await pause.async_wait(boost::asio::bind_cancellation_slot(boost::asio::cancellation_slot(),
                                                                   boost::asio::use_awaitable));

@@ -53,6 +53,7 @@ class GrpcCalls final : public TrackerCalls {
   struct Rpc {
     std::string path;  // `/package.Service/Method`
     OnCancel on_cancel;
+    bool is_idempotent;
     // Fields of the request; null if it does not have them.
     const google::protobuf::FieldDescriptor* request_id;
     const google::protobuf::FieldDescriptor* max_wait;
@@ -81,7 +82,8 @@ class GrpcCalls final : public TrackerCalls {
                                                 const google::protobuf::Message& request,
                                                 absl::Duration deadline, const CallTrace* trace,
                                                 google::protobuf::Message* response);
-  // Repeats the call if the connection breaks: with its request_id it is then the same command.
+  // Repeats the call until its deadline if the connection breaks or the tracker shuts down. For
+  // methods that are idempotent, and requests with a request_id.
   boost::asio::awaitable<absl::Status> SendRepeatedly(const Rpc& rpc,
                                                       const google::protobuf::Message& request,
                                                       CallOptions options,

@@ -14,7 +14,9 @@
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/post.hpp"
 #include "boost/asio/use_future.hpp"
+#include "common/error_details.h"
 #include "common/mutex.h"
+#include "common/rpc_status.h"
 #include "common/status_matchers.h"
 #include "gmock/gmock.h"
 #include "grpcpp/generic/async_generic_service.h"
@@ -42,7 +44,7 @@ class AnyTracker final : public grpc::CallbackGenericService {
  public:
   struct Answer {
     std::vector<std::string> messages;
-    grpc::Status status;
+    absl::Status status;
     bool is_held = false;     // Until it is cancelled.
     bool stays_open = false;  // The same, after its messages.
   };
@@ -60,7 +62,7 @@ class AnyTracker final : public grpc::CallbackGenericService {
     const auto trace = context->client_metadata().find("traceparent");
     const bool has_trace = trace != context->client_metadata().end();
     KeepTrace(has_trace ? std::string(trace->second.data(), trace->second.size()) : "");
-    return new Reactor(this, context->method());
+    return new Reactor(this, context);
   }
 
   std::vector<std::string> calls() {
@@ -81,7 +83,9 @@ class AnyTracker final : public grpc::CallbackGenericService {
  private:
   class Reactor final : public grpc::ServerGenericBidiReactor {
    public:
-    Reactor(AnyTracker* tracker, const std::string& method) : tracker_(tracker) {
+    Reactor(AnyTracker* tracker, grpc::GenericCallbackServerContext* context)
+        : tracker_(tracker), context_(context) {
+      const std::string method = context->method();
       answer_ = tracker_->Begin(method.substr(method.rfind('/') + 1));
       StartRead(&request_);
     }
@@ -100,7 +104,7 @@ class AnyTracker final : public grpc::CallbackGenericService {
    private:
     void Go() {
       if (written_ == answer_.messages.size()) {
-        if (!answer_.stays_open) Finish(answer_.status);
+        if (!answer_.stays_open) Finish(ToGrpc(answer_.status, *context_));
         return;
       }
       const grpc::Slice slice(answer_.messages[written_++]);
@@ -109,6 +113,7 @@ class AnyTracker final : public grpc::CallbackGenericService {
     }
 
     AnyTracker* const tracker_;
+    grpc::GenericCallbackServerContext* const context_;
     Answer answer_;
     grpc::ByteBuffer request_;
     grpc::ByteBuffer message_;
@@ -218,7 +223,7 @@ class GrpcCallsTest : public testing::Test {
 
 // The first call fails like one whose connection breaks.
 AnyTracker::Answer FirstIsLost(int call) {
-  if (call == 1) return {.status = {grpc::StatusCode::UNAVAILABLE, "Socket closed"}};
+  if (call == 1) return {.status = absl::UnavailableError("Socket closed")};
   return {.messages = {""}};
 }
 
@@ -256,6 +261,32 @@ TEST_F(GrpcCallsTest, ACallIsHandedInAgainThoughItsCallerHasLeft) {
   EXPECT_THAT(tracker_->calls(), ElementsAre("RegisterCommand", "RegisterCommand"));
 }
 
+TEST_F(GrpcCallsTest, IdempotentMethodsAreRepeated) {
+  Serve([](int call) { return FirstIsLost(call % 2); });
+  EXPECT_OK(Call(v1::ListCommandsRequest()));
+  EXPECT_OK(Call(v1::CancelCommandRequest()));
+  EXPECT_THAT(tracker_->calls(),
+              ElementsAre("ListCommands", "ListCommands", "CancelCommand", "CancelCommand"));
+}
+
+TEST_F(GrpcCallsTest, ATrackerThatShutsDownIsAskedAgain) {
+  Serve([](int call) -> AnyTracker::Answer {
+    if (call % 2 == 0) return {.messages = {""}};
+    return {.status = ErrorWithDetails(absl::StatusCode::kUnavailable, "", {.reason = "draining"})};
+  });
+  EXPECT_OK(CallWithId<v1::RegisterCommandRequest>());
+  EXPECT_OK(Call(v1::GetSessionRequest()));
+  EXPECT_EQ(tracker_->calls().size(), 4);
+}
+
+TEST_F(GrpcCallsTest, AnAnswerThatWouldBeTheSameIsNotAskedForAgain) {
+  Serve([](int) { return AnyTracker::Answer{.status = absl::UnimplementedError("")}; });
+  EXPECT_THAT(CallWithId<v1::RegisterCommandRequest>(),
+              FailsWith(absl::StatusCode::kUnimplemented, ""));
+  EXPECT_THAT(Call(v1::GetSessionRequest()), FailsWith(absl::StatusCode::kUnimplemented, ""));
+  EXPECT_EQ(tracker_->calls().size(), 2);
+}
+
 TEST_F(GrpcCallsTest, WhatCarriesNoneIsHandedInOnce) {
   Serve(FirstIsLost);
   EXPECT_THAT(Call(v1::RegisterCommandRequest()), FailsWith(absl::StatusCode::kUnavailable, ""));
@@ -285,7 +316,7 @@ TEST_F(GrpcCallsTest, AStreamEndsAsTheTrackerEndsIt) {
   event.set_seq(7);
   Serve([&](int call) {
     AnyTracker::Answer answer{.messages = {event.SerializeAsString()}};
-    if (call == 2) answer.status = {grpc::StatusCode::NOT_FOUND, "gone"};
+    if (call == 2) answer.status = absl::NotFoundError("gone");
     return answer;
   });
   for (const absl::StatusCode end : {absl::StatusCode::kOk, absl::StatusCode::kNotFound}) {
@@ -406,7 +437,7 @@ TEST_F(GrpcCallsTest, TheTraceOfTheCallPrecedesThatOfItsCoroutine) {
 
 TEST_F(GrpcCallsTest, AFailedCallHasItsCode) {
   FakeSpanSink sink;
-  Serve([](int) { return AnyTracker::Answer{.status = {grpc::StatusCode::NOT_FOUND, "secret"}}; });
+  Serve([](int) { return AnyTracker::Answer{.status = absl::NotFoundError("secret")}; });
   EXPECT_FALSE(CallIn(kTrace, v1::GetSessionRequest()).ok());
   const std::vector<Span> spans = sink.Take();
   ASSERT_EQ(spans.size(), 1);

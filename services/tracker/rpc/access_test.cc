@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/error_details.h"
 #include "gmock/gmock.h"
@@ -70,6 +71,20 @@ TEST(RpcAccessTest, EveryMethodHasItsAccessAndARowInTheDocs) {
   std::vector<std::string> documented;
   for (const auto& [method, who] : DocumentedAccess(kDocs, "method")) documented.push_back(method);
   EXPECT_THAT(documented, testing::UnorderedElementsAreArray(methods));
+}
+
+// Clients repeat such calls when a connection breaks. A repeated call would move or open a player
+// twice.
+TEST(RpcAccessTest, WhatOnlyReadsIsIdempotent) {
+  const auto is_idempotent = [](const MethodDescriptor& method) {
+    return method.options().idempotency_level() == google::protobuf::MethodOptions::NO_SIDE_EFFECTS;
+  };
+  for (const MethodDescriptor* method : AllMethods()) {
+    const bool streams = method->client_streaming() || method->server_streaming();
+    const bool reads = AccessOf(*method)->kind == RpcAccess::Kind::kReads;
+    const bool is_of_player = absl::EndsWith(method->name(), "Player");
+    EXPECT_EQ(is_idempotent(*method), reads && !streams && !is_of_player) << method->full_name();
+  }
 }
 
 TEST_F(GuardedMethodsTest, IsAsTheDocsSay) { EXPECT_THAT(Deviations(Callers()), IsEmpty()); }
