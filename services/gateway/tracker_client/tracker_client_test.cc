@@ -155,9 +155,10 @@ class TrackerClientTest : public ClientFixture {
   }
 
   // Returns once the tracker holds `count` waits. Each look is a call to the tracker, so that this
-  // waits on its progress and not on time.
+  // waits on its progress and not on time. The tracker refuses the call, and the client does not
+  // repeat it when the connection breaks.
   void AwaitWaits(int64_t count) {
-    while (table().waits() != count) (void)Await(client_->Get("", kNobodys, true));
+    while (table().waits() != count) (void)Await(client_->Call(v1::RegisterCommandRequest()));
   }
 
   auto WaitForEnd(const std::string& id, const std::string& client = "") {
