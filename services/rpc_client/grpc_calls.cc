@@ -31,7 +31,7 @@ constexpr absl::Duration kRetryPause = absl::Milliseconds(100);
 bool IsWorthRepeating(const absl::Status& status) {
   if (!IsOfConnection(status)) return DetailsOf(status).reason == "draining";
   switch (status.code()) {
-    case absl::StatusCode::kCancelled:
+    case absl::StatusCode::kCancelled:  // By gRPC, as the tracker stopped.
     case absl::StatusCode::kInternal:
     case absl::StatusCode::kUnavailable:
     case absl::StatusCode::kUnknown: return true;

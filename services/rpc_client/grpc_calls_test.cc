@@ -279,7 +279,17 @@ TEST_F(GrpcCallsTest, ATrackerThatShutsDownIsAskedAgain) {
   EXPECT_EQ(tracker_->calls().size(), 4);
 }
 
-TEST_F(GrpcCallsTest, AnAnswerThatWouldBeTheSameIsNotAskedForAgain) {
+// gRPC cancels calls that come while a server stops.
+TEST_F(GrpcCallsTest, ACallThatTheTrackerHasCancelledIsRepeated) {
+  Serve([](int call) -> AnyTracker::Answer {
+    if (call == 1) return {.status = absl::CancelledError("")};
+    return {.messages = {""}};
+  });
+  EXPECT_OK(Call(v1::GetSessionRequest()));
+  EXPECT_EQ(tracker_->calls().size(), 2);
+}
+
+TEST_F(GrpcCallsTest, WhatWouldFailInTheSameWayIsNotRepeated) {
   Serve([](int) { return AnyTracker::Answer{.status = absl::UnimplementedError("")}; });
   EXPECT_THAT(CallWithId<v1::RegisterCommandRequest>(),
               FailsWith(absl::StatusCode::kUnimplemented, ""));
