@@ -183,6 +183,8 @@ describe('the popup', () => {
 
   test('leads to the options', async () => {
     await openPopup();
+    // Without its script, the link opens the page in the popup itself.
+    await popup.locator('#paused:enabled').waitFor();
     const opened = browser.context.waitForEvent('page');
     await popup.getByRole('link', { name: 'options' }).click();
     const options = await opened;
