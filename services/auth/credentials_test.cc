@@ -13,7 +13,7 @@ using ::testing::Optional;
 const std::string kAgentToken(32, 'a');
 const std::string kBrowserToken(32, 'b');
 
-TEST(CredentialsTest, KnowWhoPresentsWhichToken) {
+TEST(CredentialsTest, MapTokensToPrincipals) {
   const Credentials credentials(
       {{{"agent", Role::kClient}, kAgentToken}, {{"browser", Role::kWorker}, kBrowserToken}});
   ASSERT_NE(credentials.FindToken(kAgentToken), nullptr);
@@ -22,7 +22,7 @@ TEST(CredentialsTest, KnowWhoPresentsWhichToken) {
             (Principal{"browser", Role::kWorker}));
 }
 
-TEST(CredentialsTest, KnowNothingElse) {
+TEST(CredentialsTest, KnowNoOtherTokens) {
   const Credentials credentials({{{"agent", Role::kClient}, kAgentToken}});
   for (const std::string& token : {std::string(), std::string("a"), std::string(31, 'a'),
                                    std::string(33, 'a'), std::string(32, 'A'), kBrowserToken}) {
@@ -30,7 +30,7 @@ TEST(CredentialsTest, KnowNothingElse) {
   }
 }
 
-TEST(CredentialsTest, FindATokenByItsFingerprint) {
+TEST(CredentialsTest, FindTokenByFingerprint) {
   Credentials credentials({{{"agent", Role::kClient}, kAgentToken}});
   const auto found = credentials.FindFingerprint(TokenFingerprint(kAgentToken));
   ASSERT_TRUE(found.has_value());
@@ -44,7 +44,7 @@ TEST(CredentialsTest, FindATokenByItsFingerprint) {
   EXPECT_TRUE(credentials.FindFingerprint(TokenFingerprint(kBrowserToken)).has_value());
 }
 
-TEST(CredentialsTest, KnowCertificatesByTheirNamesAndNotByTokens) {
+TEST(CredentialsTest, FindCertificatesByNameAndNotByToken) {
   const Credentials credentials(
       {{.principal = {"gateway", Role::kGateway}, .certificate = "gateway.example"},
        {{"agent", Role::kClient}, kAgentToken}});
@@ -64,7 +64,7 @@ TEST(CredentialTest, IsOverOnceItIsRevokedOrExpired) {
   EXPECT_TRUE(credential.IsOver(absl::FromUnixSeconds(99)));
 }
 
-TEST(BearerTokenOfTest, ReadsTheHeader) {
+TEST(BearerTokenOfTest, ReadsBearerHeader) {
   EXPECT_THAT(BearerTokenOf("Bearer secret"), Optional(absl::string_view("secret")));
   EXPECT_THAT(BearerTokenOf("bearer  secret "), Optional(absl::string_view("secret")));
   for (const char* header : {"", "Bearer", "Bearer ", "Basic secret", "secret", "Bearersecret"}) {
@@ -72,14 +72,14 @@ TEST(BearerTokenOfTest, ReadsTheHeader) {
   }
 }
 
-TEST(RoleTest, HaveNames) {
+TEST(RoleTest, RolesHaveNames) {
   for (const Role role : kTokenRoles) EXPECT_THAT(ParseRole(RoleName(role)), Optional(role));
   for (const char* name : {"root", "", "local", "unknown"}) {
     EXPECT_FALSE(ParseRole(name).has_value()) << name;
   }
 }
 
-TEST(RoleTest, SomeMaySubmitAndSomeSeeAllClients) {
+TEST(RoleTest, RolesDecideWhoCanSubmitAndSeeAllClients) {
   for (const Role role : kTokenRoles) {
     EXPECT_EQ(MaySubmit(role), role == Role::kClient || role == Role::kAdmin) << RoleName(role);
     EXPECT_EQ(SeesAllClients(role), role == Role::kViewer || role == Role::kAdmin)

@@ -28,7 +28,7 @@ constexpr char kNonce[] = "00112233445566778899aabbccddeeff";
 constexpr RequestToSign kRequest = {
     .method = "POST", .host = "127.0.0.1:7890", .target = "/mcp?a=1", .body = "{}"};
 
-TEST(RequestSignatureTest, IsThatOfTheVectors) {
+TEST(RequestSignatureTest, MatchesTestVectors) {
   const Json requests = Vectors()["requests"];
   ASSERT_FALSE(requests.empty());
   for (const Json& vector : requests) {
@@ -45,7 +45,7 @@ TEST(RequestSignatureTest, IsThatOfTheVectors) {
   }
 }
 
-TEST(RequestSignatureTest, ProofsAreThoseOfTheVectors) {
+TEST(RequestSignatureTest, ProofsMatchTestVectors) {
   const Json answers = Vectors()["answers"];
   ASSERT_FALSE(answers.empty());
   for (const Json& vector : answers) {
@@ -82,13 +82,13 @@ TEST(RequestSignatureTest, CoversEveryPartOfTheRequest) {
   EXPECT_FALSE(IsSignatureOf("0123456789abcdef0123456789abcdeg", kRequest, made));
 }
 
-TEST(RequestSignatureTest, TheHeaderDoesNotTellTheToken) {
+TEST(RequestSignatureTest, HeaderDoesNotRevealToken) {
   const std::string header = FormatSignature(SignRequest(kToken, kRequest, 1000, kNonce));
   EXPECT_THAT(header, Not(testing::HasSubstr(kToken)));
   EXPECT_TRUE(IsSignatureHeader(header));
 }
 
-TEST(RequestSignatureTest, TheHeaderIsReadInAnyOrderAndCaseOfItsScheme) {
+TEST(RequestSignatureTest, HeaderIsReadInAnyOrderAndSchemeCase) {
   const RequestSignature made = SignRequest(kToken, kRequest, 1000, kNonce);
   const auto read =
       ParseSignature(absl::StrCat("callslip-hmac mac=\"", made.mac, "\",nonce=\"", made.nonce,
@@ -97,7 +97,7 @@ TEST(RequestSignatureTest, TheHeaderIsReadInAnyOrderAndCaseOfItsScheme) {
   EXPECT_TRUE(IsSignatureOf(kToken, kRequest, *read));
 }
 
-TEST(RequestSignatureTest, OtherHeadersAreNotRead) {
+TEST(RequestSignatureTest, MalformedHeadersAreRejected) {
   const std::string header = FormatSignature(SignRequest(kToken, kRequest, 1000, kNonce));
   ASSERT_TRUE(ParseSignature(header).has_value());
   const std::vector<std::pair<std::string, std::string>> changes = {

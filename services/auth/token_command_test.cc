@@ -37,13 +37,13 @@ class TokenCommandTest : public testing::Test {
   const std::string alice_ = std::string(32, 'a');
 };
 
-TEST_F(TokenCommandTest, ListsWhoIsThereAndNoToken) {
+TEST_F(TokenCommandTest, ListsPrincipalsWithoutTokens) {
   ASSERT_OK_AND_ASSIGN(const std::string text, Run({"list"}));
   EXPECT_THAT(text, HasSubstr(TokenFingerprint(alice_) + "   client alice"));
   EXPECT_THAT(text, Not(HasSubstr(alice_)));
 }
 
-TEST_F(TokenCommandTest, AddsAndRemoves) {
+TEST_F(TokenCommandTest, AddsAndRemovesTokens) {
   ASSERT_OK_AND_ASSIGN(const std::string printed,
                        Run({"add", "worker", "laptop", "target=browser", "worker=laptop"}));
   const std::string token(absl::StripSuffix(printed, "\n"));
@@ -61,7 +61,7 @@ TEST_F(TokenCommandTest, AddsAndRemoves) {
   EXPECT_THAT(LoadTokenFile(path_)->entries, SizeIs(1));
 }
 
-TEST_F(TokenCommandTest, RefusesWhatWouldBreakTheFile) {
+TEST_F(TokenCommandTest, RefusesInvalidCommands) {
   for (const std::vector<std::string>& wrong :
        std::vector<std::vector<std::string>>{{},
                                              {"list", "x"},

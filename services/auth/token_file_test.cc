@@ -43,18 +43,18 @@ TEST(ParseTokenFileTest, ReadsLinesAndSkipsComments) {
   EXPECT_EQ(file.session_key, std::string(32, '\x77'));
 }
 
-TEST(ParseTokenFileTest, HasNoNamesOfThoseWhomAProviderVouchesFor) {
+TEST(ParseTokenFileTest, RefusesNamesReservedForOauth) {
   for (const char* name : {"oauth-alice", "oauth_0123456789abcdef0123456789abcdef"}) {
     EXPECT_THAT(ErrorOf(absl::StrCat("client ", name, " ", kTokenA)), HasSubstr("oauth-"));
   }
   EXPECT_OK(ParseTokenFile("client oauth " + kTokenA + "\nclient oauth.alice " + kTokenB));
 }
 
-TEST(ParseTokenFileTest, SeveralMayHaveOneRole) {
+TEST(ParseTokenFileTest, SeveralPrincipalsCanHaveOneRole) {
   EXPECT_OK(ParseTokenFile("client a " + kTokenA + "\nclient b " + kTokenB + "\n" + kKeyLine));
 }
 
-TEST(ParseTokenFileTest, APrincipalMayHaveSeveralTokens) {
+TEST(ParseTokenFileTest, PrincipalCanHaveSeveralTokens) {
   ASSERT_OK_AND_ASSIGN(const TokenFile file, ParseTokenFile("client a " + kTokenA + "\nclient a " +
                                                             kTokenB + "\nclient a cert:a.example"));
   ASSERT_THAT(file.entries, SizeIs(3));
@@ -64,7 +64,7 @@ TEST(ParseTokenFileTest, APrincipalMayHaveSeveralTokens) {
   EXPECT_EQ(file.session_key, "");
 }
 
-TEST(ParseTokenFileTest, AWorkerIsHeldToTargetsAndAName) {
+TEST(ParseTokenFileTest, WorkerIsLimitedToTargetsAndName) {
   ASSERT_OK_AND_ASSIGN(const TokenFile file, ParseTokenFile("worker w " + kTokenA +
                                                             " worker=laptop target=browser,shell"));
   EXPECT_EQ(file.entries[0].principal.scope,
@@ -73,7 +73,7 @@ TEST(ParseTokenFileTest, AWorkerIsHeldToTargetsAndAName) {
             "worker w target=browser,shell worker=laptop");
 }
 
-TEST(ParseTokenFileTest, NamesTheBrokenLineAndQuotesNoSecret) {
+TEST(ParseTokenFileTest, NamesBrokenLineWithoutQuotingSecrets) {
   const std::string good = "client agent " + kTokenA + "\n";
   const std::string long_name(65, 'n');
   const std::vector<std::string> broken_lines = {
@@ -112,7 +112,7 @@ TEST(ParseTokenFileTest, NamesTheBrokenLineAndQuotesNoSecret) {
   EXPECT_THAT(ErrorOf(good + kKeyLine + kKeyLine), HasSubstr("line 3: "));
 }
 
-TEST(ParseTokenFileTest, SaysWhatIsMissing) {
+TEST(ParseTokenFileTest, ReportsMissingTokens) {
   EXPECT_THAT(ErrorOf(""), HasSubstr("no token"));
   EXPECT_THAT(ErrorOf("# nothing\n" + kKeyLine), HasSubstr("no token"));
 }
@@ -136,7 +136,7 @@ class TokenFileTest : public testing::Test {
   const std::string path_ = (folder_ / "tokens").string();
 };
 
-TEST_F(TokenFileTest, IsMadeOnceForTheOwnerOnly) {
+TEST_F(TokenFileTest, IsCreatedOnceForOwnerOnly) {
   ASSERT_OK_AND_ASSIGN(const TokenFile made, LoadOrCreateTokenFile(path_));
   struct stat info = {};
   ASSERT_EQ(stat(path_.c_str(), &info), 0);
@@ -156,7 +156,7 @@ TEST_F(TokenFileTest, IsMadeOnceForTheOwnerOnly) {
   EXPECT_EQ(read.entries[0].token, made.entries[0].token);
 }
 
-TEST_F(TokenFileTest, GatewaysThatStartTogetherAgreeOnIt) {
+TEST_F(TokenFileTest, GatewaysStartedTogetherAgreeOnIt) {
   std::vector<std::string> keys(8);
   std::vector<std::thread> gateways;
   gateways.reserve(keys.size());
@@ -174,7 +174,7 @@ TEST_F(TokenFileTest, GatewaysThatStartTogetherAgreeOnIt) {
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
 }
 
-TEST_F(TokenFileTest, IsRefusedWhereOthersHaveAccess) {
+TEST_F(TokenFileTest, IsRefusedIfOthersHaveAccess) {
   const std::string text = "client agent " + kTokenA + "\n" + kKeyLine;
   for (const mode_t mode : {0644, 0640, 0604, 0620, 0610}) {
     Write(text, mode);
@@ -184,7 +184,7 @@ TEST_F(TokenFileTest, IsRefusedWhereOthersHaveAccess) {
   EXPECT_OK(LoadOrCreateTokenFile(path_));
 }
 
-TEST_F(TokenFileTest, IsRefusedWhereItIsBrokenAndNeverReplaced) {
+TEST_F(TokenFileTest, BrokenFileIsRefusedAndNeverReplaced) {
   Write("", 0600);
   EXPECT_THAT(ErrorOfLoading(path_), AllOf(HasSubstr(path_), HasSubstr("no token")));
   EXPECT_EQ(std::filesystem::file_size(path_), 0u);
@@ -194,7 +194,7 @@ TEST_F(TokenFileTest, IsRefusedWhereItIsBrokenAndNeverReplaced) {
   EXPECT_THAT(ErrorOfLoading(path_), HasSubstr("larger than"));
 }
 
-TEST_F(TokenFileTest, IsEditedInOneStep) {
+TEST_F(TokenFileTest, IsEditedAtomically) {
   Write("client agent " + kTokenA + "\n", 0600);
   struct stat before = {};
   ASSERT_EQ(stat(path_.c_str(), &before), 0);
@@ -209,7 +209,7 @@ TEST_F(TokenFileTest, IsEditedInOneStep) {
   EXPECT_THAT(file.entries, SizeIs(2));
 }
 
-TEST_F(TokenFileTest, StaysAsItIsWhereAnEditWouldBreakIt) {
+TEST_F(TokenFileTest, StaysUnchangedIfEditWouldBreakIt) {
   Write("client agent " + kTokenA + "\n", 0600);
   const auto edited = [&](const std::string& text) {
     return EditTokenFile(path_, [&](const std::string&) { return text; });
@@ -224,7 +224,7 @@ TEST_F(TokenFileTest, StaysAsItIsWhereAnEditWouldBreakIt) {
       EditTokenFile(folder_.string() + "/none", [](const std::string& text) { return text; }).ok());
 }
 
-TEST_F(TokenFileTest, EditsAtOneTimeAreAllMade) {
+TEST_F(TokenFileTest, ConcurrentEditsAreAllApplied) {
   Write("client agent " + kTokenA + "\n", 0600);
   std::vector<std::thread> editors;
   for (int i = 0; i < 8; ++i) {
@@ -238,7 +238,7 @@ TEST_F(TokenFileTest, EditsAtOneTimeAreAllMade) {
   EXPECT_THAT(LoadTokenFile(path_)->entries, SizeIs(9));
 }
 
-TEST_F(TokenFileTest, SaysWhatIsInTheWay) {
+TEST_F(TokenFileTest, ReportsWhyFileCannotBeUsed) {
   EXPECT_THAT(ErrorOfLoading(folder_.string()), HasSubstr("is not a file"));
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   EXPECT_THAT(ErrorOfLoading(path_), HasSubstr("is not a file"));

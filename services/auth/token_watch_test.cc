@@ -39,7 +39,7 @@ class TokenWatchTest : public testing::Test {
                     [this](const TokenFile&) { return check_; }, absl::InfiniteDuration()};
 };
 
-TEST_F(TokenWatchTest, TakesWhatIsAddedAndWithdrawsWhatIsRemoved) {
+TEST_F(TokenWatchTest, AddsNewTokensAndRevokesRemovedOnes) {
   Write(alice_);
   watch_.Look();
   const CredentialPtr alice = credentials_->FindToken(std::string(32, 'a'));
@@ -58,7 +58,7 @@ TEST_F(TokenWatchTest, TakesWhatIsAddedAndWithdrawsWhatIsRemoved) {
   EXPECT_EQ(taken_, 3);
 }
 
-TEST_F(TokenWatchTest, AnotherRoleIsAnotherCredential) {
+TEST_F(TokenWatchTest, ChangedRoleReplacesCredential) {
   Write(alice_);
   watch_.Look();
   const CredentialPtr client = credentials_->FindToken(std::string(32, 'a'));
@@ -68,7 +68,7 @@ TEST_F(TokenWatchTest, AnotherRoleIsAnotherCredential) {
   EXPECT_EQ(credentials_->FindToken(std::string(32, 'a'))->principal().role, Role::kAdmin);
 }
 
-TEST_F(TokenWatchTest, KeepsWhatItHasWhereTheProgramCanNotDoWithTheFile) {
+TEST_F(TokenWatchTest, KeepsCredentialsIfCheckFails) {
   Write(alice_);
   watch_.Look();
   check_ = absl::InvalidArgumentError("no session-key");
@@ -82,7 +82,7 @@ TEST_F(TokenWatchTest, KeepsWhatItHasWhereTheProgramCanNotDoWithTheFile) {
   EXPECT_EQ(taken_, 1);
 }
 
-TEST_F(TokenWatchTest, KeepsWhatItHasWhereTheFileIsBroken) {
+TEST_F(TokenWatchTest, KeepsCredentialsIfFileIsBroken) {
   Write(alice_);
   watch_.Look();
   for (const std::string& broken : {std::string(), std::string("client bob\n"), alice_ + alice_}) {

@@ -24,7 +24,7 @@ absl::StatusOr<BridgeConfig> Parse(const std::vector<std::string>& arguments) {
   return CheckBridgeOptions(options);
 }
 
-TEST(BridgeConfigTest, AStartCommandHasAbsolutePaths) {
+TEST(BridgeConfigTest, StartCommandHasAbsolutePaths) {
   BridgeOptions options;
   EXPECT_EQ(StartCommand("/b", options),
             (std::vector<std::string>{"/b", "--gateway", "http://127.0.0.1:7890"}));
@@ -39,7 +39,7 @@ TEST(BridgeConfigTest, AStartCommandHasAbsolutePaths) {
                                       "--autostart"}));
 }
 
-TEST(BridgeConfigTest, DefaultsAreThoseOfTheDesign) {
+TEST(BridgeConfigTest, DefaultsMatchDesign) {
   ASSERT_OK_AND_ASSIGN(const BridgeConfig config, Parse({}));
   EXPECT_EQ(config.gateway.ToString(), "http://127.0.0.1:7890/mcp");
   EXPECT_EQ(config.times.fast.timeout, absl::Seconds(10));
@@ -55,7 +55,7 @@ TEST(BridgeConfigTest, RefusesTimeoutsThatDoNotNest) {
   EXPECT_OK(Parse({"--server-wait-blocking", "40s", "--timeout-blocking", "50s"}));
 }
 
-TEST(BridgeConfigTest, StartsGatewaysOnThisMachineOnly) {
+TEST(BridgeConfigTest, AutostartAcceptsOnlyLocalHttpUrls) {
   for (const char* url : {"http://10.0.0.1:7890", "https://127.0.0.1:7890", "http://127.0.0.1",
                           "http://127.0.0.1:7890/other"}) {
     EXPECT_THAT(std::string(Parse({"--autostart", "--gateway", url}).status().message()),
@@ -64,7 +64,7 @@ TEST(BridgeConfigTest, StartsGatewaysOnThisMachineOnly) {
   }
 }
 
-TEST(BridgeConfigTest, TheSocketOfAutostartNeedsAShortPath) {
+TEST(BridgeConfigTest, AutostartRefusesTooLongSocketPath) {
   const char* const before = std::getenv("XDG_RUNTIME_DIR");
   const std::string kept = before == nullptr ? "" : before;
   setenv("XDG_RUNTIME_DIR", ("/" + std::string(100, 'x')).c_str(), /*overwrite=*/1);
@@ -74,11 +74,11 @@ TEST(BridgeConfigTest, TheSocketOfAutostartNeedsAShortPath) {
   kept.empty() ? unsetenv("XDG_RUNTIME_DIR") : setenv("XDG_RUNTIME_DIR", kept.c_str(), 1);
 }
 
-TEST(BridgeConfigTest, WithoutAutostartTheTokenFileMustBeThere) {
+TEST(BridgeConfigTest, MissingTokenFileIsRefusedWithoutAutostart) {
   EXPECT_FALSE(Parse({"--token-file", "/nonexistent/tokens"}).ok());
 }
 
-TEST(GatewayUrlTest, GetsThePathThatIsMissing) {
+TEST(GatewayUrlTest, MissingPathIsAdded) {
   for (const char* text : {"http://h:1", "http://h:1/", "http://h:1/mcp"}) {
     ASSERT_OK_AND_ASSIGN(const GatewayUrl url, ParseGatewayUrl(text));
     EXPECT_EQ(url.origin, "http://h:1");
@@ -89,7 +89,7 @@ TEST(GatewayUrlTest, GetsThePathThatIsMissing) {
   EXPECT_EQ(ParseGatewayUrl("unix:/run/s")->ToString(), "unix:/run/s");
 }
 
-TEST(GatewayUrlTest, RefusesWhatIsNoUrl) {
+TEST(GatewayUrlTest, RefusesInvalidUrls) {
   for (const char* text :
        {"", "127.0.0.1:7890", "unix:", "ftp://h", "http://", "http:///mcp", "http://a b"}) {
     EXPECT_FALSE(ParseGatewayUrl(text).ok()) << text;

@@ -96,7 +96,7 @@ class ProcessTest : public testing::Test {
   pid_t pid_ = 0;
 };
 
-TEST_F(ProcessTest, ExitsAtTheEndOfStdinWithAllAnswersGiven) {
+TEST_F(ProcessTest, ExitsAtEndOfStdinAfterAllAnswers) {
   StartBridge();
   Send(kPing);
   CloseStdin();
@@ -104,7 +104,7 @@ TEST_F(ProcessTest, ExitsAtTheEndOfStdinWithAllAnswersGiven) {
   ExpectCleanExit();
 }
 
-TEST_F(ProcessTest, SettlesCallsInFlightAtTheEndOfStdin) {
+TEST_F(ProcessTest, AnswersCallsInFlightAtEndOfStdin) {
   StartBridge();
   Send(kWait);
   gateway_.AwaitRequests(1);
@@ -114,7 +114,7 @@ TEST_F(ProcessTest, SettlesCallsInFlightAtTheEndOfStdin) {
   ExpectEndOfStdout();
 }
 
-TEST_F(ProcessTest, SettlesCallsInFlightOnSigterm) {
+TEST_F(ProcessTest, AnswersCallsInFlightOnSigterm) {
   StartBridge();
   Send(kWait);
   gateway_.AwaitRequests(1);
@@ -123,7 +123,7 @@ TEST_F(ProcessTest, SettlesCallsInFlightOnSigterm) {
   ExpectCleanExit();
 }
 
-TEST_F(ProcessTest, ExitsWhenNobodyReadsStdoutAnyMore) {
+TEST_F(ProcessTest, ExitsWhenStdoutIsClosed) {
   StartBridge();
   Send(kWait);
   gateway_.AwaitRequests(1);

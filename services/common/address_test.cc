@@ -6,7 +6,7 @@
 namespace callslip {
 namespace {
 
-TEST(AddressTest, EveryAcceptedFormComesBackAsWritten) {
+TEST(AddressTest, AcceptedFormsAreFormattedAsWritten) {
   for (const char* text : {"127.0.0.1:7890", "localhost:0", "[::1]:7900", "unix:/run/callslip.sock",
                            "0.0.0.0:65535"}) {
     ASSERT_OK_AND_ASSIGN(const Address address, ParseAddress(text));
@@ -14,7 +14,7 @@ TEST(AddressTest, EveryAcceptedFormComesBackAsWritten) {
   }
 }
 
-TEST(AddressTest, AnythingElseIsRefused) {
+TEST(AddressTest, InvalidAddressesAreRefused) {
   for (const char* text :
        {"", "7890", "localhost", "localhost:", "localhost:x", "localhost:65536", "localhost:-1",
         ":7890", "::1:7890", "[::1]", "unix:", "[a]:1", "[localhost:0"}) {
@@ -22,7 +22,7 @@ TEST(AddressTest, AnythingElseIsRefused) {
   }
 }
 
-TEST(AddressTest, KnowsWhatIsLoopback) {
+TEST(AddressTest, RecognizesLoopback) {
   for (const char* text : {"127.0.0.1:1", "127.8.8.8:1", "[::1]:1", "localhost:1", "unix:/x"}) {
     EXPECT_TRUE(ParseAddress(text)->IsLoopback()) << text;
   }

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = CertificateNameKind;
 
-TEST(CertificateNameTest, NoTextLooksLikeTwoKinds) {
+TEST(CertificateNameTest, EachNameLooksLikeItsKindOnly) {
   const std::vector<std::pair<std::string, Kind>> names = {
       {"agent.callslip.test", Kind::kDns},
       {"localhost", Kind::kDns},
@@ -33,7 +33,7 @@ TEST(CertificateNameTest, NoTextLooksLikeTwoKinds) {
   }
 }
 
-TEST(CertificateNameTest, WhatIsMadeToBeMistakenLooksLikeNone) {
+TEST(CertificateNameTest, MisleadingNamesLookLikeNoKind) {
   for (const std::string& name :
        {std::string(), std::string("a.test\0.example", 15), std::string("a b"),
         std::string("a.test\n"), std::string("a/b"), std::string(":a"), std::string("1:a")}) {

@@ -60,7 +60,7 @@ TYPED_TEST(SleeperTest, PastDeadlineReturnsAtOnce) {
 
 constexpr absl::Time kBegin = absl::FromUnixSeconds(1'769'947'200);
 
-TEST(WallAnchorTest, StepsMoveWhatIsToldAndNoDeadline) {
+TEST(WallAnchorTest, ClockStepChangesOffsetButNotDeadlines) {
   WallAnchor anchor(kBegin, absl::Hours(3));
   const absl::Time deadline = anchor.At(absl::Hours(3)) + absl::Seconds(20);
   EXPECT_EQ(anchor.Offset(kBegin + absl::Hours(1) + absl::Seconds(10),
@@ -71,7 +71,7 @@ TEST(WallAnchorTest, StepsMoveWhatIsToldAndNoDeadline) {
             absl::ZeroDuration());
 }
 
-TEST(WallAnchorTest, DriftIsNoStepUntilItIsHalfASecond) {
+TEST(WallAnchorTest, DriftBelowHalfASecondIsIgnored) {
   WallAnchor anchor(kBegin, absl::ZeroDuration());
   EXPECT_EQ(anchor.Offset(kBegin + absl::Milliseconds(10'499), absl::Seconds(10)),
             absl::ZeroDuration());

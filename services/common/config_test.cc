@@ -54,7 +54,7 @@ class OptionSetTest : public testing::Test {
   std::string level_ = "info";
 };
 
-TEST_F(OptionSetTest, DefaultsHoldWhereNothingIsSaid) {
+TEST_F(OptionSetTest, DefaultsApplyWithoutSettings) {
   ASSERT_OK(Parse({}));
   EXPECT_EQ(name_, "default");
   EXPECT_EQ(listen_.port, 7890);
@@ -69,7 +69,7 @@ TEST_F(OptionSetTest, FlagBeatsEnvironmentBeatsFileBeatsDefault) {
   EXPECT_EQ(wait_, absl::Seconds(3));
 }
 
-TEST_F(OptionSetTest, EnvironmentCanNameTheFile) {
+TEST_F(OptionSetTest, EnvironmentCanNameConfigFile) {
   environment_["CALLSLIP_CONFIG"] = WriteFile("allowed_hosts: [a:1, b:2]\nverbose: true\n");
   ASSERT_OK(Parse({}));
   EXPECT_THAT(hosts_, ElementsAre("a:1", "b:2"));
@@ -81,20 +81,20 @@ TEST_F(OptionSetTest, NestedKeysAreJoined) {
   EXPECT_EQ(wait_, absl::Seconds(2));
 }
 
-TEST_F(OptionSetTest, FlagsTakeTheirValueInBothForms) {
+TEST_F(OptionSetTest, FlagsAcceptBothValueForms) {
   ASSERT_OK(Parse({"--listen", "[::1]:0", "--verbose", "--allowed-hosts=x, y"}));
   EXPECT_EQ(listen_.host, "::1");
   EXPECT_TRUE(verbose_);
   EXPECT_THAT(hosts_, ElementsAre("x", "y"));
 }
 
-TEST_F(OptionSetTest, CommandIsTakenOnceAndByNameOnly) {
+TEST_F(OptionSetTest, CommandIsAcceptedOnceAndByNameOnly) {
   EXPECT_EQ(Parse({"doctor"})->command, "doctor");
   EXPECT_THAT(Parse({"nurse"}).status().message(), HasSubstr("\"nurse\""));
   EXPECT_FALSE(Parse({"doctor", "doctor"}).ok());
 }
 
-TEST_F(OptionSetTest, ErrorsNameWhatIsWrong) {
+TEST_F(OptionSetTest, ErrorsNameOptionAndProblem) {
   EXPECT_THAT(Parse({"--nam", "x"}).status().message(), HasSubstr("--nam"));
   EXPECT_THAT(Parse({"--name"}).status().message(), HasSubstr("--name needs a value"));
   EXPECT_THAT(Parse({"--poll-threads", "9"}).status().message(), HasSubstr("from 1 to 8"));
@@ -144,7 +144,7 @@ class CommandArgumentsTest : public testing::Test {
   std::string agent_;
 };
 
-TEST_F(CommandArgumentsTest, FlagsMayStandAnywhere) {
+TEST_F(CommandArgumentsTest, FlagsCanAppearAnywhere) {
   using testing::ElementsAre;
   EXPECT_THAT(ArgumentsOf({"prompt", "say hi", "--agent", "a"}), ElementsAre("say hi"));
   EXPECT_EQ(agent_, "a");
@@ -158,7 +158,7 @@ TEST_F(CommandArgumentsTest, FlagsMayStandAnywhere) {
   EXPECT_THAT(ArgumentsOf({"login", "x", "y"}), ElementsAre("x", "y"));
 }
 
-TEST_F(CommandArgumentsTest, WhatIsMissingOrTooMuchIsNamed) {
+TEST_F(CommandArgumentsTest, ErrorsNameMissingAndUnexpectedArguments) {
   EXPECT_EQ(Parse({"prompt"}).status().message(),
             "prompt needs TEXT: tool prompt TEXT [--FLAG VALUE]...");
   EXPECT_EQ(Parse({"login", "--agent", "a"}).status().message(),

@@ -5,7 +5,7 @@
 namespace callslip {
 namespace {
 
-TEST(DirectoriesTest, HoldsItselfAndWhatIsBelow) {
+TEST(DirectoriesTest, DirectoryContainsItselfAndItsDescendants) {
   EXPECT_TRUE(IsInside("/web", "/web"));
   EXPECT_TRUE(IsInside("/web/app/src", "/web"));
   EXPECT_TRUE(IsInside("/web/app", "/web/"));
@@ -15,12 +15,12 @@ TEST(DirectoriesTest, HoldsItselfAndWhatIsBelow) {
   EXPECT_FALSE(IsInside("/home/web", "/web"));
 }
 
-TEST(DirectoriesTest, GoesByComponentsAndNotByPrefix) {
+TEST(DirectoriesTest, ContainmentComparesComponentsNotPrefixes) {
   EXPECT_FALSE(IsInside("/web-evil", "/web"));
   EXPECT_FALSE(IsInside("/website/a", "/web"));
 }
 
-TEST(DirectoriesTest, HoldsNothingThatLeadsUpwardsOrIsRelative) {
+TEST(DirectoriesTest, DirectoryContainsNoUpwardOrRelativePaths) {
   EXPECT_FALSE(IsInside("/web/../etc", "/web"));
   EXPECT_FALSE(IsInside("/web/a/..", "/web"));
   EXPECT_FALSE(IsInside("web", "/web"));
@@ -29,7 +29,7 @@ TEST(DirectoriesTest, HoldsNothingThatLeadsUpwardsOrIsRelative) {
   EXPECT_FALSE(IsInside("/web/../x", "/web/.."));
 }
 
-TEST(DirectoriesTest, TheWayFromOneToAnother) {
+TEST(DirectoriesTest, RelativePathLeadsFromDirectoryToDescendant) {
   EXPECT_EQ(RelativeTo("/web/app/src", "/web"), "app/src");
   EXPECT_EQ(RelativeTo("//web/./app/", "/web//"), "app");
   EXPECT_EQ(RelativeTo("/web/", "/web"), ".");
@@ -41,7 +41,7 @@ TEST(DirectoriesTest, TheWayFromOneToAnother) {
   EXPECT_EQ(RelativeTo("web/app", "web"), std::nullopt);
 }
 
-TEST(DirectoriesTest, ADepthIsNotWhatItIsWrittenWith) {
+TEST(DirectoriesTest, DepthCountsComponentsOnly) {
   EXPECT_EQ(DepthOf("/"), 0u);
   EXPECT_EQ(DepthOf("/web"), 1u);
   EXPECT_EQ(DepthOf("//web/./app/"), 2u);

@@ -7,7 +7,7 @@
 namespace callslip {
 namespace {
 
-TEST(ErrorDetailsTest, SurviveTheTripThroughAStatus) {
+TEST(ErrorDetailsTest, SurviveRoundTripThroughStatus) {
   const ErrorDetails details{.reason = "queue_full",
                              .hint = "Retry later.",
                              .retry_after = absl::Milliseconds(250),
@@ -18,7 +18,7 @@ TEST(ErrorDetailsTest, SurviveTheTripThroughAStatus) {
   EXPECT_EQ(DetailsOf(status), details);
 }
 
-TEST(ErrorDetailsTest, PlainStatusHasNone) {
+TEST(ErrorDetailsTest, PlainStatusHasNoDetails) {
   EXPECT_EQ(DetailsOf(absl::InternalError("x")), ErrorDetails{});
   EXPECT_EQ(DetailsOf(absl::OkStatus()), ErrorDetails{});
 }
@@ -34,7 +34,7 @@ absl::StatusOr<int> Quarter(int value) {
   return quarter;
 }
 
-TEST(StatusMacrosTest, ReturnTheFirstError) {
+TEST(StatusMacrosTest, ReturnFirstError) {
   EXPECT_EQ(Quarter(8).value(), 2);
   EXPECT_THAT(Quarter(6), FailsWith(absl::StatusCode::kInvalidArgument, ""));
 }

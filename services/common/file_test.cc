@@ -22,7 +22,7 @@ File Reopened(const File& file) {
   return File(open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
-TEST(FileTest, ReadsBackWhatItHasWritten) {
+TEST(FileTest, ReadsBackWrittenBytes) {
   const File file = MakeFile();
   ASSERT_TRUE(file.is_open());
   const std::string bytes(100'000, 'a');
@@ -33,13 +33,13 @@ TEST(FileTest, ReadsBackWhatItHasWritten) {
   EXPECT_EQ(contents, bytes);
 }
 
-TEST(FileTest, ReadsAnEmptyFile) {
+TEST(FileTest, ReadsEmptyFile) {
   std::string contents;
   EXPECT_TRUE(ReadAll(MakeFile(), 0, contents));
   EXPECT_EQ(contents, "");
 }
 
-TEST(FileTest, ReadsNoMoreThanTheLimit) {
+TEST(FileTest, RefusesFileLargerThanLimit) {
   const File file = MakeFile();
   ASSERT_TRUE(WriteAll(file, "four"));
   std::string contents;
@@ -50,7 +50,7 @@ TEST(FileTest, ReadsNoMoreThanTheLimit) {
   EXPECT_EQ(errno, EFBIG);
 }
 
-TEST(FileTest, SaysWhatIsWrong) {
+TEST(FileTest, ReportsErrorInErrno) {
   std::string contents;
   EXPECT_FALSE(ReadAll(File(), 10, contents));
   EXPECT_EQ(errno, EBADF);

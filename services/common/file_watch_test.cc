@@ -26,7 +26,7 @@ class FileWatchTest : public testing::Test {
   int changes_ = 0;
 };
 
-TEST_F(FileWatchTest, TellsOfEveryChangeOnce) {
+TEST_F(FileWatchTest, ReportsEveryChangeOnce) {
   FileWatch watch(
       {path_}, [this] { ++changes_; }, absl::InfiniteDuration());
   EXPECT_TRUE(watch.Look());
@@ -45,7 +45,7 @@ TEST_F(FileWatchTest, TellsOfEveryChangeOnce) {
   EXPECT_EQ(changes_, 5);
 }
 
-TEST_F(FileWatchTest, LooksByItself) {
+TEST_F(FileWatchTest, LooksPeriodically) {
   Notification changed;
   const FileWatch watch(
       {path_}, [&] { changed.Notify(); }, absl::Milliseconds(1));

@@ -17,7 +17,7 @@ bool IsValid(const std::string& text) { return ScanJson(text).error.empty(); }
 
 std::string Nested(int depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
-TEST(ScanJsonTest, TakesValidTextOnly) {
+TEST(ScanJsonTest, AcceptsValidTextOnly) {
   EXPECT_TRUE(IsValid(R"( {"a":[1,"]",null]} )"));
   for (const char* text : {"", "{", "{} {}", "{'a':1}", "[1,]", "nul", "\"\xff\"", "\"\\ud800\""}) {
     EXPECT_FALSE(IsValid(text)) << text;
@@ -56,7 +56,7 @@ TEST(ScanJsonTest, AgreesWithAnotherParser) {
   }
 }
 
-TEST(ScanJsonTest, LimitsTheDepth) {
+TEST(ScanJsonTest, LimitsDepth) {
   EXPECT_TRUE(IsValid(Nested(kMaxScannedDepth)));
   EXPECT_THAT(std::string(ScanJson(Nested(kMaxScannedDepth + 1)).error), HasSubstr("deep"));
   EXPECT_TRUE(ScanJson(Nested(3), {}, /*max_depth=*/3).error.empty());
@@ -65,7 +65,7 @@ TEST(ScanJsonTest, LimitsTheDepth) {
   EXPECT_TRUE(IsValid(absl::StrCat("\"", std::string(1000, '['), "\"")));
 }
 
-TEST(ScanJsonTest, KeepsTheBytesOfValues) {
+TEST(ScanJsonTest, KeepsBytesOfValues) {
   const std::string text =
       "\n{ \"a\" : 1.50 , \"b\":{\"x\":[\"}\\\"\"]},\"\\u0063\":\"\\u0041\" ,\"d\":true}";
   const auto members = ScanJson(text).members;
@@ -78,13 +78,13 @@ TEST(ScanJsonTest, KeepsTheBytesOfValues) {
   EXPECT_EQ(FindMember(members, "e"), std::nullopt);
 }
 
-TEST(ScanJsonTest, OtherValuesHaveNoMembers) {
+TEST(ScanJsonTest, EmptyObjectsAndOtherValuesHaveNoMembers) {
   for (const char* text : {"", "{}", " { } ", "[1]", "[{\"a\":1}]", "\"{\"", "7"}) {
     EXPECT_TRUE(ScanJson(text).members.empty()) << text;
   }
 }
 
-TEST(ScanJsonTest, LooksIntoTheObjectsOfOneMember) {
+TEST(ScanJsonTest, ScansIntoObjectsOfOneMember) {
   const std::string text =
       R"({"x":{"a":0},"p\u0061rams":{"a":1,"b":{"c":{"d":2},"e":[{"f":3}]},"g":[{"a":4}],"h":{}},)"
       R"("a":5})";
@@ -105,18 +105,18 @@ TEST(ScanJsonTest, LooksIntoTheObjectsOfOneMember) {
   EXPECT_EQ(FindMember(b, "e"), "[{\"f\":3}]");
 }
 
-TEST(ScanJsonTest, LooksIntoNoArray) {
+TEST(ScanJsonTest, DoesNotScanIntoArrays) {
   const JsonScan scan = ScanJson(R"({"params":[{"a":1}]})", /*into=*/"params");
   EXPECT_EQ(scan.members.size(), 1u);
 }
 
-TEST(HasDuplicatesTest, GoesByTheMeaningOfTheNames) {
+TEST(HasDuplicatesTest, ComparesDecodedNames) {
   EXPECT_TRUE(HasDuplicates(ScanJson(R"({"a":1,"b":2,"\u0061":3})").members));
   EXPECT_TRUE(HasDuplicates(ScanJson(R"({"\u0061":1,"\u0061":3})").members));
   EXPECT_FALSE(HasDuplicates(ScanJson(R"({"a":1,"b":{"a":2},"\u0063":3})", "b").members));
 }
 
-TEST(JsonIntegerTest, HasNoFractionAndNoExponent) {
+TEST(JsonIntegerTest, HasNoFractionOrExponent) {
   for (const char* value :
        {"0", "-0", "-12", "9007199254740993", "123456789012345678901234567890"}) {
     EXPECT_TRUE(IsJsonInteger(value)) << value;
@@ -132,7 +132,7 @@ TEST(DecodeJsonStringTest, ReadsEscapes) {
   EXPECT_EQ(DecodeJsonString("7"), std::nullopt);
 }
 
-TEST(OnOneLineTest, DropsSpaceOutsideOfStringsOnly) {
+TEST(OnOneLineTest, DropsWhitespaceOutsideStringsOnly) {
   EXPECT_EQ(OnOneLine("{\n  \"a b\": [1,\r\n 2]\n}\n"), "{\"a b\":[1,2]}");
   EXPECT_EQ(OnOneLine("{\"a\": 1}\n"), "{\"a\": 1}");
 }

@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(LiveSetTest, EntriesGoWithTheirPlaces) {
+TEST(LiveSetTest, EntriesAreRemovedWithTheirPlaces) {
   LiveSet<int> set;
   std::optional<LiveSet<int>::Place> one = set.Add(1);
   const LiveSet<int>::Place two = set.Add(2);
@@ -23,7 +23,7 @@ TEST(LiveSetTest, EntriesGoWithTheirPlaces) {
   EXPECT_THAT(set.Entries(), ElementsAre(2));
 }
 
-TEST(LiveSetTest, PlacesMove) {
+TEST(LiveSetTest, PlacesCanBeMoved) {
   LiveSet<int> set;
   LiveSet<int>::Place place;
   {
@@ -35,14 +35,14 @@ TEST(LiveSetTest, PlacesMove) {
   EXPECT_THAT(set.Entries(), IsEmpty());
 }
 
-TEST(LiveSetTest, PlacesMayOutliveTheSet) {
+TEST(LiveSetTest, PlacesCanOutliveSet) {
   auto set = std::make_unique<LiveSet<int>>();
   const LiveSet<int>::Place place = set->Add(1);
   set = nullptr;
 }
 
 // A list of weak pointers would keep the memory of ended calls.
-TEST(LiveSetTest, NothingIsKeptOfWhatHasEnded) {
+TEST(LiveSetTest, EndedCallsLeaveNoEntries) {
   struct Call {
     LiveSet<std::weak_ptr<Call>>::Place place;
   };
@@ -57,7 +57,7 @@ TEST(LiveSetTest, NothingIsKeptOfWhatHasEnded) {
 }
 
 // The destructor of an entry uses the set.
-TEST(LiveSetTest, EntriesEndWithoutItsMutex) {
+TEST(LiveSetTest, EntriesAreDestroyedWithoutLock) {
   LiveSet<std::shared_ptr<void>> set;
   size_t left = 9;
   {

@@ -6,7 +6,7 @@
 namespace callslip {
 namespace {
 
-TEST(LogLimitTest, AdmitsSomeLinesASecondAndCountsTheOthers) {
+TEST(LogLimitTest, LimitsLinesPerSecondAndCountsDroppedLines) {
   FakeClock clock;
   LogLimit limit(&clock, 2);
   EXPECT_EQ(limit.Admit(), 0);

@@ -23,7 +23,7 @@ class LogTest : public testing::Test {
   }
 };
 
-TEST_F(LogTest, ALineIsOneToEverybody) {
+TEST_F(LogTest, LineSeparatorsAreEscaped) {
   EXPECT_THAT(LineWith("a\xE2\x80\xA8"
                        "b\xE2\x80\xA9"
                        "c\nd\"\\"),
@@ -31,7 +31,7 @@ TEST_F(LogTest, ALineIsOneToEverybody) {
   EXPECT_THAT(LineWith("\xE2\x80\x9E"), HasSubstr("\"text\":\"\xE2\x80\x9E\"}"));
 }
 
-TEST_F(LogTest, ALineIsUtf8) {
+TEST_F(LogTest, LineIsUtf8) {
   EXPECT_THAT(LineWith("a\xFF"
                        "b\xE2\x80"),
               HasSubstr("\"text\":\"a\xEF\xBF\xBD"

@@ -18,7 +18,7 @@ class MemoryReleaseTest : public testing::Test {
                          .release = [this](size_t bytes) { spare_ -= std::min(spare_, bytes); }}};
 };
 
-TEST_F(MemoryReleaseTest, WhatABurstLeavesGoesStepByStep) {
+TEST_F(MemoryReleaseTest, SpareMemoryOfBurstIsReleasedGradually) {
   spare_ = 300 * kMiB;
   memory_.Look();
   EXPECT_EQ(spare_, 300 * kMiB);  // The memory may be used again soon.
@@ -32,7 +32,7 @@ TEST_F(MemoryReleaseTest, WhatABurstLeavesGoesStepByStep) {
   EXPECT_EQ(spare_, MemoryRelease::kTooLittle);
 }
 
-TEST_F(MemoryReleaseTest, WhatIsInUseNowAndThenStays) {
+TEST_F(MemoryReleaseTest, MemoryUsedNowAndThenIsNotReleased) {
   for (int look = 0; look < 10; ++look) {
     spare_ = look % 2 == 0 ? 300 * kMiB : MemoryRelease::kTooLittle;
     const size_t before = spare_;
@@ -41,7 +41,7 @@ TEST_F(MemoryReleaseTest, WhatIsInUseNowAndThenStays) {
   }
 }
 
-TEST_F(MemoryReleaseTest, OnlyTheLeastOfTwoLooksGoes) {
+TEST_F(MemoryReleaseTest, OnlyMinimumOfTwoLooksIsReleased) {
   spare_ = 20 * kMiB;
   memory_.Look();
   spare_ = 300 * kMiB;
@@ -49,7 +49,7 @@ TEST_F(MemoryReleaseTest, OnlyTheLeastOfTwoLooksGoes) {
   EXPECT_EQ(spare_, 280 * kMiB + MemoryRelease::kKept);
 }
 
-TEST(HeapUseTest, WhatIsAllocatedIsInUse) {
+TEST(HeapUseTest, AllocatedMemoryIsInUse) {
   const size_t before = HeapUse::OfThisProcess().in_use;
   const std::string large(64 * kMiB, 'x');
   const size_t with = HeapUse::OfThisProcess().in_use;
@@ -59,9 +59,7 @@ TEST(HeapUseTest, WhatIsAllocatedIsInUse) {
   }
 }
 
-TEST(SpareMemoryTest, WithoutItsAllocatorThereIsNothingToGive) {
-  MemoryRelease(SpareMemory()).Look();
-}
+TEST(SpareMemoryTest, NothingIsReleasedWithoutItsAllocator) { MemoryRelease(SpareMemory()).Look(); }
 
 }  // namespace
 }  // namespace callslip

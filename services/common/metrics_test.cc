@@ -12,7 +12,7 @@ namespace {
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
-TEST(LatencyHistogramTest, LatencyIsCountedUpToTheBoundOfItsBucket) {
+TEST(LatencyHistogramTest, BucketIncludesItsUpperBound) {
   LatencyHistogram histogram;
   histogram.Observe(100'000);
   histogram.Observe(100'001);
@@ -25,7 +25,7 @@ TEST(LatencyHistogramTest, LatencyIsCountedUpToTheBoundOfItsBucket) {
   EXPECT_EQ(histogram.sum_nanos, 600'000'200'002);
 }
 
-TEST(LatencyHistogramTest, SharedOneCountsTheSame) {
+TEST(LatencyHistogramTest, SharedHistogramCountsTheSame) {
   LatencyHistogram one;
   SharedLatencyHistogram other;
   for (const int64_t nanos : {int64_t{-1}, int64_t{100'000}, int64_t{1'000'000'000'000}}) {
@@ -42,7 +42,7 @@ const TraceContext kSampled =
     *TraceContext::Parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
 constexpr int64_t kAt = 1'795'509'797'012'256'484;
 
-TEST(LatencyHistogramTest, KeepsTheLastSampledOneOfEachBucket) {
+TEST(LatencyHistogramTest, KeepsLastSampledTraceOfEachBucket) {
   LatencyHistogram histogram;
   SharedLatencyHistogram shared;
   const auto observe = [&](int64_t nanos, const TraceContext& trace, int64_t at) {
@@ -66,7 +66,7 @@ TEST(LatencyHistogramTest, KeepsTheLastSampledOneOfEachBucket) {
   EXPECT_EQ(shared.Read().count(), 5);
 }
 
-TEST(LatencyHistogramTest, OfTwoTheLaterExemplarsAreKept) {
+TEST(LatencyHistogramTest, AddKeepsLaterExemplar) {
   LatencyHistogram one;
   LatencyHistogram other;
   one.Observe(2'000'000, kSampled, kAt);
@@ -79,7 +79,7 @@ TEST(LatencyHistogramTest, OfTwoTheLaterExemplarsAreKept) {
   EXPECT_EQ(other.exemplars[4].trace, kSampled.WithSpan(1));
 }
 
-TEST(MetricsPageTest, WritesTheTextFormat) {
+TEST(MetricsPageTest, WritesPrometheusTextFormat) {
   LatencyHistogram histogram;
   histogram.Observe(2'000'000);
   histogram.Observe(20'000'000);
@@ -120,7 +120,7 @@ TEST(MetricsPageTest, WritesOpenMetrics) {
   EXPECT_THAT(text, EndsWith("\n# EOF\n"));
 }
 
-TEST(MetricsPageTest, ExemplarsAreInOpenMetricsAlone) {
+TEST(MetricsPageTest, ExemplarsAppearInOpenMetricsOnly) {
   LatencyHistogram histogram;
   histogram.Observe(2'000'000);
   histogram.Observe(2'000'500, kSampled, kAt);
@@ -136,7 +136,7 @@ TEST(MetricsPageTest, ExemplarsAreInOpenMetricsAlone) {
   EXPECT_EQ(PrometheusText(PlainMetricsText(page)).problems(), "");
 }
 
-TEST(MetricsPageTest, OpenMetricsIsForThoseWhoAskForItByName) {
+TEST(MetricsPageTest, OpenMetricsIsSentOnlyWhenRequestedByName) {
   MetricsPage page;
   const auto is_open = [&page](absl::string_view accept) {
     const MetricsAnswer answer = AnswerScrape(page, accept);
@@ -160,7 +160,7 @@ TEST(MetricsPageTest, OpenMetricsIsForThoseWhoAskForItByName) {
   EXPECT_FALSE(is_open("application/openmetrics-text;q=high"));
 }
 
-TEST(MetricsPageTest, TellsOfTheProcess) {
+TEST(MetricsPageTest, ReportsProcessMetrics) {
   MetricsPage page;
   page.Process();
   const PrometheusText read(PlainMetricsText(page));
@@ -176,7 +176,7 @@ TEST(MetricsPageTest, TellsOfTheProcess) {
 }
 
 // The parser that these tests use finds malformed pages.
-TEST(PrometheusTextTest, FindsWhatIsWrong) {
+TEST(PrometheusTextTest, DetectsMalformedPages) {
   const std::string head = "# HELP a_total A.\n# TYPE a_total counter\n";
   EXPECT_EQ(PrometheusText(head + "a_total 1\n").problems(), "");
   for (const char* wrong :

@@ -52,7 +52,7 @@ std::string ErrorOf(NameLookup& lookup, absl::Duration within = kPatience) {
   return std::string(lookup.Wait(within).status().message());
 }
 
-TEST(NameLookupTest, AnAddressNeedsNoResolver) {
+TEST(NameLookupTest, AddressNeedsNoResolver) {
   const SilentResolver silent;
   NameLookup lookup("127.0.0.1", "7890", silent.Resolve());
   ASSERT_OK_AND_ASSIGN(const std::vector<SocketAddress> addresses, lookup.Wait(kPatience));
@@ -64,17 +64,17 @@ TEST(NameLookupTest, AnAddressNeedsNoResolver) {
   EXPECT_OK(other.Wait(kPatience));
 }
 
-TEST(NameLookupTest, FindsAName) {
+TEST(NameLookupTest, ResolvesName) {
   NameLookup lookup("localhost", "80");
   EXPECT_OK(lookup.Wait(kPatience));
 }
 
-TEST(NameLookupTest, SaysThatANameIsUnknown) {
+TEST(NameLookupTest, ReportsUnknownName) {
   NameLookup lookup("nowhere.test", "80", &Unknown);
   EXPECT_EQ(ErrorOf(lookup), "unknown");
 }
 
-TEST(NameLookupTest, NobodyWaitsForASilentServer) {
+TEST(NameLookupTest, WaitForSilentServerTimesOutOrIsCancelled) {
   const SilentResolver silent;
   NameLookup lookup("nowhere.test", "80", silent.Resolve());
   EXPECT_THAT(ErrorOf(lookup, absl::Milliseconds(1)), HasSubstr("within 1ms"));
@@ -83,7 +83,7 @@ TEST(NameLookupTest, NobodyWaitsForASilentServer) {
   canceller.join();
 }
 
-TEST(NameLookupTest, WhoComesAgainFindsWhatASlowServerHasTold) {
+TEST(NameLookupTest, RepeatedWaitGetsAnswerOfSlowServer) {
   SilentResolver slow;
   NameLookup lookup("nowhere.test", "80", slow.Resolve());
   EXPECT_THAT(ErrorOf(lookup, absl::Milliseconds(1)), HasSubstr("within 1ms"));
@@ -93,7 +93,7 @@ TEST(NameLookupTest, WhoComesAgainFindsWhatASlowServerHasTold) {
   EXPECT_EQ(slow.asked(), 1);
 }
 
-TEST(NameLookupTest, AddressesAreKeptForAWhile) {
+TEST(NameLookupTest, AddressesAreCached) {
   SilentResolver resolver;
   resolver.Answer();
   NameLookup lookup("nowhere.test", "80", resolver.Resolve(), absl::InfiniteDuration());
@@ -106,7 +106,7 @@ TEST(NameLookupTest, AddressesAreKeptForAWhile) {
   EXPECT_EQ(resolver.asked(), 3);
 }
 
-TEST(NameLookupTest, AFailureIsToldOnce) {
+TEST(NameLookupTest, FailureIsNotCached) {
   SilentResolver resolver;
   resolver.Answer();
   NameLookup lookup("nowhere.test", "80", resolver.Resolve(&Unknown), absl::InfiniteDuration());
@@ -115,7 +115,7 @@ TEST(NameLookupTest, AFailureIsToldOnce) {
   EXPECT_EQ(resolver.asked(), 2);
 }
 
-TEST(NameLookupTest, ThoseThatAreLeftBehindAreFew) {
+TEST(NameLookupTest, AbandonedLookupsAreLimited) {
   SilentResolver silent;
   for (int i = 0; i < NameLookup::kMaxThreads; ++i) {
     NameLookup lookup("nowhere.test", "80", silent.Resolve());

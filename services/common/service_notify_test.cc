@@ -43,7 +43,7 @@ class ServiceNotifyTest : public testing::Test {
   const int socket_;
 };
 
-TEST_F(ServiceNotifyTest, TellsTheSocketInTheEnvironment) {
+TEST_F(ServiceNotifyTest, NotifiesSocketInEnvironment) {
   setenv("NOTIFY_SOCKET", name_.c_str(), 1);
   NotifyServiceManager(kServiceReady);
   EXPECT_EQ(Received(), "READY=1");
@@ -51,7 +51,7 @@ TEST_F(ServiceNotifyTest, TellsTheSocketInTheEnvironment) {
   EXPECT_EQ(Received(), "STOPPING=1");
 }
 
-TEST_F(ServiceNotifyTest, TellsNobodyWhereNobodyAsks) {
+TEST_F(ServiceNotifyTest, DoesNothingWithoutUsableSocket) {
   NotifyServiceManager(kServiceReady);
   for (const std::string& name : {std::string(), std::string("@nobody-listens-here"),
                                   "/" + std::string(sizeof(sockaddr_un), 'x')}) {

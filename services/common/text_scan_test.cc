@@ -9,7 +9,7 @@
 namespace callslip {
 namespace {
 
-TEST(TextScanTest, PlainTextEndsAtEachByteThatIsNone) {
+TEST(TextScanTest, PlainTextEndsAtEverySpecialByte) {
   for (int c = 0; c < 256; ++c) {
     for (size_t before = 0; before < 20; ++before) {
       const std::string text = std::string(before, 'a') + static_cast<char>(c) + "aaaaaaaa\"";
@@ -34,7 +34,7 @@ std::string Encoded(uint32_t code, size_t length) {
   return static_cast<char>(lead | code) + text;
 }
 
-TEST(TextScanTest, EachCharacterIsUtf8InItsShortestForm) {
+TEST(TextScanTest, CharacterIsUtf8OnlyInShortestForm) {
   for (uint32_t code = 0; code <= 0x10FFFF; ++code) {
     const size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
     const bool is_surrogate = 0xD800 <= code && code <= 0xDFFF;
@@ -48,7 +48,7 @@ TEST(TextScanTest, EachCharacterIsUtf8InItsShortestForm) {
   }
 }
 
-TEST(TextScanTest, WhatIsNoUtf8IsNone) {
+TEST(TextScanTest, MalformedUtf8IsRejected) {
   EXPECT_TRUE(IsUtf8(""));
   EXPECT_TRUE(IsUtf8("a\xC3\xA4z\xF0\x9F\x98\x80"));
   for (const char* text : {"\x80", "\xC3", "\xC3(", "\xE2\x82(", "\xFF", "a\xF5\x80\x80\x80",
@@ -57,7 +57,7 @@ TEST(TextScanTest, WhatIsNoUtf8IsNone) {
   }
 }
 
-TEST(TextScanTest, TextIsCutBetweenCharacters) {
+TEST(TextScanTest, TextIsTruncatedBetweenCharacters) {
   const std::string text = "a\u00e4\u20ac\U0001F600b";  // 1, 2, 3, 4 and 1 bytes.
   for (size_t bytes = 0; bytes <= text.size() + 1; ++bytes) {
     const absl::string_view cut = CutText(text, bytes);
@@ -71,7 +71,7 @@ TEST(TextScanTest, TextIsCutBetweenCharacters) {
   EXPECT_EQ(CutText("a\u00e4", 2), "a");
 }
 
-TEST(TextScanTest, WhatIsNoUtf8IsReplaced) {
+TEST(TextScanTest, MalformedUtf8IsReplaced) {
   EXPECT_EQ(WithoutBadUtf8("a\u00e4\U0001F600\n"), "a\u00e4\U0001F600\n");
   EXPECT_EQ(WithoutBadUtf8("\xF0\x9F\x98"), "\uFFFD");
   EXPECT_EQ(WithoutBadUtf8("\x98\x80 rest"), "\uFFFD rest");
@@ -87,7 +87,7 @@ std::string Mended(absl::string_view json) {
   return std::string(MendJson(json, mended));
 }
 
-TEST(MendJsonTest, AHalfCharacterBecomesAWholeOne) {
+TEST(MendJsonTest, LoneSurrogateIsReplaced) {
   EXPECT_EQ(Mended(R"("\ud83d")"), R"("\ufffd")");
   EXPECT_EQ(Mended(R"("\uD83D")"), R"("\ufffd")");
   EXPECT_EQ(Mended(R"("\ude00")"), R"("\ufffd")");
@@ -99,7 +99,7 @@ TEST(MendJsonTest, AHalfCharacterBecomesAWholeOne) {
   EXPECT_EQ(Mended(R"({"\udfff":"\udbff"})"), R"({"\ufffd":"\ufffd"})");
 }
 
-TEST(MendJsonTest, WhatIsWholeIsNotTouched) {
+TEST(MendJsonTest, TextWithoutLoneSurrogatesIsUnchanged) {
   for (const absl::string_view json :
        {R"("\ud83d\ude00")", R"("\uD83D\uDE00")", R"("\\ud83d")", R"("\u00e4")", R"("\\\\ud83d")",
         R"("\ud7ff\ue000")", R"("\ud8)", R"("\ud83)", R"(\)", R"("\ud8zz")", R"(\\)", "",
@@ -110,7 +110,7 @@ TEST(MendJsonTest, WhatIsWholeIsNotTouched) {
   }
 }
 
-TEST(MendJsonTest, AByteOrderMarkIsIgnoredOnceAtTheBeginning) {
+TEST(MendJsonTest, ByteOrderMarkIsDroppedOnceAtStart) {
   EXPECT_EQ(Mended("\xEF\xBB\xBF{}"), "{}");
   EXPECT_EQ(Mended("\xEF\xBB\xBF\xEF\xBB\xBF{}"), "\xEF\xBB\xBF{}");
   EXPECT_EQ(Mended("{}\xEF\xBB\xBF"), "{}\xEF\xBB\xBF");
@@ -118,13 +118,13 @@ TEST(MendJsonTest, AByteOrderMarkIsIgnoredOnceAtTheBeginning) {
   EXPECT_EQ(Mended("\xEF\xBB\xBF\"\\ud83d\""), "\"\\ufffd\"");
 }
 
-TEST(EscapeLineSeparatorsTest, EscapesThemAndNothingElse) {
+TEST(EscapeLineSeparatorsTest, EscapesLineSeparatorsOnly) {
   std::string json = "\"a\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xA6\xE2\x80\"";
   EscapeLineSeparators(json);
   EXPECT_EQ(json, "\"a\\u2028\\u2029\xE2\x80\xA6\xE2\x80\"");
 }
 
-TEST(IntegerInTest, IsWhatHasNoFraction) {
+TEST(IntegerInTest, AcceptsExactIntegersOnly) {
   constexpr double kMaxValue = 9007199254740991;
   EXPECT_EQ(IntegerIn(7.0), 7);
   EXPECT_EQ(IntegerIn(-7.0), -7);

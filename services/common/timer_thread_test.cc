@@ -37,7 +37,7 @@ class TimerThreadTest : public ::testing::Test {
   TimerThread timers_{&clock_};
 };
 
-TEST_F(TimerThreadTest, ActionsComeInTheOrderOfTheirTimes) {
+TEST_F(TimerThreadTest, ActionsRunInOrderOfTheirTimes) {
   timers_.After(absl::Seconds(3), Note(3));
   timers_.After(absl::Seconds(1), Note(1));
   timers_.After(absl::Seconds(2), Note(2));
@@ -47,12 +47,12 @@ TEST_F(TimerThreadTest, ActionsComeInTheOrderOfTheirTimes) {
   EXPECT_THAT(Fired(3), ElementsAre(1, 2, 3));
 }
 
-TEST_F(TimerThreadTest, WhatIsDueAlreadyComesAtOnce) {
+TEST_F(TimerThreadTest, OverdueActionRunsAtOnce) {
   timers_.At(clock_.Now() - absl::Seconds(1), Note(1));
   EXPECT_THAT(Fired(1), ElementsAre(1));
 }
 
-TEST_F(TimerThreadTest, CancelledActionDoesNotCome) {
+TEST_F(TimerThreadTest, CancelledActionDoesNotRun) {
   const auto cancelled = timers_.After(absl::Seconds(1), Note(1));
   timers_.After(absl::Seconds(2), Note(2));
   timers_.Cancel(cancelled);
@@ -61,13 +61,13 @@ TEST_F(TimerThreadTest, CancelledActionDoesNotCome) {
   EXPECT_THAT(Fired(1), ElementsAre(2));
 }
 
-TEST_F(TimerThreadTest, ActionMaySetTheNextTimer) {
+TEST_F(TimerThreadTest, ActionCanSetNextTimer) {
   timers_.After(absl::Seconds(1), [this] { timers_.After(absl::ZeroDuration(), Note(1)); });
   clock_.Advance(absl::Seconds(1));
   EXPECT_THAT(Fired(1), ElementsAre(1));
 }
 
-TEST_F(TimerThreadTest, NothingComesAfterTheStop) {
+TEST_F(TimerThreadTest, NothingRunsAfterStop) {
   timers_.After(absl::Seconds(1), Note(1));
   timers_.Stop();
   timers_.After(absl::ZeroDuration(), Note(2));

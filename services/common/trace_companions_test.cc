@@ -20,7 +20,7 @@ std::string Numbered(int count, const std::string& value) {
   return absl::StrJoin(members, ",");
 }
 
-TEST(TracestateTest, IsHandedOnAsItCame) {
+TEST(TracestateTest, IsForwardedUnchanged) {
   for (const std::string& text : std::vector<std::string>{
            "rojo=00f067aa0ba902b7",
            "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE",
@@ -40,12 +40,12 @@ TEST(TracestateTest, IsHandedOnAsItCame) {
   EXPECT_EQ(TracestateOf("  foo=1\t"), "foo=1");
 }
 
-TEST(TracestateTest, HasNoTabsWhichMetadataTakesNot) {
+TEST(TracestateTest, TabsAreReplacedBySpaces) {
   EXPECT_EQ(TracestateOf("foo=1 \t , \t bar=2"), "foo=1   ,   bar=2");
   EXPECT_EQ(BaggageOf("a=1\t;\tp=2\t,\tb = 3"), "a=1 ; p=2 , b = 3");
 }
 
-TEST(TracestateTest, IsDroppedWhereItIsMalformed) {
+TEST(TracestateTest, IsDroppedWhenMalformed) {
   for (const std::string& text : std::vector<std::string>{"",
                                                           " ",
                                                           ",",
@@ -76,7 +76,7 @@ TEST(TracestateTest, IsDroppedWhereItIsMalformed) {
   }
 }
 
-TEST(TracestateTest, OfOneThatIsTooLongWholeMembersAreKept) {
+TEST(TracestateTest, TooLongTextKeepsWholeMembers) {
   const std::string longest = "l=" + Times(200, 'l');
   // Long members are removed first, then the last ones.
   const std::string short_ones = Numbered(10, Times(40, 's'));
@@ -87,7 +87,7 @@ TEST(TracestateTest, OfOneThatIsTooLongWholeMembersAreKept) {
             absl::StrCat(longest, ",m=", Times(200, 'm')));
 }
 
-TEST(BaggageTest, IsHandedOnAsItCame) {
+TEST(BaggageTest, IsForwardedUnchanged) {
   for (const std::string& text : std::vector<std::string>{
            "userId=alice",
            "key1=value1;property1;property2, key2 = value2, key3=value3; propertyKey=propertyValue",
@@ -98,7 +98,7 @@ TEST(BaggageTest, IsHandedOnAsItCame) {
   EXPECT_EQ(BaggageOf("\t a=1 "), "a=1");
 }
 
-TEST(BaggageTest, IsDroppedWhereItIsMalformed) {
+TEST(BaggageTest, IsDroppedWhenMalformed) {
   for (const std::string& text : std::vector<std::string>{
            "", " ", ",", "a", "=1", "a=1,", "a=1,,b=2", "a=\"1\"", "a=1 2", "a=1\\", "a b=1",
            "a=1;", "a=1;b c", "a=\u00e4", "a=1\r\nx: y", "(a)=1", std::string("a=\0", 3)}) {
@@ -106,7 +106,7 @@ TEST(BaggageTest, IsDroppedWhereItIsMalformed) {
   }
 }
 
-TEST(BaggageTest, OfOneThatIsTooMuchTheFirstMembersAreKept) {
+TEST(BaggageTest, TooLargeTextKeepsFirstMembers) {
   EXPECT_EQ(BaggageOf(Numbered(200, "v")), Numbered(180, "v"));
   const std::string kept = "a=" + Times(4000, 'a') + ",b=" + Times(4000, 'b');
   EXPECT_EQ(BaggageOf(kept + ",c=" + Times(400, 'c')), kept);

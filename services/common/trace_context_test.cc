@@ -7,21 +7,21 @@ namespace {
 
 constexpr char kGiven[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
-TEST(TraceContextTest, ComesOutAsItWentIn) {
+TEST(TraceContextTest, FormatsAsParsed) {
   const auto context = TraceContext::Parse(kGiven);
   ASSERT_TRUE(context.has_value());
   EXPECT_FALSE(context->empty());
   EXPECT_EQ(context->ToString(), kGiven);
 }
 
-TEST(TraceContextTest, LaterVersionsAreReadAsThisOne) {
+TEST(TraceContextTest, LaterVersionsAreReadAsCurrentVersion) {
   const auto context =
       TraceContext::Parse("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-what-comes");
   ASSERT_TRUE(context.has_value());
   EXPECT_EQ(context->ToString(), kGiven);
 }
 
-TEST(TraceContextTest, MalformedOnesAreRefused) {
+TEST(TraceContextTest, MalformedTextIsRefused) {
   for (const char* text : {
            "",
            "00",
@@ -41,14 +41,14 @@ TEST(TraceContextTest, MalformedOnesAreRefused) {
   }
 }
 
-TEST(TraceContextTest, NewOnesDifferAndAreWellFormed) {
+TEST(TraceContextTest, NewContextsDifferAndAreWellFormed) {
   const TraceContext one = TraceContext::New();
   EXPECT_NE(one, TraceContext::New());
   EXPECT_EQ(TraceContext::Parse(one.ToString()), one);
   EXPECT_EQ(one.ToString().size(), 55u);
 }
 
-TEST(TraceContextTest, HasItsIdsAsBytesAndItsFlags) {
+TEST(TraceContextTest, ProvidesIdsAsBytesAndFlags) {
   const TraceContext context =
       *TraceContext::Parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-03");
   EXPECT_EQ(context.trace_id(), "\x4b\xf9\x2f\x35\x77\xb3\x4d\xa6\xa3\xce\x92\x9d\x0e\x0e\x47\x36");
@@ -59,7 +59,7 @@ TEST(TraceContextTest, HasItsIdsAsBytesAndItsFlags) {
   EXPECT_EQ(context.WithSampled(false).WithSampled(true), context);
 }
 
-TEST(TraceContextTest, AnotherSpanIsOfTheSameTrace) {
+TEST(TraceContextTest, WithSpanKeepsTrace) {
   const TraceContext context =
       *TraceContext::Parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
   const TraceContext other = context.WithSpan(1);
@@ -68,7 +68,7 @@ TEST(TraceContextTest, AnotherSpanIsOfTheSameTrace) {
   EXPECT_EQ(TraceContext::Parse(other.ToString()), other);
 }
 
-TEST(TraceContextTest, NoneIsNoText) {
+TEST(TraceContextTest, EmptyContextHasEmptyText) {
   EXPECT_TRUE(TraceContext().empty());
   EXPECT_EQ(TraceContext().ToString(), "");
 }

@@ -41,7 +41,7 @@ TEST(UnixSocketTest, PathIsFreeOnceItsListenerIsGone) {
   EXPECT_NE(access(path.c_str(), F_OK), 0);
 }
 
-TEST(UnixSocketTest, WhatIsNoSocketStays) {
+TEST(UnixSocketTest, FileThatIsNotASocketStays) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/file";
   std::ofstream(path) << "text";
@@ -50,7 +50,7 @@ TEST(UnixSocketTest, WhatIsNoSocketStays) {
   EXPECT_TRUE(absl::IsInvalidArgument(PrepareSocketPath("/" + std::string(200, 'x'))));
 }
 
-TEST(UnixSocketTest, GroupMayConnectWhereTheFolderIsForIt) {
+TEST(UnixSocketTest, GroupCanConnectIfFolderIsForGroupOnly) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/socket";
   for (const auto& [folder_mode, mode] :

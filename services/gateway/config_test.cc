@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(GatewayConfigTest, BindsThatOthersReachNeedTokensOrAnExplicitFlag) {
+TEST(GatewayConfigTest, NonLocalBindNeedsTokensOrExplicitFlag) {
   GatewayConfig config;
   EXPECT_OK(config.Validate());
   for (const char* host : {"0.0.0.0", "::", "192.168.1.2", "::ffff:127.0.0.1"}) {
@@ -28,7 +28,7 @@ TEST(GatewayConfigTest, BindsThatOthersReachNeedTokensOrAnExplicitFlag) {
   }
 }
 
-TEST(GatewayConfigTest, FilesForTlsGoTogether) {
+TEST(GatewayConfigTest, TlsFilesAreSetTogether) {
   const auto message = [](const TlsFiles& files) {
     return std::string(GatewayConfig{.tls = files}.Validate().message());
   };
@@ -38,7 +38,7 @@ TEST(GatewayConfigTest, FilesForTlsGoTogether) {
   EXPECT_THAT(message({.authorities = "a"}), HasSubstr("needs --tls-cert and --tls-key"));
 }
 
-TEST(GatewayConfigTest, AnAuthorizationServerWillDoForABindThatOthersReach) {
+TEST(GatewayConfigTest, AuthorizationServerAllowsNonLocalBind) {
   GatewayConfig config{.listen = {{.host = "0.0.0.0", .port = 7890}}};
   config.oauth.issuer = "https://as.example";
   EXPECT_THAT(std::string(config.Validate().message()), HasSubstr("--oauth-resource"));
@@ -46,7 +46,7 @@ TEST(GatewayConfigTest, AnAuthorizationServerWillDoForABindThatOthersReach) {
   EXPECT_OK(config.Validate());
 }
 
-TEST(GatewayConfigTest, OriginsAreWrittenAsBrowsersSendThem) {
+TEST(GatewayConfigTest, OriginsMustHaveFormatThatBrowsersSend) {
   for (const char* origin : {"chrome-extension://abc", "https://callslip.example",
                              "http://127.0.0.1:8080", "http://[::1]:8080"}) {
     EXPECT_OK(GatewayConfig{.allowed_origins = {origin}}.Validate());

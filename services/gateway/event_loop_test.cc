@@ -17,7 +17,7 @@ namespace asio = boost::asio;
 
 std::thread::id IdOf(std::promise<std::thread::id>& ran) { return ran.get_future().get(); }
 
-TEST(EventLoopTest, WhoeverDispatchesRunsItWhereNothingElseRuns) {
+TEST(EventLoopTest, IdleLoopRunsDispatchedFunctionOnCallingThread) {
   EventLoop loop;
   loop.Start();
   std::promise<std::thread::id> ran;
@@ -26,7 +26,7 @@ TEST(EventLoopTest, WhoeverDispatchesRunsItWhereNothingElseRuns) {
   loop.Stop();
 }
 
-TEST(EventLoopTest, WhatIsPostedRunsOnTheThreadOfTheLoop) {
+TEST(EventLoopTest, PostedFunctionRunsOnThreadOfLoop) {
   EventLoop loop;
   loop.Start();
   std::promise<std::thread::id> first;
@@ -39,7 +39,7 @@ TEST(EventLoopTest, WhatIsPostedRunsOnTheThreadOfTheLoop) {
   loop.Stop();
 }
 
-TEST(EventLoopTest, WhatIsDispatchedBesideAnotherRunsAfterIt) {
+TEST(EventLoopTest, FunctionDispatchedToBusyLoopRunsLater) {
   EventLoop loop;
   loop.Start();
   std::promise<void> began;
@@ -61,7 +61,7 @@ TEST(EventLoopTest, WhatIsDispatchedBesideAnotherRunsAfterIt) {
   loop.Stop();
 }
 
-TEST(EventLoopTest, FunctionsOfManyThreadsRunOneAtATime) {
+TEST(EventLoopTest, FunctionsFromManyThreadsRunOneAtATime) {
   constexpr int kThreads = 4;
   constexpr int kFunctions = 2'000;
   EventLoop loop;
@@ -87,7 +87,7 @@ TEST(EventLoopTest, FunctionsOfManyThreadsRunOneAtATime) {
   loop.Stop();
 }
 
-TEST(EventLoopTest, WhatRanBeforeItWasStartedDoesNotEndIt) {
+TEST(EventLoopTest, FunctionRunBeforeStartDoesNotEndLoop) {
   EventLoop loop;
   bool ran = false;
   asio::dispatch(loop.executor(), [&] { ran = true; });
@@ -99,7 +99,7 @@ TEST(EventLoopTest, WhatRanBeforeItWasStartedDoesNotEndIt) {
   loop.Stop();
 }
 
-TEST(EventLoopTest, StopWaitsForWhatRunsOnAnotherThread) {
+TEST(EventLoopTest, StopWaitsForFunctionOnAnotherThread) {
   EventLoop loop;
   loop.Start();
   std::promise<void> began;
@@ -126,7 +126,7 @@ TEST(EventLoopTest, StopWaitsForWhatRunsOnAnotherThread) {
   EXPECT_TRUE(had_ended);
 }
 
-TEST(EventLoopTest, NothingRunsOnceItHasStopped) {
+TEST(EventLoopTest, NothingRunsAfterStop) {
   auto held = std::make_shared<int>();
   std::atomic<int> ran = 0;
   {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMebibyte = int64_t{1} << 20;
 
-TEST(GatewayMemoryBudgetTest, TheSharesFitIntoWhatIsGiven) {
+TEST(GatewayMemoryBudgetTest, SharesFitIntoBudget) {
   for (const int64_t bytes : {384 * kMebibyte, MemoryBudget::kDefault, 4096 * kMebibyte}) {
     ASSERT_OK_AND_ASSIGN(const MemoryBudget budget, MemoryBudget::Of(bytes));
     int64_t sum = 0;
@@ -30,7 +30,7 @@ TEST(GatewayMemoryBudgetTest, TheSharesFitIntoWhatIsGiven) {
 
 // Each limit in bytes belongs to a total that all connections share, or is small enough to apply to
 // each connection. The limits are those of http_limits.h and memory_budget.h.
-TEST(GatewayMemoryBudgetTest, EveryLimitHasItsShare) {
+TEST(GatewayMemoryBudgetTest, EveryLimitBelongsToShare) {
   constexpr char kEach[] = "each connection";
   const std::map<std::string, std::string> counted = {
       // Of a WebSocket.
@@ -83,7 +83,7 @@ TEST(GatewayMemoryBudgetTest, EveryLimitHasItsShare) {
   }
 }
 
-TEST(GatewayMemoryBudgetTest, TooLittleSaysWhatIsNeeded) {
+TEST(GatewayMemoryBudgetTest, ErrorForTooSmallBudgetNamesRequiredSize) {
   const absl::Status refused = MemoryBudget::Of(128 * kMebibyte).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
   const std::string message(refused.message());

@@ -95,14 +95,14 @@ class SessionTokensTest : public testing::Test {
   const std::string token_ = SessionTokenOf(1);
 };
 
-TEST_F(SessionTokensTest, TheBearerIsTheSessionsClient) {
+TEST_F(SessionTokensTest, CallerIsClientOfSession) {
   const auto verified = Verify(token_);
   ASSERT_TRUE(verified.ok()) << verified.status();
   EXPECT_EQ((*verified)->principal(), (Principal{.name = "alice", .role = Role::kClient}));
   EXPECT_EQ((*verified)->session_id(), "s-1");
 }
 
-TEST_F(SessionTokensTest, AnAnswerCountsForFiveSeconds) {
+TEST_F(SessionTokensTest, AnswerIsValidForFiveSeconds) {
   const CredentialPtr first = Verify(token_).value();
   clock_.Advance(absl::Milliseconds(4999));
   EXPECT_EQ(Verify(token_).value(), first);
@@ -114,7 +114,7 @@ TEST_F(SessionTokensTest, AnAnswerCountsForFiveSeconds) {
   EXPECT_FALSE(first->IsRevoked());
 }
 
-TEST_F(SessionTokensTest, ThatThereIsNoneCountsForAWhile) {
+TEST_F(SessionTokensTest, UnknownTokenIsRememberedForAWhile) {
   is_there_ = false;
   for (int i = 0; i < 100; ++i) EXPECT_EQ(RefusalOf(token_), "token_unknown");
   clock_.Advance(SessionTokens::kUnknownFor - absl::Milliseconds(1));
@@ -126,7 +126,7 @@ TEST_F(SessionTokensTest, ThatThereIsNoneCountsForAWhile) {
   EXPECT_THAT(asked_, SizeIs(2));
 }
 
-TEST_F(SessionTokensTest, WhatHasEndedIsRevoked) {
+TEST_F(SessionTokensTest, CredentialIsRevokedOnceTokenIsUnknown) {
   const CredentialPtr credential = Verify(token_).value();
   is_there_ = false;
   clock_.Advance(absl::Seconds(5));
@@ -134,7 +134,7 @@ TEST_F(SessionTokensTest, WhatHasEndedIsRevoked) {
   EXPECT_TRUE(credential->IsRevoked());
 }
 
-TEST_F(SessionTokensTest, ATrackerThatIsAwayIsNoAnswer) {
+TEST_F(SessionTokensTest, TrackerFailureRevokesNothing) {
   const CredentialPtr credential = Verify(token_).value();
   clock_.Advance(absl::Seconds(5));
   failure_ = absl::UnavailableError("Socket closed");
@@ -148,7 +148,7 @@ TEST_F(SessionTokensTest, ATrackerThatIsAwayIsNoAnswer) {
   EXPECT_EQ(Verify(token_).value(), credential);
 }
 
-TEST_F(SessionTokensTest, ATokenIsAskedAboutOnceAtATime) {
+TEST_F(SessionTokensTest, SimultaneousLookupsOfOneTokenAreSentOnce) {
   const std::vector<Answer> same = {Begin(token_), Begin(token_), Begin(token_)};
   const Answer other = Begin(SessionTokenOf(2));
   Run();
@@ -160,7 +160,7 @@ TEST_F(SessionTokensTest, ATokenIsAskedAboutOnceAtATime) {
   EXPECT_TRUE(other->has_value());
 }
 
-TEST_F(SessionTokensTest, OnlySoManyWait) {
+TEST_F(SessionTokensTest, NumberOfWaitingLookupsIsBounded) {
   std::vector<Answer> waiting;
   for (size_t i = 0; i < SessionTokens::kMaxWaiting; ++i) waiting.push_back(Begin(token_));
   const Answer refused = Begin(token_);
@@ -171,7 +171,7 @@ TEST_F(SessionTokensTest, OnlySoManyWait) {
   EXPECT_TRUE(Verify(SessionTokenOf(2)).ok());
 }
 
-TEST_F(SessionTokensTest, OnlySoManyAreKept) {
+TEST_F(SessionTokensTest, NumberOfStoredTokensIsBounded) {
   const int most = static_cast<int>(SessionTokens::kMaxTokens);
   for (int i = 0; i < most; ++i) ASSERT_TRUE(Verify(SessionTokenOf(i)).ok());
   // The token that was not used for the longest time makes room.
@@ -185,7 +185,7 @@ TEST_F(SessionTokensTest, OnlySoManyAreKept) {
   EXPECT_THAT(asked_, SizeIs(most + 2));
 }
 
-TEST_F(SessionTokensTest, WhoMakesTokensUpTakesNothingFromThoseThatAreKnown) {
+TEST_F(SessionTokensTest, InventedTokensDoNotDelayKnownTokens) {
   const CredentialPtr known = Verify(token_).value();
   clock_.Advance(SessionTokens::kKnownFor);
   std::vector<Answer> made_up;
@@ -204,7 +204,7 @@ TEST_F(SessionTokensTest, WhoMakesTokensUpTakesNothingFromThoseThatAreKnown) {
   for (const Answer& answer : made_up) EXPECT_TRUE(answer->has_value());
 }
 
-TEST_F(SessionTokensTest, WhoMakesTokensUpHasToWait) {
+TEST_F(SessionTokensTest, AddressWithManyInventedTokensMustWait) {
   is_there_ = false;
   int number = 1000;
   for (int i = 0; i < SessionTokens::kMadeUp.of_address; ++i) {
@@ -223,7 +223,7 @@ TEST_F(SessionTokensTest, WhoMakesTokensUpHasToWait) {
   EXPECT_OK(Verify(SessionTokenOf(2), kMallory));
 }
 
-TEST_F(SessionTokensTest, ThisMachineIsManyBehindOneAddress) {
+TEST_F(SessionTokensTest, LocalAddressesAreNotLimited) {
   is_there_ = false;
   for (const std::string& address :
        {AddressKeyOfText("127.0.0.1"), AddressKeyOfText("::1"), std::string()}) {
@@ -234,7 +234,7 @@ TEST_F(SessionTokensTest, ThisMachineIsManyBehindOneAddress) {
   }
 }
 
-TEST_F(SessionTokensTest, OnlySoManyOfAnAddressWait) {
+TEST_F(SessionTokensTest, NumberOfWaitingLookupsPerAddressIsBounded) {
   int number = 1000;
   std::vector<Answer> made_up;
   for (int i = 0; i < SessionTokens::kMaxWaitingOfAddress; ++i) {
@@ -251,7 +251,7 @@ TEST_F(SessionTokensTest, OnlySoManyOfAnAddressWait) {
 }
 
 // A caller on this machine that makes up tokens causes one lookup per pause.
-TEST_F(SessionTokensTest, AfterATokenThatIsMadeUpTheNextLookupWaits) {
+TEST_F(SessionTokensTest, NextLookupWaitsAfterInventedToken) {
   tokens_ = std::make_shared<SessionTokens>(io_.get_executor(), &client_, &clock_, absl::Hours(1));
   const CredentialPtr known = Verify(token_).value();
   EXPECT_OK(Verify(SessionTokenOf(2)));
@@ -268,7 +268,7 @@ TEST_F(SessionTokensTest, AfterATokenThatIsMadeUpTheNextLookupWaits) {
   EXPECT_EQ(calls_, 4);
 }
 
-TEST_F(SessionTokensTest, OnlySoManyUnknownOnesAreKept) {
+TEST_F(SessionTokensTest, NumberOfStoredUnknownTokensIsBounded) {
   is_there_ = false;
   const int most = static_cast<int>(SessionTokens::kMaxUnknown);
   for (int i = 0; i < most + 10; ++i) {
@@ -278,7 +278,7 @@ TEST_F(SessionTokensTest, OnlySoManyUnknownOnesAreKept) {
   EXPECT_EQ(tokens_->size(), 0u);
 }
 
-TEST_F(SessionTokensTest, WhatMakesRoomIsRevoked) {
+TEST_F(SessionTokensTest, EvictedTokenIsRevoked) {
   const CredentialPtr first = Verify(SessionTokenOf(0)).value();
   for (size_t i = 1; i <= SessionTokens::kMaxTokens; ++i) {
     ASSERT_TRUE(Verify(SessionTokenOf(static_cast<int>(i))).ok());
@@ -286,7 +286,7 @@ TEST_F(SessionTokensTest, WhatMakesRoomIsRevoked) {
   EXPECT_TRUE(first->IsRevoked());
 }
 
-TEST_F(SessionTokensTest, WhatIsInUseEndsWithItsSession) {
+TEST_F(SessionTokensTest, RefreshRevokesTokenInUseWhenSessionEnds) {
   const CredentialPtr in_use = Verify(token_).value();
   ASSERT_TRUE(Verify(SessionTokenOf(2)).ok());
   tokens_->Refresh();
@@ -307,7 +307,7 @@ TEST_F(SessionTokensTest, WhatIsInUseEndsWithItsSession) {
   EXPECT_TRUE(in_use->IsRevoked());
 }
 
-TEST_F(SessionTokensTest, WhatCannotBeOneIsNotAskedAbout) {
+TEST_F(SessionTokensTest, MalformedTokensAreRefusedWithoutLookup) {
   for (const std::string& token :
        {std::string("callslip-session-"), token_ + "0", token_.substr(0, 80),
         "callslip-session-" + std::string(64, 'g')}) {
@@ -390,14 +390,14 @@ class SessionTokenRoutesTest : public SessionTokensTest, public testing::WithPar
 INSTANTIATE_TEST_SUITE_P(AnyGateway, SessionTokenRoutesTest, testing::Bool(),
                          [](const auto& each) { return each.param ? "WithTokens" : "Local"; });
 
-TEST_P(SessionTokenRoutesTest, TheSessionComesWithTheRequest) {
+TEST_P(SessionTokenRoutesTest, RequestCarriesItsSession) {
   EXPECT_EQ(AskWith("POST", "/mcp", token_).body, "alice s-1");
   EXPECT_EQ(AskWith("POST", "/mcp", token_).body, "alice s-1");
   EXPECT_THAT(asked_, SizeIs(1));
   EXPECT_EQ(AskWith("GET", "/mcp", token_).status, 405);
 }
 
-TEST_P(SessionTokenRoutesTest, OthersAreWhoTheyWere) {
+TEST_P(SessionTokenRoutesTest, OtherCallersAreIdentifiedAsBefore) {
   EXPECT_EQ(AskWith("POST", "/mcp", std::string(40, 'b')).body, GetParam() ? "bob " : "local ");
   EXPECT_EQ(Ask("POST", "/mcp", {}).status, GetParam() ? 401 : 200);
   EXPECT_EQ(AskWith("GET", "/open", token_).status, 200);
@@ -408,7 +408,7 @@ TEST_P(SessionTokenRoutesTest, OthersAreWhoTheyWere) {
   EXPECT_THAT(asked_, SizeIs(0));
 }
 
-TEST_P(SessionTokenRoutesTest, AnUnknownOneIsRefused) {
+TEST_P(SessionTokenRoutesTest, UnknownTokenIsRefused) {
   is_there_ = false;
   const HttpResponse answer = AskWith("POST", "/mcp", token_);
   ExpectError(answer, 401, "token_unknown");
@@ -417,7 +417,7 @@ TEST_P(SessionTokenRoutesTest, AnUnknownOneIsRefused) {
   ExpectError(AskWith("POST", "/mcp", "callslip-session-0"), 401, "token_unknown");
 }
 
-TEST_P(SessionTokenRoutesTest, ItIsGoodNowhereElse) {
+TEST_P(SessionTokenRoutesTest, TokenIsRefusedAtOtherRoutes) {
   ExpectError(AskWith("GET", "/api/things/1", token_), 403, "session_token_elsewhere");
   ExpectError(AskWith("GET", "/nothing", token_), 403, "session_token_elsewhere");
   ExpectError(AskWith("POST", "/mcp/", token_), 403, "session_token_elsewhere");
@@ -428,14 +428,14 @@ TEST_P(SessionTokenRoutesTest, ItIsGoodNowhereElse) {
   EXPECT_THAT(asked_, SizeIs(0));
 }
 
-TEST_P(SessionTokenRoutesTest, ATrackerThatIsAwayIsToldOf) {
+TEST_P(SessionTokenRoutesTest, UnreachableTrackerIsReported) {
   failure_ = absl::UnavailableError("Socket closed");
   ExpectError(AskWith("POST", "/mcp", token_), 503, "tracker_unreachable");
   failure_ = absl::OkStatus();
   EXPECT_EQ(AskWith("POST", "/mcp", token_).body, "alice s-1");
 }
 
-TEST_P(SessionTokenRoutesTest, AHeadTellsWhetherItsBodyIsRead) {
+TEST_P(SessionTokenRoutesTest, BodyIsReadOnlyIfHeadIsAccepted) {
   EXPECT_TRUE(Judge("/api/things/1", token_).is_refused);
   EXPECT_TRUE(Judge("/mcp", "callslip-session-0").is_refused);
   EXPECT_FALSE(Judge("/mcp", token_).is_refused);

@@ -39,7 +39,7 @@ class TrackerAccessTest : public testing::Test {
   int left_ = 0;
 };
 
-TEST_F(TrackerAccessTest, ThoseWhoLookAtOnceShareOneCall) {
+TEST_F(TrackerAccessTest, SimultaneousLooksShareOneCall) {
   for (int i = 0; i < 100; ++i) Look();
   Run();
   EXPECT_EQ(answered_, 100);
@@ -50,7 +50,7 @@ TEST_F(TrackerAccessTest, ThoseWhoLookAtOnceShareOneCall) {
   EXPECT_EQ(tracker_.lists(), 2);
 }
 
-TEST_F(TrackerAccessTest, WhoLeavesKeepsNobodyWaiting) {
+TEST_F(TrackerAccessTest, CancelledLookDoesNotBlockOthers) {
   boost::asio::steady_timer never(io_, boost::asio::steady_timer::time_point::max());
   tracker_.on_list = [&]() -> boost::asio::awaitable<void> {
     if (tracker_.lists() == 1) co_await never.async_wait(boost::asio::use_awaitable);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr absl::Duration kPatience = absl::Minutes(10);
 
-TEST(EndpointOfTest, KnowsTheDefaultPorts) {
+TEST(EndpointOfTest, KnowsDefaultPorts) {
   const auto text = [](absl::string_view origin) {
     const Endpoint endpoint = EndpointOf(origin);
     return absl::StrCat(endpoint.is_tls ? "tls " : "tcp ", endpoint.host, " ", endpoint.port);
@@ -29,7 +29,7 @@ TEST(EndpointOfTest, KnowsTheDefaultPorts) {
   EXPECT_EQ(EndpointOf("unix:/run/s").unix_path, "/run/s");
 }
 
-TEST(EndpointOfTest, KnowsWhereOthersCanReadAlong) {
+TEST(EndpointOfTest, KnowsWhichEndpointsArePrivate) {
   for (const char* origin : {"http://127.0.0.1:7890", "http://localhost", "http://[::1]:1",
                              "https://h", "unix:/run/s"}) {
     EXPECT_TRUE(EndpointOf(origin).IsPrivate()) << origin;
@@ -39,7 +39,7 @@ TEST(EndpointOfTest, KnowsWhereOthersCanReadAlong) {
   }
 }
 
-TEST(HttpConnectionTest, FailsWhereNobodyListens) {
+TEST(HttpConnectionTest, FailsIfNothingListens) {
   // A socket that has an address but does not listen.
   const int deaf = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};
@@ -95,7 +95,7 @@ class HttpAnswerTest : public testing::Test {
   std::string body_;
 };
 
-TEST_F(HttpAnswerTest, ReadsOneAfterTheOther) {
+TEST_F(HttpAnswerTest, ReadsSuccessiveAnswers) {
   EXPECT_TRUE(connection_->IsQuiet());
   Say("HTTP/1.1 200 OK\r\ncontent-type: Text/HTML ; charset=x\r\nMCP-SESSION-ID: s\r\n"
       "Content-Length: 2\r\n\r\nab");
@@ -111,13 +111,13 @@ TEST_F(HttpAnswerTest, ReadsOneAfterTheOther) {
   EXPECT_TRUE(connection_->IsQuiet());
 }
 
-TEST_F(HttpAnswerTest, SkipsWhatOnlyAnnouncesAnAnswer) {
+TEST_F(HttpAnswerTest, SkipsInformationalAnswers) {
   Say("HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n");
   EXPECT_EQ(Read(), HttpAnswerEnd::kWhole);
   EXPECT_EQ(head_.status, 204);
 }
 
-TEST_F(HttpAnswerTest, KnowsTheLastOneOfAConnection) {
+TEST_F(HttpAnswerTest, DetectsLastAnswerOfConnection) {
   Say("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\na");
   EXPECT_EQ(Read(), HttpAnswerEnd::kLast);
   Say("HTTP/1.1 202 Accepted\r\n\r\n");
@@ -129,23 +129,23 @@ TEST_F(HttpAnswerTest, KnowsTheLastOneOfAConnection) {
   EXPECT_FALSE(connection_->IsQuiet());
 }
 
-TEST_F(HttpAnswerTest, StopsWhereTheSinkSaysSo) {
+TEST_F(HttpAnswerTest, StopsWhenSinkAsks) {
   Say(absl::StrCat("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", std::string(kEnough, 'x')));
   EXPECT_EQ(Read(), HttpAnswerEnd::kStopped);
 }
 
-TEST_F(HttpAnswerTest, NoticesWhatIsNoAnswer) {
+TEST_F(HttpAnswerTest, RejectsOtherProtocols) {
   Say("SSH-2.0-OpenSSH_9.2\r\n\r\n");
   EXPECT_EQ(Read(), HttpAnswerEnd::kBroken);
 }
 
-TEST_F(HttpAnswerTest, NoticesABrokenAnswer) {
+TEST_F(HttpAnswerTest, DetectsTruncatedAnswer) {
   Say("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc");
   SayEnd();
   EXPECT_EQ(Read(), HttpAnswerEnd::kBroken);
 }
 
-TEST_F(HttpAnswerTest, AShutdownEndsTheReading) {
+TEST_F(HttpAnswerTest, ShutdownEndsReading) {
   connection_->Shutdown();
   EXPECT_EQ(Read(), HttpAnswerEnd::kBroken);
 }

@@ -115,7 +115,7 @@ class HttpConnectionTlsTest : public testing::Test {
   std::thread thread_;
 };
 
-TEST_F(HttpConnectionTlsTest, CarriesOneExchangeAfterTheOther) {
+TEST_F(HttpConnectionTlsTest, CarriesSuccessiveExchanges) {
   Serve(authority_.Issue());
   auto connection = Connect("127.0.0.1");
   ASSERT_TRUE(connection.ok()) << connection.status();
@@ -125,53 +125,53 @@ TEST_F(HttpConnectionTlsTest, CarriesOneExchangeAfterTheOther) {
   EXPECT_TRUE((*connection)->IsQuiet());
 }
 
-TEST_F(HttpConnectionTlsTest, KnowsNamesAsWellAsAddresses) {
+TEST_F(HttpConnectionTlsTest, AcceptsHostNames) {
   Serve(authority_.Issue({.names = "DNS:localhost"}));
   EXPECT_EQ(Refusal("localhost"), "");
 }
 
-TEST_F(HttpConnectionTlsTest, RefusesAnotherName) {
+TEST_F(HttpConnectionTlsTest, RefusesCertificateOfOtherAddress) {
   Serve(authority_.Issue({.names = "DNS:other.test,IP:10.0.0.1"}));
   EXPECT_THAT(Refusal("127.0.0.1"), HasSubstr("is not accepted: IP address mismatch"));
 }
 
-TEST_F(HttpConnectionTlsTest, RefusesAnotherHostName) {
+TEST_F(HttpConnectionTlsTest, RefusesCertificateOfOtherHostName) {
   Serve(authority_.Issue({.names = "DNS:other.test"}));
   EXPECT_THAT(Refusal("localhost"), HasSubstr("is not accepted: hostname mismatch"));
 }
 
-TEST_F(HttpConnectionTlsTest, RefusesAnotherAuthority) {
+TEST_F(HttpConnectionTlsTest, RefusesOtherAuthority) {
   Serve(TestAuthority().Issue());
   EXPECT_THAT(Refusal("127.0.0.1"), HasSubstr("--tls-ca names a private authority"));
 }
 
-TEST_F(HttpConnectionTlsTest, RefusesWhomTheSystemDoesNotTrust) {
+TEST_F(HttpConnectionTlsTest, RefusesServerNotTrustedBySystem) {
   Serve(authority_.Issue());
   EXPECT_THAT(std::string(Connect("127.0.0.1", {}).status().message()),
               HasSubstr("is not accepted"));
 }
 
-TEST_F(HttpConnectionTlsTest, RefusesACertificateOfItsOwn) {
+TEST_F(HttpConnectionTlsTest, RefusesSelfSignedCertificate) {
   Serve(TestAuthority::SelfSigned({}));
   EXPECT_THAT(Refusal("127.0.0.1"), HasSubstr("is not accepted: self-signed certificate"));
 }
 
-TEST_F(HttpConnectionTlsTest, RefusesWhatHasRunOut) {
+TEST_F(HttpConnectionTlsTest, RefusesExpiredCertificate) {
   Serve(authority_.Issue({.begins = -3, .ends = -1}));
   EXPECT_THAT(Refusal("127.0.0.1"), HasSubstr("is not accepted: certificate has expired"));
 }
 
-TEST_F(HttpConnectionTlsTest, RefusesACertificateForClients) {
+TEST_F(HttpConnectionTlsTest, RefusesClientCertificate) {
   Serve(authority_.Issue({.purposes = "clientAuth"}));
   EXPECT_THAT(Refusal("127.0.0.1"), HasSubstr("is not accepted"));
 }
 
-TEST_F(HttpConnectionTlsTest, RefusesOldVersions) {
+TEST_F(HttpConnectionTlsTest, RefusesOldTlsVersions) {
   Serve(authority_.Issue(), /*asks_for_certificate=*/false, TLS1_1_VERSION);
   EXPECT_THAT(Refusal("127.0.0.1"), HasSubstr("no TLS with 127.0.0.1"));
 }
 
-TEST_F(HttpConnectionTlsTest, RefusesWhatIsNoTls) {
+TEST_F(HttpConnectionTlsTest, RefusesServerWithoutTls) {
   thread_ = std::thread([this] {
     const int peer = accept(listener_, nullptr, nullptr);
     const std::string answer = "HTTP/1.1 400 Bad Request\r\n\r\n";
@@ -184,7 +184,7 @@ TEST_F(HttpConnectionTlsTest, RefusesWhatIsNoTls) {
   EXPECT_THAT(Refusal("127.0.0.1"), HasSubstr("no TLS with 127.0.0.1"));
 }
 
-TEST_F(HttpConnectionTlsTest, ShowsItsCertificateWhereItIsAsked) {
+TEST_F(HttpConnectionTlsTest, PresentsCertificateWhenAsked) {
   Serve(authority_.Issue(), /*asks_for_certificate=*/true);
   const TestAuthority::Pair own = authority_.Issue({.names = "DNS:agent.test"});
   Write("own-cert", own.certificate);
@@ -196,7 +196,7 @@ TEST_F(HttpConnectionTlsTest, ShowsItsCertificateWhereItIsAsked) {
   EXPECT_EQ(Ask(**connection, "head", "body"), "8");
 }
 
-TEST_F(HttpConnectionTlsTest, SaysWhichFileIsWrong) {
+TEST_F(HttpConnectionTlsTest, ErrorsNameWrongFile) {
   EXPECT_THAT(std::string(Connect("h", {.authorities = Path("none")}).status().message()),
               HasSubstr("--tls-ca"));
   EXPECT_THAT(std::string(Connect("h", {.certificate = "c"}).status().message()),

@@ -140,7 +140,7 @@ class KeeperTest : public testing::Test {
   std::optional<Lines> out_of_agent_;
 };
 
-TEST_F(KeeperTest, AgentHasItsStdioAndASessionOfItsOwn) {
+TEST_F(KeeperTest, AgentHasItsStdioAndItsOwnSession) {
   const pid_t agent = Start("read line; echo \"$line, $$\"; exit 7");
   EXPECT_EQ(getsid(agent), agent);
   EXPECT_EQ(write(in_[1], "hello\n", 6), 6);
@@ -150,14 +150,14 @@ TEST_F(KeeperTest, AgentHasItsStdioAndASessionOfItsOwn) {
   ExpectNothingLeft();
 }
 
-TEST_F(KeeperTest, EndOfStdinAndStdoutAreTheAgentsOwn) {
+TEST_F(KeeperTest, KeeperHoldsNeitherStdinNorStdoutOfAgentOpen) {
   Start("exec >&-; while read line; do :; done; exit 0");
   EXPECT_EQ(out_of_agent_->Next(), "");  // The keeper holds neither end open.
   Close(in_[1]);
   EXPECT_EQ(NumberOf("exited"), 0);
 }
 
-TEST_F(KeeperTest, SaysWhyAnAgentCannotBeStarted) {
+TEST_F(KeeperTest, ReportsWhyAgentCannotBeStarted) {
   StartWith({"--", "/nonexistent/agent"});
   EXPECT_EQ(NumberOf("failed"), ENOENT);
   ExpectNothingLeft();
@@ -169,19 +169,19 @@ TEST_F(KeeperTest, AgentWorksInItsDirectory) {
   EXPECT_EQ(out_of_agent_->Next(), "/usr");
 }
 
-TEST_F(KeeperTest, SaysThatADirectoryCannotBeEntered) {
+TEST_F(KeeperTest, ReportsThatDirectoryCannotBeEntered) {
   StartWith({"--in", "/no/such/folder", "--", "true"});
   EXPECT_EQ(NumberOf("nowhere"), ENOENT);
   ExpectNothingLeft();
 }
 
-TEST_F(KeeperTest, FileThatIsNoProgramCannotBeStarted) {
+TEST_F(KeeperTest, FileThatIsNotExecutableCannotBeStarted) {
   StartWith({"--", "/etc/passwd"});
   EXPECT_EQ(NumberOf("failed"), EACCES);
   ExpectNothingLeft();
 }
 
-TEST_F(KeeperTest, NothingOutlivesAnAgentThatIsKilled) {
+TEST_F(KeeperTest, NothingOutlivesKilledAgent) {
   const pid_t agent = Start(absl::StrCat(kFugitives, "echo ready; wait"));
   EXPECT_EQ(out_of_agent_->Next(), "ready");
   kill(agent, SIGKILL);
@@ -190,14 +190,14 @@ TEST_F(KeeperTest, NothingOutlivesAnAgentThatIsKilled) {
   ExpectNothingLeft();
 }
 
-TEST_F(KeeperTest, NothingOutlivesAnAgentThatExits) {
+TEST_F(KeeperTest, NothingOutlivesExitedAgent) {
   Start(absl::StrCat(kFugitives, "exit 0"));
   EXPECT_EQ(NumberOf("exited"), 0);
   EXPECT_GE(NumberOf("swept"), 1);
   ExpectNothingLeft();
 }
 
-TEST_F(KeeperTest, WhatLingersLivesUntilItIsToEnd) {
+TEST_F(KeeperTest, LingeringProcessesLiveUntilKillOrder) {
   StartWith({"--linger", "--", "sh", "-c",
              "exec 4<&0; sh -c 'read line; echo alive; sleep 1000' <&4 & exit 3"});
   NumberOf("started");
@@ -212,7 +212,7 @@ TEST_F(KeeperTest, WhatLingersLivesUntilItIsToEnd) {
   ExpectNothingLeft();
 }
 
-TEST_F(KeeperTest, NothingIsLeftToLinger) {
+TEST_F(KeeperTest, KeeperEndsWithLastLingeringProcess) {
   StartWith(
       {"--linger", "--", "sh", "-c", "exec 4<&0; setsid sh -c 'read line; exit 5' <&4 & exit 3"});
   NumberOf("started");
@@ -222,7 +222,7 @@ TEST_F(KeeperTest, NothingIsLeftToLinger) {
   ExpectNothingLeft();
 }
 
-TEST_F(KeeperTest, WhatLingersDoesNotOutliveTheRunner) {
+TEST_F(KeeperTest, LingeringProcessesDoNotOutliveTheRunner) {
   StartWith({"--linger", "--", "sh", "-c", absl::StrCat(kFugitives, "echo ready; exit 0")});
   NumberOf("started");
   EXPECT_EQ(NumberOf("exited"), 0);
@@ -240,7 +240,7 @@ TEST_F(KeeperTest, NothingOutlivesTheRunner) {
   ExpectNothingLeft();
 }
 
-TEST_F(KeeperTest, AgentThatDoesNotLeaveAfterTheRunnerIsKilled) {
+TEST_F(KeeperTest, AgentThatOutstaysTheRunnerIsKilledAfterGrace) {
   Start(absl::StrCat("trap 'echo asked' TERM; ", kFugitives, "echo ready; while :; do wait; done"),
         /*grace=*/"1");
   EXPECT_EQ(out_of_agent_->Next(), "ready");
@@ -248,7 +248,7 @@ TEST_F(KeeperTest, AgentThatDoesNotLeaveAfterTheRunnerIsKilled) {
   ExpectNothingLeft();
 }
 
-TEST_F(KeeperTest, RunnerAsksFirstAndKillsThen) {
+TEST_F(KeeperTest, RunnerTerminatesFirstAndThenKills) {
   Start(absl::StrCat("trap 'echo asked' TERM; ", kFugitives, "echo ready; while :; do wait; done"));
   EXPECT_EQ(out_of_agent_->Next(), "ready");
   Order('?');  // Not an order.
@@ -260,14 +260,14 @@ TEST_F(KeeperTest, RunnerAsksFirstAndKillsThen) {
   ExpectNothingLeft();
 }
 
-TEST_F(KeeperTest, OrphansOfTheAgentsChildrenAreNotTheAgent) {
+TEST_F(KeeperTest, EndOfOrphanIsNotMistakenForEndOfAgent) {
   Start("(setsid true &); (exit 3) ; echo ready; read line; exit 5");
   EXPECT_EQ(out_of_agent_->Next(), "ready");
   EXPECT_EQ(write(in_[1], "\n", 1), 1);
   EXPECT_EQ(NumberOf("exited"), 5);
 }
 
-TEST_F(KeeperTest, SignalsThatEndOthersAreIgnored) {
+TEST_F(KeeperTest, KeeperIgnoresTerminatingSignals) {
   const pid_t agent = Start("echo ready; read line; exit 4");
   EXPECT_EQ(out_of_agent_->Next(), "ready");
   for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) kill(pid_, number);
@@ -276,7 +276,7 @@ TEST_F(KeeperTest, SignalsThatEndOthersAreIgnored) {
   EXPECT_EQ(NumberOf("exited"), 4);
 }
 
-TEST_F(KeeperTest, AgentHasTheSignalsOfOthers) {
+TEST_F(KeeperTest, AgentHasDefaultSignalHandling) {
   const pid_t agent = Start("echo ready; kill -TERM $$; echo never");
   EXPECT_EQ(out_of_agent_->Next(), "ready");
   EXPECT_GT(agent, 0);
@@ -284,7 +284,7 @@ TEST_F(KeeperTest, AgentHasTheSignalsOfOthers) {
 }
 
 // A subreaper gets the processes that remain.
-TEST_F(KeeperTest, AgentGoesWithAKeeperThatIsKilled) {
+TEST_F(KeeperTest, AgentEndsWhenKeeperIsKilled) {
   const pid_t agent = Start("(setsid sleep 1000 >&- &); echo ready; read line");
   EXPECT_EQ(out_of_agent_->Next(), "ready");
   kill(pid_, SIGKILL);
@@ -322,7 +322,7 @@ struct Wrong {
 };
 class WrongUseTest : public KeeperTest, public testing::WithParamInterface<Wrong> {};
 
-TEST_P(WrongUseTest, IsSaidAndNothingIsStarted) {
+TEST_P(WrongUseTest, ExitsWithUsageError) {
   StartWith(GetParam().arguments, GetParam().with_control);
   EXPECT_EQ(ExitOfKeeper(), 64);
 }

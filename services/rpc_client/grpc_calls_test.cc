@@ -227,7 +227,7 @@ AnyTracker::Answer FirstIsLost(int call) {
   return {.messages = {""}};
 }
 
-TEST_F(GrpcCallsTest, WhatCarriesARequestIdIsHandedInAgain) {
+TEST_F(GrpcCallsTest, CallWithRequestIdIsSentAgain) {
   Serve([](int call) { return FirstIsLost(call % 2); });
   EXPECT_OK(CallWithId<v1::RegisterCommandRequest>());
   EXPECT_OK(CallWithId<v1::ReplayCommandRequest>());
@@ -242,7 +242,7 @@ TEST_F(GrpcCallsTest, WhatCarriesARequestIdIsHandedInAgain) {
   }
 }
 
-TEST_F(GrpcCallsTest, ACallIsHandedInAgainThoughItsCallerHasLeft) {
+TEST_F(GrpcCallsTest, CallIsSentAgainAfterItsCallerLeaves) {
   boost::asio::cancellation_signal signal;
   Serve([&](int call) {
     if (call == 1) {
@@ -269,7 +269,7 @@ TEST_F(GrpcCallsTest, IdempotentMethodsAreRepeated) {
               ElementsAre("ListCommands", "ListCommands", "CancelCommand", "CancelCommand"));
 }
 
-TEST_F(GrpcCallsTest, ATrackerThatShutsDownIsAskedAgain) {
+TEST_F(GrpcCallsTest, CallToADrainingTrackerIsRepeated) {
   Serve([](int call) -> AnyTracker::Answer {
     if (call % 2 == 0) return {.messages = {""}};
     return {.status = ErrorWithDetails(absl::StatusCode::kUnavailable, "", {.reason = "draining"})};
@@ -280,7 +280,7 @@ TEST_F(GrpcCallsTest, ATrackerThatShutsDownIsAskedAgain) {
 }
 
 // gRPC cancels calls that come while a server stops.
-TEST_F(GrpcCallsTest, ACallThatTheTrackerHasCancelledIsRepeated) {
+TEST_F(GrpcCallsTest, CallCancelledByTheTrackerIsRepeated) {
   Serve([](int call) -> AnyTracker::Answer {
     if (call == 1) return {.status = absl::CancelledError("")};
     return {.messages = {""}};
@@ -289,7 +289,7 @@ TEST_F(GrpcCallsTest, ACallThatTheTrackerHasCancelledIsRepeated) {
   EXPECT_EQ(tracker_->calls().size(), 2);
 }
 
-TEST_F(GrpcCallsTest, WhatWouldFailInTheSameWayIsNotRepeated) {
+TEST_F(GrpcCallsTest, CallWithAPermanentErrorIsNotRepeated) {
   Serve([](int) { return AnyTracker::Answer{.status = absl::UnimplementedError("")}; });
   EXPECT_THAT(CallWithId<v1::RegisterCommandRequest>(),
               FailsWith(absl::StatusCode::kUnimplemented, ""));
@@ -297,14 +297,14 @@ TEST_F(GrpcCallsTest, WhatWouldFailInTheSameWayIsNotRepeated) {
   EXPECT_EQ(tracker_->calls().size(), 2);
 }
 
-TEST_F(GrpcCallsTest, WhatCarriesNoneIsHandedInOnce) {
+TEST_F(GrpcCallsTest, CallWithoutRequestIdIsSentOnce) {
   Serve(FirstIsLost);
   EXPECT_THAT(Call(v1::RegisterCommandRequest()), FailsWith(absl::StatusCode::kUnavailable, ""));
   EXPECT_THAT(tracker_->calls(), ElementsAre("RegisterCommand"));
 }
 
 // The call is not repeated either: the next answer would be the same.
-TEST_F(GrpcCallsTest, AnAnswerThatCannotBeReadIsAnError) {
+TEST_F(GrpcCallsTest, UnreadableAnswerIsAnError) {
   Serve([](int) { return AnyTracker::Answer{.messages = {"\xff\xff"}}; });
   EXPECT_THAT(Call(v1::GetSessionRequest()),
               FailsWith(absl::StatusCode::kInternal, "answer_unreadable"));
@@ -314,14 +314,14 @@ TEST_F(GrpcCallsTest, AnAnswerThatCannotBeReadIsAnError) {
 }
 
 // The tracker leaves the stream open.
-TEST_F(GrpcCallsTest, AMessageThatCannotBeReadEndsItsStream) {
+TEST_F(GrpcCallsTest, UnreadableMessageEndsItsStream) {
   Serve([](int) { return AnyTracker::Answer{.messages = {"\xff\xff"}, .stays_open = true}; });
   const auto stream = client_->Open(v1::WatchSessionRequest());
   EXPECT_THAT(Await(stream->Next()), FailsWith(absl::StatusCode::kInternal, "answer_unreadable"));
   tracker_->Await(/*held=*/0, /*cancelled=*/1);
 }
 
-TEST_F(GrpcCallsTest, AStreamEndsAsTheTrackerEndsIt) {
+TEST_F(GrpcCallsTest, StreamEndsWithTheStatusOfTheTracker) {
   v1::SessionEvent event;
   event.set_seq(7);
   Serve([&](int call) {
@@ -340,7 +340,7 @@ TEST_F(GrpcCallsTest, AStreamEndsAsTheTrackerEndsIt) {
   }
 }
 
-TEST_F(GrpcCallsTest, AStreamThatItsReaderLeavesIsCancelled) {
+TEST_F(GrpcCallsTest, StreamIsCancelledWhenItsReaderLeaves) {
   Serve([](int) { return AnyTracker::Answer{.is_held = true}; });
   auto stream = client_->Open(v1::WatchSessionRequest());
   tracker_->Await(/*held=*/1, /*cancelled=*/0);
@@ -350,21 +350,21 @@ TEST_F(GrpcCallsTest, AStreamThatItsReaderLeavesIsCancelled) {
 
 AnyTracker::Answer Held(int) { return {.is_held = true}; }
 
-TEST_F(GrpcCallsTest, WhoWaitsAndLeavesIsCancelled) {
+TEST_F(GrpcCallsTest, WaitIsCancelledWhenCallerLeaves) {
   Serve(Held);
   v1::LeaseCommandsRequest request;
   request.mutable_max_wait()->set_seconds(50);
   EXPECT_EQ(Cancel(request).code(), absl::StatusCode::kCancelled);
 }
 
-// Such a call goes on after its caller was cancelled, in this test until its deadline.
-TEST_F(GrpcCallsTest, WhatIsHandedOverGoesOnWithoutItsBearer) {
+// The call continues after its caller was cancelled, in this test until its deadline.
+TEST_F(GrpcCallsTest, ReportContinuesWhenCallerLeaves) {
   Serve(Held);
   EXPECT_EQ(Cancel(v1::CompleteCommandRequest(), {.deadline = absl::Milliseconds(300)}).code(),
             absl::StatusCode::kDeadlineExceeded);
 }
 
-TEST_F(GrpcCallsTest, APlayerIsClosedWhoeverLeaves) {
+TEST_F(GrpcCallsTest, ClosingAPlayerContinuesWhenCallerLeaves) {
   Serve(Held);
   EXPECT_EQ(Cancel(v1::ClosePlayerRequest(), {.deadline = absl::Milliseconds(300)}).code(),
             absl::StatusCode::kDeadlineExceeded);
@@ -380,7 +380,7 @@ std::string TextOf(const Span& span, absl::string_view key) {
   return "";
 }
 
-TEST_F(GrpcCallsTest, ACallInATraceIsASpanThatTheTrackerGets) {
+TEST_F(GrpcCallsTest, CallInATraceRecordsASpanAndSendsItsContext) {
   FakeSpanSink sink;
   Serve([](int) { return AnyTracker::Answer{.messages = {""}}; });
   EXPECT_OK(CallIn(kTrace, v1::GetSessionRequest()));
@@ -401,7 +401,7 @@ TEST_F(GrpcCallsTest, ACallInATraceIsASpanThatTheTrackerGets) {
 // Nobody listens there.
 const Address kNowhere = {.host = "127.0.0.1", .port = 1};
 
-TEST_F(GrpcCallsTest, ASpanNamesTheHostAndThePortOfTheTracker) {
+TEST_F(GrpcCallsTest, SpanNamesTheHostAndPortOfTheTracker) {
   FakeSpanSink sink;
   Connect({kNowhere});
   EXPECT_FALSE(CallIn(kTrace, v1::GetSessionRequest(), {.deadline = absl::Milliseconds(1)}).ok());
@@ -413,7 +413,7 @@ TEST_F(GrpcCallsTest, ASpanNamesTheHostAndThePortOfTheTracker) {
                              Field(&SpanAttribute::value, VariantWith<int64_t>(1)))));
 }
 
-TEST_F(GrpcCallsTest, ASpanNamesAllTrackersWithoutPorts) {
+TEST_F(GrpcCallsTest, SpanNamesAllTrackersWithoutPorts) {
   FakeSpanSink sink;
   Connect({kNowhere, address_});
   EXPECT_FALSE(CallIn(kTrace, v1::GetSessionRequest(), {.deadline = absl::Milliseconds(1)}).ok());
@@ -423,7 +423,7 @@ TEST_F(GrpcCallsTest, ASpanNamesAllTrackersWithoutPorts) {
   EXPECT_THAT(spans.front().attributes, Not(Contains(Field(&SpanAttribute::key, "server.port"))));
 }
 
-TEST_F(GrpcCallsTest, ACallThatIsRepeatedIsOneSpan) {
+TEST_F(GrpcCallsTest, RepeatedCallIsOneSpan) {
   FakeSpanSink sink;
   Serve(FirstIsLost);
   v1::RegisterCommandRequest request;
@@ -435,7 +435,7 @@ TEST_F(GrpcCallsTest, ACallThatIsRepeatedIsOneSpan) {
   EXPECT_THAT(tracker_->traces(), ElementsAre(trace, trace));
 }
 
-TEST_F(GrpcCallsTest, TheTraceOfTheCallPrecedesThatOfItsCoroutine) {
+TEST_F(GrpcCallsTest, TraceOfTheCallOverridesTraceOfItsCoroutine) {
   FakeSpanSink sink;
   Serve([](int) { return AnyTracker::Answer{.messages = {""}}; });
   const CallTrace own = {.context = kTrace.WithSpan(7)};
@@ -445,7 +445,7 @@ TEST_F(GrpcCallsTest, TheTraceOfTheCallPrecedesThatOfItsCoroutine) {
   EXPECT_EQ(spans.front().parent, own.context);
 }
 
-TEST_F(GrpcCallsTest, AFailedCallHasItsCode) {
+TEST_F(GrpcCallsTest, SpanOfAFailedCallHasTheCodeButNotTheMessage) {
   FakeSpanSink sink;
   Serve([](int) { return AnyTracker::Answer{.status = absl::NotFoundError("secret")}; });
   EXPECT_FALSE(CallIn(kTrace, v1::GetSessionRequest()).ok());
@@ -458,7 +458,7 @@ TEST_F(GrpcCallsTest, AFailedCallHasItsCode) {
   }
 }
 
-TEST_F(GrpcCallsTest, ACallWithoutATraceIsNoSpan) {
+TEST_F(GrpcCallsTest, CallWithoutASampledTraceRecordsNoSpan) {
   FakeSpanSink sink;
   Serve([](int) { return AnyTracker::Answer{.messages = {""}}; });
   EXPECT_OK(Call(v1::GetSessionRequest()));
@@ -467,7 +467,7 @@ TEST_F(GrpcCallsTest, ACallWithoutATraceIsNoSpan) {
   EXPECT_THAT(tracker_->traces(), ElementsAre("", kTrace.WithSampled(false).ToString()));
 }
 
-TEST_F(GrpcCallsTest, WithoutSpansOnlyTheTraceOfTheCallIsSent) {
+TEST_F(GrpcCallsTest, OnlyTheTraceOfTheCallIsSentWithoutASpanSink) {
   Serve([](int) { return AnyTracker::Answer{.messages = {""}}; });
   const CallTrace own = {.context = kTrace};
   EXPECT_OK(Await(client_->Call(v1::GetSessionRequest(), {.trace = &own})).status());
@@ -475,7 +475,7 @@ TEST_F(GrpcCallsTest, WithoutSpansOnlyTheTraceOfTheCallIsSent) {
   EXPECT_THAT(tracker_->traces(), ElementsAre(kTrace.ToString(), ""));
 }
 
-TEST_F(GrpcCallsTest, WaitsEndWithTheProcess) {
+TEST_F(GrpcCallsTest, EndCallsCancelsWaits) {
   Serve(Held);
   v1::AskPermissionRequest request;
   request.set_max_wait_ms(50'000);

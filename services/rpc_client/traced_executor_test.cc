@@ -45,14 +45,14 @@ class TracedExecutorTest : public ::testing::Test {
   std::vector<TraceContext> found_;
 };
 
-TEST_F(TracedExecutorTest, ACoroutineAndThoseThatItAwaitsAndSpawnsFindTheTrace) {
+TEST_F(TracedExecutorTest, AwaitedAndSpawnedCoroutinesInheritTheTrace) {
   asio::co_spawn(traced_, AwaitAndSpawn(), asio::detached);
   io_.run();
   EXPECT_THAT(found_, SizeIs(4));
   EXPECT_THAT(found_, Each(kGiven));
 }
 
-TEST_F(TracedExecutorTest, OtherCoroutinesOfTheSameLoopFindNone) {
+TEST_F(TracedExecutorTest, OtherCoroutinesOfTheSameLoopHaveNoTrace) {
   asio::co_spawn(
       traced_,
       [this]() -> asio::awaitable<void> {
@@ -65,7 +65,7 @@ TEST_F(TracedExecutorTest, OtherCoroutinesOfTheSameLoopFindNone) {
   EXPECT_THAT(found_, Each(TraceContext()));
 }
 
-TEST_F(TracedExecutorTest, AChangedTraceIsFoundByRunningCoroutines) {
+TEST_F(TracedExecutorTest, RunningCoroutinesSeeAChangedTrace) {
   const TraceContext other = kGiven.WithSpan(7);
   asio::co_spawn(
       traced_,
@@ -78,7 +78,7 @@ TEST_F(TracedExecutorTest, AChangedTraceIsFoundByRunningCoroutines) {
   EXPECT_THAT(found_, Each(other));
 }
 
-TEST_F(TracedExecutorTest, TheInnermostOfSeveralCounts) {
+TEST_F(TracedExecutorTest, InnermostExecutorDeterminesTheTrace) {
   const TraceContext inner = kGiven.WithSpan(7);
   asio::co_spawn(TracedExecutor(traced_, std::make_shared<TraceContext>(inner)), Note(),
                  asio::detached);

@@ -44,7 +44,7 @@ class AgentDirectoriesTest : public testing::Test {
   RunnerConfig config_;
 };
 
-TEST_F(AgentDirectoriesTest, TheWayIsThroughAllThatAgentsWriteTo) {
+TEST_F(AgentDirectoriesTest, WayIncludesAllWritableParentDirectories) {
   const AgentDirectories directories = Directories();
   EXPECT_THAT(directories.WayTo(base_ + "/src/web/app/x"),
               ElementsAre(base_ + "/src", base_ + "/src/web", base_ + "/src/web/app/x"));
@@ -59,7 +59,7 @@ TEST_F(AgentDirectoriesTest, TheWayIsThroughAllThatAgentsWriteTo) {
               ElementsAre(base_, base_ + "/data", base_ + "/data/cache"));
 }
 
-TEST_F(AgentDirectoriesTest, WhatAgentsMayReplaceIsFoundBehindLinks) {
+TEST_F(AgentDirectoriesTest, ReplaceablePathsAreFoundThroughLinks) {
   Link(base_ + "/src/web", "/linked");
   Link("opt", "/fine");
   Link("../opt/bin", "/src/led");
@@ -88,7 +88,7 @@ TEST_F(AgentDirectoriesTest, WhatAgentsMayReplaceIsFoundBehindLinks) {
   }
 }
 
-TEST_F(AgentDirectoriesTest, ADirectoryThatALinkLeadsIntoAnotherIsRefused) {
+TEST_F(AgentDirectoriesTest, DirectoryInsideAnotherByLinkIsRefused) {
   fs::create_directories(base_ + "/src/sub");
   Link(base_, "/alias");
   config_.workspaces["sub"].dir = base_ + "/alias/src/sub";
@@ -103,7 +103,7 @@ TEST_F(AgentDirectoriesTest, ADirectoryThatALinkLeadsIntoAnotherIsRefused) {
   EXPECT_THAT(ProblemOf("/src/sub"), HasSubstr("by a link, where agents could replace it"));
 }
 
-TEST_F(AgentDirectoriesTest, ADirectoryThatLeadsOutOfAnotherIsRefused) {
+TEST_F(AgentDirectoriesTest, DirectoryLeadingOutOfAnotherIsRefused) {
   EXPECT_EQ(ProblemOf("/src"), "");
   EXPECT_EQ(ProblemOf("/src/web"), "");
   EXPECT_EQ(ProblemOf("/data/cache"), "");
@@ -118,7 +118,7 @@ TEST_F(AgentDirectoriesTest, ADirectoryThatLeadsOutOfAnotherIsRefused) {
                                        base_ + "/opt if that is meant");
 }
 
-TEST_F(AgentDirectoriesTest, ALinkThatNoAgentMayReplaceIsFine) {
+TEST_F(AgentDirectoriesTest, LinkThatNoAgentCanReplaceIsAllowed) {
   Link(base_ + "/src", "/home");
   config_.workspaces.clear();
   config_.workspaces["home"].dir = base_ + "/home";

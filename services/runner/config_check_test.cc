@@ -41,14 +41,14 @@ class ConfigCheckTest : public testing::Test {
   RunnerConfig config_;
 };
 
-TEST_F(ConfigCheckTest, NothingIsWrong) {
+TEST_F(ConfigCheckTest, ValidConfigurationHasNoProblems) {
   // A workspace may be inside another one.
   std::filesystem::create_directory(dir_ + "/web/below");
   config_.workspaces["below"] = {.dir = dir_ + "/web/below", .agents = {"shell"}};
   EXPECT_THAT(Problems(), IsEmpty());
 }
 
-TEST_F(ConfigCheckTest, SaysAllThatIsWrongAtOnce) {
+TEST_F(ConfigCheckTest, ReportsAllProblemsAtOnce) {
   config_.token_file = "/no/such/token";
   config_.tls_ca = "/no/such/ca.pem";
   config_.agents["absent"] = {.command = {"no-such-agent"}, .wrapper = {"/no/such/wrapper"}};
@@ -78,7 +78,7 @@ TEST_F(ConfigCheckTest, SaysAllThatIsWrongAtOnce) {
                   "x: workspace web has the same directory: remove one"));
 }
 
-TEST_F(ConfigCheckTest, ATokenFileHasATokenOfTheRunner) {
+TEST_F(ConfigCheckTest, TokenFileNeedsRunnerToken) {
   config_.token_file = dir_ + "/tokens";
   const std::string token(64, 'a');
   const auto write = [&](const std::string& text) {
@@ -96,7 +96,7 @@ TEST_F(ConfigCheckTest, ATokenFileHasATokenOfTheRunner) {
 }
 
 // If the wrapper is looked up by its name, no agent can have put another program in its place.
-TEST_F(ConfigCheckTest, AWrapperIsFoundWhereNoAgentCanReplaceIt) {
+TEST_F(ConfigCheckTest, WrapperIsFoundOnlyWhereAgentsCannotReplaceIt) {
   std::filesystem::create_directories(dir_ + "/web/bin");
   std::filesystem::create_directories(dir_ + "/bin");
   std::filesystem::create_directory_symlink(dir_ + "/web/bin", dir_ + "/linked");
@@ -151,7 +151,7 @@ TEST_F(ConfigCheckTest, AWrapperIsFoundWhereNoAgentCanReplaceIt) {
 }
 
 // The wrapper looks up no program there either. The agent keeps its own PATH.
-TEST_F(ConfigCheckTest, AWrapperHasNoFolderInPathWhereAgentsMayWrite) {
+TEST_F(ConfigCheckTest, WrapperPathHasNoFolderThatAgentsCanWriteTo) {
   std::filesystem::create_directories(dir_ + "/web/bin");
   struct Row {
     std::string path;
@@ -188,7 +188,7 @@ TEST_F(ConfigCheckTest, AWrapperHasNoFolderInPathWhereAgentsMayWrite) {
 }
 
 // The wrapper gets no variable that makes it load files of agents. The agent keeps it.
-TEST_F(ConfigCheckTest, AWrapperGetsNoVariableThatLeadsWhereAgentsMayWrite) {
+TEST_F(ConfigCheckTest, WrapperGetsNoVariableThatLeadsToAgentFiles) {
   std::filesystem::create_directory_symlink(dir_ + "/web", dir_ + "/linked");
   const std::string web = dir_ + "/web";
   const std::map<std::string, std::string> led = {
@@ -231,7 +231,7 @@ TEST_F(ConfigCheckTest, AWrapperGetsNoVariableThatLeadsWhereAgentsMayWrite) {
   EXPECT_EQ(Confined(AgentDirectories(config_), agent, environment)->env, agent.env);
 }
 
-TEST_F(ConfigCheckTest, ProgramIsLookedForInTheAgentsOwnPath) {
+TEST_F(ConfigCheckTest, ProgramIsSearchedInPathOfAgent) {
   std::ofstream(dir_ + "/agent") << "#!/bin/sh\n";
   std::filesystem::permissions(dir_ + "/agent", std::filesystem::perms::owner_all);
   AgentConfig agent;
@@ -241,7 +241,7 @@ TEST_F(ConfigCheckTest, ProgramIsLookedForInTheAgentsOwnPath) {
   EXPECT_EQ(ProgramOf(agent, {}), dir_ + "/agent");
 }
 
-TEST_F(ConfigCheckTest, WhatTheTrackerRefusesIsAProblem) {
+TEST_F(ConfigCheckTest, ValuesThatTrackerRefusesAreProblems) {
   config_.runner_id = "no name";
   config_.agents["no+name"].command = {"sh"};
   config_.workspaces["up"].dir = dir_ + "/web/../web";
@@ -252,7 +252,7 @@ TEST_F(ConfigCheckTest, WhatTheTrackerRefusesIsAProblem) {
                    testing::StartsWith("up: the tracker refuses it: workspaces.dir has to be")}));
 }
 
-TEST_F(ConfigCheckTest, AnAdditionalDirectoryIsWrittenWithoutDots) {
+TEST_F(ConfigCheckTest, AdditionalDirectoryMustNotContainDotDot) {
   std::filesystem::create_directories(dir_ + "/web/more");
   config_.workspaces["web"].additional_directories = {dir_ + "/web/../web/more"};
   EXPECT_THAT(Problems(), ElementsAre(testing::HasSubstr("/web/../web/more has `..` in it")));
@@ -260,7 +260,7 @@ TEST_F(ConfigCheckTest, AnAdditionalDirectoryIsWrittenWithoutDots) {
   EXPECT_THAT(Problems(), IsEmpty());
 }
 
-TEST(GatewayProblemTest, WhatIsNoUrlOfAGatewayIsSaid) {
+TEST(GatewayProblemTest, InvalidGatewayUrlIsReported) {
   for (const char* gateway : {"", "http://localhost:7890", "http://localhost:7890/",
                               "https://gateway.example", "http://[::1]:7890", "https://[::1]",
                               "http://127.0.0.1:1", "https://proxy.example/callslip/"}) {
@@ -276,12 +276,12 @@ TEST(GatewayProblemTest, WhatIsNoUrlOfAGatewayIsSaid) {
   EXPECT_THAT(GatewayProblem("localhost:7890"), testing::EndsWith(": write http://localhost:7890"));
 }
 
-TEST_F(ConfigCheckTest, TooManyAreOneProblem) {
+TEST_F(ConfigCheckTest, TooManyAgentsAreOneProblem) {
   for (int i = 0; i < 200; ++i) config_.agents[absl::StrCat("a", i)].command = {"sh"};
   EXPECT_THAT(Problems(), ElementsAre(testing::StartsWith(": the tracker refuses it: agents")));
 }
 
-TEST_F(ConfigCheckTest, WhatMayBeMeantIsANote) {
+TEST_F(ConfigCheckTest, PossiblyIntendedSettingsAreNotes) {
   config_.limits.agents.starting_agents = 50;
   config_.agents["shell"].shell_commands = true;
   config_.agents["shell"].env_from = {"NOT_SET"};

@@ -57,7 +57,7 @@ workspaces:
   app: {dir: /src/app}
 )";
 
-TEST(RunnerConfigTest, ReadsAllThatThereIs) {
+TEST(RunnerConfigTest, ReadsEveryKey) {
   const LoadedConfig loaded = ParseRunnerConfig(kWhole, "runner.yaml");
   EXPECT_THAT(loaded.problems, IsEmpty());
   const RunnerConfig& config = loaded.config;
@@ -104,7 +104,7 @@ TEST(RunnerConfigTest, ReadsAllThatThereIs) {
   EXPECT_THAT(workspace.children_in, ElementsAre("app"));
 }
 
-TEST(RunnerConfigTest, ChildrenWorkInSoManyWorkspaces) {
+TEST(RunnerConfigTest, NumberOfChildWorkspacesIsLimited) {
   std::string text = "workspaces: {w: {dir: /w, children_in: [";
   for (int i = 0; i < 16; ++i) text += "x, ";
   EXPECT_THAT(ParseRunnerConfig(text + "]}}", "r.yaml").problems, IsEmpty());
@@ -122,21 +122,21 @@ TEST(RunnerConfigTest, WholeConfigurationHasEveryKey) {
   }
 }
 
-TEST(RunnerConfigTest, SectionOfAFileOfAll) {
+TEST(RunnerConfigTest, ReadsRunnerSectionOfSharedFile) {
   const LoadedConfig loaded =
       ParseRunnerConfig("gateway: {listen: 1}\nrunner:\n  runner_id: here\n", "callslip.yaml");
   EXPECT_THAT(loaded.problems, IsEmpty());
   EXPECT_EQ(loaded.config.runner_id, "here");
 }
 
-TEST(RunnerConfigTest, NothingIsAConfiguration) {
+TEST(RunnerConfigTest, EmptyFileIsValid) {
   const LoadedConfig loaded = ParseRunnerConfig("", "runner.yaml");
   EXPECT_THAT(loaded.problems, IsEmpty());
   EXPECT_EQ(loaded.config.tracker.ToString(), "127.0.0.1:7900");
   EXPECT_EQ(loaded.config.limits.agents.running_agents, 8);
 }
 
-TEST(RunnerConfigTest, SaysAllThatIsWrongWithItsLine) {
+TEST(RunnerConfigTest, ReportsEveryProblemWithItsLine) {
   const LoadedConfig loaded = ParseRunnerConfig(R"(traker: 127.0.0.1:7900
 limits:
   running_agents: 0
@@ -189,18 +189,18 @@ quite_another: 1
           "r.yaml: runner_id \"a b\": write 1 to 64 letters, digits, `_`, `-`"));
 }
 
-TEST(RunnerConfigTest, TextThatIsNoYaml) {
+TEST(RunnerConfigTest, InvalidYamlIsReported) {
   EXPECT_THAT(ParseRunnerConfig("a: 1\nb: [", "r.yaml").problems,
               ElementsAre(testing::StartsWith("r.yaml:")));
   EXPECT_THAT(ParseRunnerConfig("- a", "r.yaml").problems,
               ElementsAre("r.yaml:1: the file has to hold `key: value` lines"));
 }
 
-TEST(RunnerConfigTest, FileThatIsNotThere) {
+TEST(RunnerConfigTest, MissingFileIsNotFound) {
   EXPECT_TRUE(absl::IsNotFound(ReadRunnerConfig("/no/such/runner.yaml").status()));
 }
 
-TEST(RunnerConfigTest, TlsOnTheWayToTheTracker) {
+TEST(RunnerConfigTest, TlsToTrackerUsesConfiguredAuthorities) {
   RunnerConfig config;
   EXPECT_EQ(config.TrackerTls(), std::nullopt);
   config.tls_ca = "ca.pem";
@@ -208,7 +208,7 @@ TEST(RunnerConfigTest, TlsOnTheWayToTheTracker) {
   EXPECT_EQ(config.TrackerTls()->authorities, "ca.pem");
 }
 
-TEST(RunnerConfigTest, IdIsMadeOfTheMachinesNameUnlessItIsConfigured) {
+TEST(RunnerConfigTest, IdIsDerivedFromHostNameUnlessConfigured) {
   RunnerConfig config;
   EXPECT_EQ(RunnerIdOf(config, "build.example.org"), "build-example-org");
   EXPECT_EQ(RunnerIdOf(config, ""), "runner");
@@ -224,7 +224,7 @@ std::string FileText(const std::string& name) {
 
 std::string RunnerDoc() { return FileText("docs/runner.md"); }
 
-TEST(RunnerConfigTest, EveryKeyIsDocumentedAsItIsAndNoOther) {
+TEST(RunnerConfigTest, DocumentationListsExactlyTheKeys) {
   const std::string doc = RunnerDoc();
   std::string rows = "|---|---|---|---|\n";
   for (const std::string& row : RunnerConfigRows()) rows += row + "\n";
@@ -232,7 +232,7 @@ TEST(RunnerConfigTest, EveryKeyIsDocumentedAsItIsAndNoOther) {
 }
 
 // Readers may copy it.
-TEST(RunnerConfigTest, ExampleOfTheDocumentationIsRight) {
+TEST(RunnerConfigTest, DocumentedExampleIsValid) {
   const std::string doc = RunnerDoc();
   const size_t begin = doc.find("```yaml\n");
   ASSERT_NE(begin, std::string::npos);
@@ -245,7 +245,7 @@ TEST(RunnerConfigTest, ExampleOfTheDocumentationIsRight) {
 }
 
 // The file has no agents until its examples are uncommented. Then they are valid.
-TEST(RunnerConfigTest, FileOfThePackageIsRight) {
+TEST(RunnerConfigTest, PackagedFileIsValid) {
   const std::string text = FileText("deploy/debian/runner.yaml");
   const LoadedConfig idle = ParseRunnerConfig(text, "runner.yaml");
   EXPECT_THAT(idle.problems, IsEmpty());

@@ -41,7 +41,7 @@ std::string WorkspaceOf(const std::string& agent, const std::string& directory) 
   return workspace == nullptr ? "" : workspace->first;
 }
 
-TEST(PlanFromConfigTest, TheInnermostWorkspaceOfTheAgentCounts) {
+TEST(PlanFromConfigTest, InnermostWorkspaceOfAgentIsUsed) {
   EXPECT_EQ(WorkspaceOf("one", "/src"), "src");
   EXPECT_EQ(WorkspaceOf("one", "/src/a"), "src");
   EXPECT_EQ(WorkspaceOf("one", "/src/inner/a"), "inner");
@@ -52,7 +52,7 @@ TEST(PlanFromConfigTest, TheInnermostWorkspaceOfTheAgentCounts) {
 }
 
 // All pairs of confinements: an agent that may do more than its parent cannot be its child.
-TEST(PlanFromConfigTest, ChildrenAreConfinedNoLess) {
+TEST(PlanFromConfigTest, ChildrenAreConfinedAtLeastAsStrictly) {
   RunnerConfig config;
   for (int set = 0; set < 16; ++set) {
     AgentConfig& agent = config.agents[absl::StrCat("a", set)];
@@ -79,7 +79,7 @@ TEST(PlanFromConfigTest, ChildrenAreConfinedNoLess) {
   EXPECT_EQ(ChildrenOf(config, "a1"), config.agents["a1"].children);
 }
 
-TEST(PlanFromConfigTest, TheOfferSaysWhoMayHaveWhichChildrenWhere) {
+TEST(PlanFromConfigTest, OfferNamesAllowedChildrenAndTheirWorkspaces) {
   RunnerConfig config = Config();
   config.agents["one"].wrapper = {"bwrap"};
   config.workspaces["inner"].children_in = {"src"};
@@ -93,14 +93,14 @@ TEST(PlanFromConfigTest, TheOfferSaysWhoMayHaveWhichChildrenWhere) {
   EXPECT_EQ(setup.offer.workspaces(1).children_in_size(), 0);
 }
 
-TEST(PlanFromConfigTest, WhatIsNoneOfOursHasNoPlan) {
+TEST(PlanFromConfigTest, UnknownAgentOrWorkspaceHasNoPlan) {
   const RunnerPlace place;
   EXPECT_FALSE(Plan(Config(), place, Session("another", "/src")).has_value());
   EXPECT_FALSE(Plan(Config(), place, Session("one", "/elsewhere")).has_value());
 }
 
 // The way leads through every workspace that contains the folder, whichever agents may work there.
-TEST(PlanFromConfigTest, AFolderIsReachedBeneathItsWorkspaces) {
+TEST(PlanFromConfigTest, FolderIsReachedThroughItsWorkspaces) {
   RunnerConfig config = Config();
   config.workspaces["deep"].dir = "/src/inner/a/b/";
   config.workspaces["src"].additional_directories = {"/src/inner/lib", "/opt/lib"};
@@ -122,7 +122,7 @@ TEST(PlanFromConfigTest, AFolderIsReachedBeneathItsWorkspaces) {
 }
 
 // A link in the folder of the agent that has created the session leads it nowhere else.
-TEST(PlanFromConfigTest, TheFolderOfAChildIsReachedBeneathEachOnTheWay) {
+TEST(PlanFromConfigTest, ChildFolderIsReachedThroughEveryParentFolder) {
   v1::Session child = Session("one", "/src/app/sub/dir");
   child.set_parent_session_id("parent");
   const auto plan = Plan(Config(), RunnerPlace(), child);
@@ -132,7 +132,7 @@ TEST(PlanFromConfigTest, TheFolderOfAChildIsReachedBeneathEachOnTheWay) {
   EXPECT_EQ(plan->find_workplace().folders, ways);
 }
 
-TEST(PlanFromConfigTest, AWrapperIsStartedByItsWholePath) {
+TEST(PlanFromConfigTest, WrapperIsStartedByItsAbsolutePath) {
   RunnerConfig config = Config();
   config.agents["one"].wrapper = {"env", "-i"};
   auto plan = Plan(config, RunnerPlace(), Session("one", "/src"));
@@ -164,7 +164,7 @@ TEST(PlanFromConfigTest, AWrapperIsStartedByItsWholePath) {
   EXPECT_EQ(place.problem->reason, "command_missing");
 }
 
-TEST(PlanFromConfigTest, AProcessOfSeveralNamesNoSession) {
+TEST(PlanFromConfigTest, SharedProcessNamesNoSession) {
   const RunnerPlace place;
   const auto own = Plan(Config(), place, Session("one", "/src"));
   ASSERT_TRUE(own.has_value());

@@ -50,7 +50,7 @@ class RunningAgentsTest : public testing::Test {
   RunningAgents agents_{{.running_agents = 3, .starting_agents = 2}};
 };
 
-TEST_F(RunningAgentsTest, StartsInOrderAndSoManyAtATime) {
+TEST_F(RunningAgentsTest, StartsInOrderAndWithinLimits) {
   for (const char* session : {"a", "b", "c", "d"}) Want(session);
   Want("c");
   EXPECT_THAT(Next(), ElementsAre(Step{kStart, "a", 1}, Step{kStart, "b", 2}));
@@ -65,7 +65,7 @@ TEST_F(RunningAgentsTest, StartsInOrderAndSoManyAtATime) {
   EXPECT_THAT(Next(), ElementsAre(Step{kStart, "d", 4}));
 }
 
-TEST_F(RunningAgentsTest, IdleOneThatWasUsedLongestAgoMakesRoom) {
+TEST_F(RunningAgentsTest, LeastRecentlyUsedIdleAgentMakesRoom) {
   for (const char* session : {"a", "b", "c"}) StartIdle(session);
   agents_.Busy("a", false, now_);
   Want("d");
@@ -75,7 +75,7 @@ TEST_F(RunningAgentsTest, IdleOneThatWasUsedLongestAgoMakesRoom) {
   EXPECT_THAT(Next(), ElementsAre(Step{kStart, "d", 4}));
 }
 
-TEST_F(RunningAgentsTest, NobodyThatHasATurnOrWorkIsStopped) {
+TEST_F(RunningAgentsTest, AgentWithTurnOrWorkIsNotStopped) {
   for (const char* session : {"a", "b", "c"}) StartIdle(session);
   agents_.Busy("a", true, now_);
   agents_.Busy("b", true, now_);
@@ -88,7 +88,7 @@ TEST_F(RunningAgentsTest, NobodyThatHasATurnOrWorkIsStopped) {
   EXPECT_THAT(Next(), ElementsAre(Step{kStop, "a", 1}));
 }
 
-TEST_F(RunningAgentsTest, NobodyIsStoppedForWhoCouldNotStartYet) {
+TEST_F(RunningAgentsTest, NoAgentIsStoppedForOneThatCannotStartYet) {
   StartIdle("idle");
   Want("a");
   Want("b");
@@ -99,7 +99,7 @@ TEST_F(RunningAgentsTest, NobodyIsStoppedForWhoCouldNotStartYet) {
   EXPECT_THAT(Next(), ElementsAre(Step{kStop, "idle", 1}));
 }
 
-TEST_F(RunningAgentsTest, SessionThatIsReadyIsNotStoppedBeforeItsFirstTurn) {
+TEST_F(RunningAgentsTest, ReadySessionIsNotStoppedBeforeItsFirstTurn) {
   for (const char* session : {"a", "b", "c", "d"}) Want(session);
   Next();
   agents_.Started("a", now_);
@@ -111,7 +111,7 @@ TEST_F(RunningAgentsTest, SessionThatIsReadyIsNotStoppedBeforeItsFirstTurn) {
   EXPECT_THAT(Next(), ElementsAre(Step{kStop, "b", 2}));
 }
 
-TEST_F(RunningAgentsTest, WhatIsNotUsedIsStopped) {
+TEST_F(RunningAgentsTest, IdleAgentIsStoppedAfterTimeout) {
   StartIdle("a");
   StartIdle("b");
   agents_.Busy("b", true, now_);
@@ -123,7 +123,7 @@ TEST_F(RunningAgentsTest, WhatIsNotUsedIsStopped) {
   EXPECT_EQ(agents_.NextTime(), absl::InfiniteFuture());  // b has a turn.
 }
 
-TEST_F(RunningAgentsTest, WorkForOneThatIsBeingStoppedWaitsForItsEnd) {
+TEST_F(RunningAgentsTest, WorkForStoppingAgentWaitsForItsEnd) {
   for (const char* session : {"a", "b", "c"}) StartIdle(session);
   Want("d");
   EXPECT_THAT(Next(), ElementsAre(Step{kStop, "a", 1}));
@@ -136,7 +136,7 @@ TEST_F(RunningAgentsTest, WorkForOneThatIsBeingStoppedWaitsForItsEnd) {
   EXPECT_THAT(Next(), ElementsAre(Step{kStart, "a", 5}));
 }
 
-TEST_F(RunningAgentsTest, WhoNeedsNoneAnyMore) {
+TEST_F(RunningAgentsTest, DroppedSessionLeavesQueueOrIsStopped) {
   Want("a");
   Want("b");
   agents_.Drop("b");
@@ -148,7 +148,7 @@ TEST_F(RunningAgentsTest, WhoNeedsNoneAnyMore) {
   EXPECT_EQ(agents_.processes(), 0u);
 }
 
-TEST_F(RunningAgentsTest, FullWorkspaceHoldsUpNobodyElse) {
+TEST_F(RunningAgentsTest, FullWorkspaceDoesNotDelayOthers) {
   agents_.Want(In("a", "web", 1), now_);
   agents_.Want(In("b", "web", 1), now_);
   agents_.Want(In("c", "app", 1), now_);
@@ -351,7 +351,7 @@ class RunningAgentsModel {
   std::map<int64_t, bool> started_;
 };
 
-TEST(RunningAgentsModelTest, FiftyAtOnceAllGetTheirTurnsWithinTheLimits) {
+TEST(RunningAgentsModelTest, FiftySessionsGetTheirTurnsWithinLimits) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     RunningAgentsModel(seed).Run();

@@ -14,7 +14,7 @@ const TraceContext kSampled =
     *TraceContext::Parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
 const TraceContext kUnsampled = kSampled.WithSampled(false);
 
-TEST(ActiveSpanTest, WithoutASinkNothingHappens) {
+TEST(ActiveSpanTest, NothingHappensWithoutSink) {
   TraceContext context = kSampled;
   ActiveSpan span = ActiveSpan::Start(SpanKind::kServer, "a", context);
   EXPECT_FALSE(span);
@@ -28,7 +28,7 @@ TEST(ActiveSpanTest, WithoutASinkNothingHappens) {
   EXPECT_TRUE(none.empty());
 }
 
-TEST(ActiveSpanTest, IsAPartOfTheTraceAndTheParentOfWhatFollows) {
+TEST(ActiveSpanTest, JoinsTraceAndIsParentOfNextSpan) {
   FakeSpanSink sink;
   TraceContext context = kSampled;
   {
@@ -50,7 +50,7 @@ TEST(ActiveSpanTest, IsAPartOfTheTraceAndTheParentOfWhatFollows) {
   EXPECT_LT(spans[0].end_nanos, spans[1].end_nanos);
 }
 
-TEST(ActiveSpanTest, BeginsATraceWhereItMay) {
+TEST(ActiveSpanTest, StartsTraceIfAllowed) {
   FakeSpanSink sink;
   TraceContext context;
   EXPECT_FALSE(ActiveSpan::Start(SpanKind::kServer, "a", context));
@@ -63,7 +63,7 @@ TEST(ActiveSpanTest, BeginsATraceWhereItMay) {
   EXPECT_EQ(spans[0].context, context);
 }
 
-TEST(ActiveSpanTest, ATraceThatIsNotSampledIsHandedOnAsSuch) {
+TEST(ActiveSpanTest, UnsampledTraceIsForwardedAsUnsampled) {
   FakeSpanSink sink(*Sampler::Of("parentbased_always_off", ""));
   TraceContext context;
   EXPECT_FALSE(ActiveSpan::Start(SpanKind::kServer, "a", context, ActiveSpan::Roots::kBegin));
@@ -75,14 +75,14 @@ TEST(ActiveSpanTest, ATraceThatIsNotSampledIsHandedOnAsSuch) {
   EXPECT_THAT(sink.Take(), IsEmpty());
 }
 
-TEST(ActiveSpanTest, ASamplerThatDoesNotAskTheParentOverrulesIt) {
+TEST(ActiveSpanTest, SamplerThatIgnoresParentOverrulesIt) {
   FakeSpanSink sink(*Sampler::Of("always_off", ""));
   TraceContext context = kSampled;
   EXPECT_FALSE(ActiveSpan::Start(SpanKind::kServer, "a", context));
   EXPECT_EQ(context, kUnsampled);
 }
 
-TEST(ActiveSpanTest, LinksToOthersAndNotToItsParent) {
+TEST(ActiveSpanTest, LinksToOtherTracesButNotToParent) {
   FakeSpanSink sink;
   TraceContext context = kSampled;
   ActiveSpan span = ActiveSpan::Start(SpanKind::kServer, "a", context);

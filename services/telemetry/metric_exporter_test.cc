@@ -40,7 +40,7 @@ class MetricExporterTest : public ::testing::Test {
   MetricExporter exporter_{&clock_, TelemetrySettings{}, collector_.Transport()};
 };
 
-TEST_F(MetricExporterTest, TakesAndSendsTheNumbersEachInterval) {
+TEST_F(MetricExporterTest, CollectsAndSendsMetricsEachInterval) {
   const auto collection = Start();
   EXPECT_EQ(looks_, 0);
   PassInterval();
@@ -49,7 +49,7 @@ TEST_F(MetricExporterTest, TakesAndSendsTheNumbersEachInterval) {
   EXPECT_EQ(ValueIn(collector_.Await(2).back()), 2);
 }
 
-TEST_F(MetricExporterTest, TheLastNumbersAreTakenAtTheEndAndNoneAfterThat) {
+TEST_F(MetricExporterTest, MetricsAreCollectedAtEndAndNotAfter) {
   auto collection = Start();
   collection.reset();
   EXPECT_EQ(looks_, 1);
@@ -58,7 +58,7 @@ TEST_F(MetricExporterTest, TheLastNumbersAreTakenAtTheEndAndNoneAfterThat) {
   EXPECT_EQ(looks_, 1);
 }
 
-TEST_F(MetricExporterTest, NobodyWaitsForACollectorThatHangsAndNothingIsKeptForIt) {
+TEST_F(MetricExporterTest, HangingCollectorBlocksNothingAndGetsNoBacklog) {
   auto collection = Start();
   collector_.Hang(true);
   PassInterval();
@@ -71,7 +71,7 @@ TEST_F(MetricExporterTest, NobodyWaitsForACollectorThatHangsAndNothingIsKeptForI
   EXPECT_EQ(looks_, 2);
 }
 
-TEST_F(MetricExporterTest, WhatIsRefusedIsNotSentAgainButTheNextNumbersAre) {
+TEST_F(MetricExporterTest, RefusedMetricsAreNotResentButNextOnesAreSent) {
   const auto collection = Start();
   collector_.AnswerWith({{.status = absl::InternalError("400")}});
   PassInterval();
@@ -80,7 +80,7 @@ TEST_F(MetricExporterTest, WhatIsRefusedIsNotSentAgainButTheNextNumbersAre) {
   EXPECT_EQ(ValueIn(collector_.Await(2).back()), 2);
 }
 
-TEST_F(MetricExporterTest, EndsWithoutHavingBegun) { exporter_.Stop(absl::Seconds(10)); }
+TEST_F(MetricExporterTest, StopsWithoutHavingStarted) { exporter_.Stop(absl::Seconds(10)); }
 
 }  // namespace
 }  // namespace callslip

@@ -23,7 +23,7 @@ otlp::ExportTraceServiceRequest Decoded(const ResourceAttributes& resource,
   return request;
 }
 
-TEST(OtlpEncodingTest, ASpanHasAllOfItsFields) {
+TEST(OtlpEncodingTest, SpanHasAllFields) {
   const TraceContext own = kParent.WithSpan(0x0102030405060708);
   const auto request =
       Decoded({}, {{.name = "tools/call interact",
@@ -69,7 +69,7 @@ TEST(OtlpEncodingTest, ASpanHasAllOfItsFields) {
   EXPECT_TRUE(span.GetReflection()->GetUnknownFields(span).empty());
 }
 
-TEST(OtlpEncodingTest, WhatGoesWellAndBeginsATraceHasNeitherStatusNorParent) {
+TEST(OtlpEncodingTest, SuccessfulRootSpanHasNoStatusOrParent) {
   const auto request = Decoded({}, {{.name = "a", .context = kParent}});
   const otlp::Span& span = request.resource_spans(0).scope_spans(0).spans(0);
   EXPECT_FALSE(span.has_status());
@@ -77,7 +77,7 @@ TEST(OtlpEncodingTest, WhatGoesWellAndBeginsATraceHasNeitherStatusNorParent) {
   EXPECT_EQ(span.kind(), otlp::Span::SPAN_KIND_INTERNAL);
 }
 
-TEST(OtlpEncodingTest, ManySpansAreOfOneResourceAndScope) {
+TEST(OtlpEncodingTest, SpansShareOneResourceAndScope) {
   const std::string long_name(300, 'n');
   const auto request =
       Decoded({{"service.name", "callslip-gateway"}, {"service.version", kVersion}},
@@ -93,7 +93,7 @@ TEST(OtlpEncodingTest, ManySpansAreOfOneResourceAndScope) {
   EXPECT_EQ(spans.scope_spans(0).spans(1).name(), long_name);
 }
 
-TEST(OtlpEncodingTest, ACollectorsRejectionsAreRead) {
+TEST(OtlpEncodingTest, CollectorRejectionsAreRead) {
   const std::pair<absl::string_view, int64_t> kTable[] = {
       {"", 0},
       {absl::string_view("\x0a\x00", 2), 0},

@@ -31,7 +31,7 @@ void ExpectAllKnown(const Message& message) {
   EXPECT_TRUE(message.GetReflection()->GetUnknownFields(message).empty());
 }
 
-TEST(OtlpMetricsTest, ACounterIsACumulativeSumThatOnlyGrows) {
+TEST(OtlpMetricsTest, CounterIsMonotonicCumulativeSum) {
   MetricsPage page;
   page.Counter("calls_total", "Calls.", 3, {{"code", "ok"}, {"method", "a"}});
   page.Counter("calls_total", "Calls.", 0.5, {{"code", "other"}});
@@ -59,7 +59,7 @@ TEST(OtlpMetricsTest, ACounterIsACumulativeSumThatOnlyGrows) {
   ExpectAllKnown(point);
 }
 
-TEST(OtlpMetricsTest, AGaugeHasItsValueThoughThatIsZero) {
+TEST(OtlpMetricsTest, GaugeHasValueEvenIfZero) {
   MetricsPage page;
   page.Gauge("memory_bytes", "Memory.", 0);
   const otlp::Metric metric = Decoded(page).metrics(0);
@@ -70,7 +70,7 @@ TEST(OtlpMetricsTest, AGaugeHasItsValueThoughThatIsZero) {
   EXPECT_EQ(metric.gauge().data_points(0).time_unix_nano(), 1'795'509'857'000'000'002u);
 }
 
-TEST(OtlpMetricsTest, AHistogramHasItsBoundsAndWhatIsBetweenThem) {
+TEST(OtlpMetricsTest, HistogramHasBoundsAndBucketCounts) {
   LatencyHistogram histogram;
   histogram.Observe(2'000'000);
   histogram.Observe(2'000'001);
@@ -97,7 +97,7 @@ TEST(OtlpMetricsTest, AHistogramHasItsBoundsAndWhatIsBetweenThem) {
   ExpectAllKnown(point);
 }
 
-TEST(OtlpMetricsTest, AHistogramHasItsExemplars) {
+TEST(OtlpMetricsTest, HistogramHasExemplars) {
   const TraceContext trace =
       *TraceContext::Parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
   LatencyHistogram histogram;

@@ -23,7 +23,7 @@ struct Verdicts {
   bool unsampled_parent;
 };
 
-TEST(SamplerTest, DecidesAsItsNameSays) {
+TEST(SamplerTest, DecidesAccordingToItsName) {
   const struct {
     const char* name;
     const char* argument;
@@ -52,13 +52,13 @@ TEST(SamplerTest, DecidesAsItsNameSays) {
   }
 }
 
-TEST(SamplerTest, TheDefaultIsParentBasedAndOn) {
+TEST(SamplerTest, DefaultIsParentBasedAlwaysOn) {
   EXPECT_TRUE(Sampler().Samples({}, Trace("8000000000000000", false)));
   EXPECT_FALSE(
       Sampler().Samples(Trace("8000000000000000", false), Trace("8000000000000000", false)));
 }
 
-TEST(SamplerTest, ARatioIsThatOfTheTraces) {
+TEST(SamplerTest, RatioIsShareOfSampledTraces) {
   constexpr int kTraces = 200'000;
   for (const auto& [text, ratio] : {std::pair("0.0005", 0.0005), {"0.01", 0.01}, {"0.5", 0.5}}) {
     const auto sampler = Sampler::Of("traceidratio", text);
@@ -69,7 +69,7 @@ TEST(SamplerTest, ARatioIsThatOfTheTraces) {
   }
 }
 
-TEST(SamplerTest, RefusesWhatIsNone) {
+TEST(SamplerTest, RefusesUnknownSamplersAndInvalidRatios) {
   for (const auto& [name, argument] : {std::pair("", ""),
                                        {"on", ""},
                                        {"parentbased_", ""},

@@ -14,7 +14,7 @@ namespace {
 
 constexpr absl::Time kCreated = absl::FromUnixSeconds(1'800'000'000);
 
-TEST(SessionTrace, IsTheSameForWhoeverAsks) {
+TEST(SessionTrace, IsSameForEveryCaller) {
   const FakeSpanSink sink;
   const TraceContext trace = TraceOfSession("s", kCreated);
   EXPECT_EQ(TraceOfSession("s", kCreated + absl::Milliseconds(900)), trace);
@@ -22,7 +22,7 @@ TEST(SessionTrace, IsTheSameForWhoeverAsks) {
   EXPECT_TRUE(trace.sampled());
 }
 
-TEST(SessionTrace, IsAnotherForEachSession) {
+TEST(SessionTrace, IsDifferentForEachSession) {
   const FakeSpanSink sink;
   std::set<std::string> seen;
   for (int i = 0; i < 1000; ++i) {
@@ -32,7 +32,7 @@ TEST(SessionTrace, IsAnotherForEachSession) {
   EXPECT_NE(TraceOfSession("s", kCreated), TraceOfSession("s", kCreated + absl::Seconds(1)));
 }
 
-TEST(SessionTrace, IsSampledAsOneThatBeginsHere) {
+TEST(SessionTrace, IsSampledAsRootTrace) {
   const FakeSpanSink sink(*Sampler::Of("parentbased_traceidratio", "0.1"));
   int sampled = 0;
   for (int i = 0; i < 10'000; ++i) {
@@ -42,7 +42,7 @@ TEST(SessionTrace, IsSampledAsOneThatBeginsHere) {
   EXPECT_LE(std::abs(sampled - 1000), 180);
 }
 
-TEST(SessionTrace, IsNoneWhereNothingIsRecorded) {
+TEST(SessionTrace, IsEmptyWhenNothingIsRecorded) {
   EXPECT_TRUE(TraceOfSession("s", kCreated).empty());
 }
 

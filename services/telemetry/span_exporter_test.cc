@@ -48,7 +48,7 @@ class SpanExporterTest : public ::testing::Test {
   std::unique_ptr<SpanExporter> exporter_;
 };
 
-TEST_F(SpanExporterTest, ABatchLeavesWhenItIsFullOrItsTimeHasCome) {
+TEST_F(SpanExporterTest, BatchIsSentWhenFullOrDue) {
   Start({.queue = 10, .batch = 2, .delay = absl::Seconds(5)});
   Record("a");
   Record("b");
@@ -62,7 +62,7 @@ TEST_F(SpanExporterTest, ABatchLeavesWhenItIsFullOrItsTimeHasCome) {
   EXPECT_EQ(exporter_->Counts().dropped, 0);
 }
 
-TEST_F(SpanExporterTest, ACollectorThatHangsFillsTheQueueAndNoMore) {
+TEST_F(SpanExporterTest, QueueIsBoundedWhileCollectorHangs) {
   Start({.queue = 4, .batch = 2, .delay = absl::Seconds(5)});
   collector_.Hang(true);
   Record("a");
@@ -76,7 +76,7 @@ TEST_F(SpanExporterTest, ACollectorThatHangsFillsTheQueueAndNoMore) {
   EXPECT_EQ(exporter_->Counts().exported, 6);
 }
 
-TEST_F(SpanExporterTest, WhatIsLeftAtItsEndIsSentByTheNext) {
+TEST_F(SpanExporterTest, UnsentSpansAreSentByNextExporter) {
   const TemporaryFolder folder;
   const auto start = [&] {
     auto file = SpanFile::Open(folder.path(), "p");
@@ -100,7 +100,7 @@ TEST_F(SpanExporterTest, WhatIsLeftAtItsEndIsSentByTheNext) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_F(SpanExporterTest, SpansOfAKilledProcessWaitForACollectorThatIsAway) {
+TEST_F(SpanExporterTest, SpansOfKilledProcessWaitForCollector) {
   const TemporaryFolder folder;
   {
     const auto file = SpanFile::Open(folder.path(), "p");
@@ -128,7 +128,7 @@ TEST_F(SpanExporterTest, SpansOfAKilledProcessWaitForACollectorThatIsAway) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_F(SpanExporterTest, StopsAlthoughTheCollectorHangs) {
+TEST_F(SpanExporterTest, StopsWhileCollectorHangs) {
   Start({.queue = 4, .batch = 1, .delay = absl::Seconds(5)});
   collector_.Hang(true);
   Record("a");
@@ -140,7 +140,7 @@ TEST_F(SpanExporterTest, StopsAlthoughTheCollectorHangs) {
             2);
 }
 
-TEST_F(SpanExporterTest, TriesAgainWhatMayBeTriedAgain) {
+TEST_F(SpanExporterTest, RetriesRetryableFailures) {
   Start({.queue = 4, .batch = 1, .delay = absl::Seconds(5)});
   collector_.AnswerWith(
       {{.status = absl::UnavailableError("503")}, {.status = absl::UnavailableError("503")}});
@@ -157,7 +157,7 @@ TEST_F(SpanExporterTest, TriesAgainWhatMayBeTriedAgain) {
   EXPECT_EQ(exporter_->Counts().failed, 0);
 }
 
-TEST_F(SpanExporterTest, WaitsAsLongAsTheCollectorAsks) {
+TEST_F(SpanExporterTest, HonorsRetryAfterOfCollector) {
   Start({.queue = 4, .batch = 1, .delay = absl::Hours(1)});
   collector_.AnswerWith(
       {{.status = absl::UnavailableError("429"), .retry_after = absl::Seconds(20)},
@@ -178,7 +178,7 @@ TEST_F(SpanExporterTest, WaitsAsLongAsTheCollectorAsks) {
   EXPECT_EQ(exporter_->Counts().exported, 1);
 }
 
-TEST_F(SpanExporterTest, WhatACollectorRejectsIsNotExported) {
+TEST_F(SpanExporterTest, RejectedSpansCountAsFailed) {
   Start({.queue = 4, .batch = 3, .delay = absl::Hours(1)});
   collector_.AnswerWith({{.rejected = 2}});
   for (const char* name : {"a", "b", "c"}) Record(name);
@@ -188,7 +188,7 @@ TEST_F(SpanExporterTest, WhatACollectorRejectsIsNotExported) {
   EXPECT_EQ(exporter_->Counts().exported, 1);
 }
 
-TEST_F(SpanExporterTest, GivesUpWhatIsRefusedForGood) {
+TEST_F(SpanExporterTest, DropsPermanentlyRefusedBatch) {
   Start({.queue = 4, .batch = 1, .delay = absl::Seconds(5)});
   collector_.AnswerWith({{.status = absl::InternalError("400")}});
   Record("a");
@@ -200,7 +200,7 @@ TEST_F(SpanExporterTest, GivesUpWhatIsRefusedForGood) {
   EXPECT_EQ(exporter_->Counts().exported, 1);
 }
 
-TEST_F(SpanExporterTest, SendsAtTheEndWhatThereIs) {
+TEST_F(SpanExporterTest, SendsRemainingSpansAtEnd) {
   Start({.queue = 10, .batch = 10, .delay = absl::Hours(1)});
   Record("a");
   exporter_->Stop(absl::Seconds(10));

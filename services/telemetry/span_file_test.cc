@@ -44,7 +44,7 @@ class SpanFileTest : public ::testing::Test {
   const TemporaryFolder folder_;
 };
 
-TEST_F(SpanFileTest, WhatAKilledProcessHadIsTakenOverOnce) {
+TEST_F(SpanFileTest, SpansOfKilledProcessAreAdoptedOnce) {
   InKilledProcess([](SpanFile& file) {
     file.Put("one");
     file.Free(file.Put("sent"));
@@ -57,26 +57,26 @@ TEST_F(SpanFileTest, WhatAKilledProcessHadIsTakenOverOnce) {
   EXPECT_THAT(Open()->TakeLost(), IsEmpty());
 }
 
-TEST_F(SpanFileTest, WhatWasTakenOverSurvivesTheNextKill) {
+TEST_F(SpanFileTest, AdoptedSpansSurviveNextKill) {
   InKilledProcess([](SpanFile& file) { file.Put("one"); });
   InKilledProcess([](SpanFile&) {});
   EXPECT_THAT(Open()->TakeLost(), UnorderedElementsAre(Pair(::testing::_, "one")));
 }
 
-TEST_F(SpanFileTest, WhatIsInUseIsLeftAlone) {
+TEST_F(SpanFileTest, FileInUseIsLeftAlone) {
   const auto mine = Open();
   mine->Put("mine");
   EXPECT_THAT(Open()->TakeLost(), IsEmpty());
   EXPECT_EQ(Files(), 1);
 }
 
-TEST_F(SpanFileTest, OtherProgramsHaveTheirOwn) {
+TEST_F(SpanFileTest, OtherProgramsHaveTheirOwnFiles) {
   InKilledProcess([](SpanFile& file) { file.Put("one"); });
   EXPECT_THAT(Open("q")->TakeLost(), IsEmpty());
   EXPECT_EQ(Files(), 1);
 }
 
-TEST_F(SpanFileTest, NothingIsLeftOfAFileThatIsEmpty) {
+TEST_F(SpanFileTest, EmptyFileIsRemoved) {
   {
     const auto file = Open();
     file->Free(file->Put("one"));
@@ -85,7 +85,7 @@ TEST_F(SpanFileTest, NothingIsLeftOfAFileThatIsEmpty) {
   EXPECT_EQ(Files(), 0);
 }
 
-TEST_F(SpanFileTest, HasAPlaceForSoManyOfSoMuch) {
+TEST_F(SpanFileTest, LimitsNumberAndSizeOfSpans) {
   const auto file = Open();
   EXPECT_EQ(file->Put(std::string(SpanFile::kMaxBytes + 1, 'a')), SpanFile::kNowhere);
   for (size_t i = 0; i < SpanFile::kPlaces; ++i) {
@@ -96,7 +96,7 @@ TEST_F(SpanFileTest, HasAPlaceForSoManyOfSoMuch) {
   EXPECT_EQ(file->Put("a"), 17);
 }
 
-TEST(SpanFile, SaysWhereItCanNotBe) {
+TEST(SpanFile, ErrorNamesDirectoryVariable) {
   const absl::Status status = SpanFile::Open("/proc/nowhere", "p").status();
   EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("CALLSLIP_SPAN_DIR"));
 }

@@ -37,7 +37,7 @@ TelemetrySettings Settings(Variables variables) {
   return *settings;
 }
 
-TEST(TelemetrySettingsTest, WithoutAnEndpointNothingIsRecorded) {
+TEST(TelemetrySettingsTest, NothingIsRecordedWithoutEndpoint) {
   const Variables kTable[] = {
       {},
       {{"OTEL_EXPORTER_OTLP_ENDPOINT", ""}, {"OTEL_TRACES_SAMPLER", "sometimes"}},
@@ -55,7 +55,7 @@ TEST(TelemetrySettingsTest, WithoutAnEndpointNothingIsRecorded) {
   }
 }
 
-TEST(TelemetrySettingsTest, EachSignalIsTurnedOffAlone) {
+TEST(TelemetrySettingsTest, EachSignalIsTurnedOffSeparately) {
   EXPECT_FALSE(Settings({{"OTEL_METRICS_EXPORTER", "none"}}).metrics.has_value());
   // They are at GET /metrics anyway.
   EXPECT_FALSE(Settings({{"OTEL_METRICS_EXPORTER", "prometheus"}}).metrics.has_value());
@@ -70,7 +70,7 @@ TEST(TelemetrySettingsTest, EachSignalIsTurnedOffAlone) {
   EXPECT_FALSE(spans->metrics.has_value());
 }
 
-TEST(TelemetrySettingsTest, EndpointsAreTakenInTheirOrder) {
+TEST(TelemetrySettingsTest, EndpointSettingsFollowPrecedence) {
   const struct {
     const char* flag;
     Variables variables;
@@ -102,7 +102,7 @@ TEST(TelemetrySettingsTest, EndpointsAreTakenInTheirOrder) {
   }
 }
 
-TEST(TelemetrySettingsTest, WhereMetricsCannotGoIsOfNoMatterToSpans) {
+TEST(TelemetrySettingsTest, InvalidMetricsEndpointDoesNotAffectSpans) {
   const auto settings = Read("", {{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://spans"},
                                   {"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "collector:4317"}});
   ASSERT_OK(settings);
@@ -112,14 +112,14 @@ TEST(TelemetrySettingsTest, WhereMetricsCannotGoIsOfNoMatterToSpans) {
               HasSubstr("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"));
 }
 
-TEST(TelemetrySettingsTest, AHeaderWithATabIsNone) {
+TEST(TelemetrySettingsTest, HeaderWithTabIsIgnored) {
   const auto settings = Read("http://all", {{"OTEL_EXPORTER_OTLP_HEADERS", "x=a%09b"}});
   ASSERT_OK(settings);
   EXPECT_TRUE(settings->spans->headers.empty());
   EXPECT_THAT(settings->ignored, ElementsAre("OTEL_EXPORTER_OTLP_HEADERS"));
 }
 
-TEST(TelemetrySettingsTest, AnEndpointThatIsNoUrlIsRefusedByItsName) {
+TEST(TelemetrySettingsTest, InvalidEndpointErrorNamesOption) {
   for (const char* url : {"collector:4318", "ftp://a", "http://", "http:///path",
                           "http://user:hunter2@host", "http://a b", "http://a\r\nX: y",
                           "http://a:", "http://a:70000", "http://a?x=1", "http://a/b#c"}) {
@@ -161,7 +161,7 @@ TEST(TelemetrySettingsTest, ProtocolsHeadersAndTimesAreRead) {
   EXPECT_THAT(settings.ignored, IsEmpty());
 }
 
-TEST(TelemetrySettingsTest, TheFilesOfTlsAreRead) {
+TEST(TelemetrySettingsTest, TlsFilesAreRead) {
   const TemporaryFolder folder;
   Variables variables = {{"OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector"}};
   const auto file = [&](const std::string& variable) {
@@ -185,7 +185,7 @@ TEST(TelemetrySettingsTest, TheFilesOfTlsAreRead) {
                                                      "OTEL_EXPORTER_OTLP_CLIENT_KEY"));
 }
 
-TEST(TelemetrySettingsTest, GrpcTakesAHostAndAPort) {
+TEST(TelemetrySettingsTest, GrpcAcceptsHostAndPort) {
   const std::pair<Variables, const char*> kTable[] = {
       {{}, "https://collector:4317"},
       {{{"OTEL_EXPORTER_OTLP_INSECURE", "true"}}, "http://collector:4317"},
@@ -202,7 +202,7 @@ TEST(TelemetrySettingsTest, GrpcTakesAHostAndAPort) {
   }
 }
 
-TEST(TelemetrySettingsTest, TheResourceIsTheProgramUnlessSomethingElseIsSaid) {
+TEST(TelemetrySettingsTest, ResourceIsProgramByDefault) {
   const TelemetrySettings by_default = Settings({});
   EXPECT_THAT(by_default.resource, Contains(Pair("service.name", "callslip-test")));
   EXPECT_THAT(by_default.resource, Contains(Pair("service.version", kVersion)));
@@ -217,7 +217,7 @@ TEST(TelemetrySettingsTest, TheResourceIsTheProgramUnlessSomethingElseIsSaid) {
   EXPECT_THAT(named.resource, Not(Contains(Pair("service.name", "other"))));
 }
 
-TEST(TelemetrySettingsTest, WhatMakesNoSenseIsNamedAndIgnored) {
+TEST(TelemetrySettingsTest, InvalidVariablesAreReportedAndIgnored) {
   const std::pair<const char*, const char*> kTable[] = {
       {"OTEL_EXPORTER_OTLP_PROTOCOL", "http/json"},
       {"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "no value"},

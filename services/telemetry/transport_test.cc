@@ -59,20 +59,20 @@ class TransportTest : public ::testing::TestWithParam<Make> {
   }
 };
 
-TEST_P(TransportTest, NobodyListensIsToBeTriedAgain) {
+TEST_P(TransportTest, RefusedConnectionIsRetryable) {
   SilentPort port;
   port.Close();
   EXPECT_EQ(MakeFor(port)->Send("", absl::Seconds(5)).status.code(),
             absl::StatusCode::kUnavailable);
 }
 
-TEST_P(TransportTest, ACollectorThatHangsIsLeftInTime) {
+TEST_P(TransportTest, HangingCollectorTimesOut) {
   const SilentPort port;
   EXPECT_EQ(MakeFor(port)->Send("", absl::Milliseconds(200)).status.code(),
             absl::StatusCode::kUnavailable);
 }
 
-TEST_P(TransportTest, AnAbortEndsWhatIsBeingSent) {
+TEST_P(TransportTest, AbortEndsPendingSend) {
   const SilentPort port;
   const std::unique_ptr<OtlpTransport> transport = MakeFor(port);
   std::thread sender([&] { EXPECT_FALSE(transport->Send("", absl::Minutes(10)).status.ok()); });
@@ -84,7 +84,7 @@ TEST_P(TransportTest, AnAbortEndsWhatIsBeingSent) {
 }
 
 // A call that Send() has refused does not outlive it.
-TEST_P(TransportTest, ACallThatIsNotBegunIsNobodysToEnd) {
+TEST_P(TransportTest, AbortIgnoresRefusedCall) {
   const SilentPort port;
   const std::unique_ptr<OtlpTransport> transport = MakeFor(port);
   transport->Abort();
@@ -114,7 +114,7 @@ OtlpAnswer AnswerTo(const std::string& response) {
   return answer;
 }
 
-TEST(HttpTransportTest, TheStatusCodeTellsWhetherToRetryAndTheHeaderWhen) {
+TEST(HttpTransportTest, StatusCodeDecidesRetryAndHeaderSetsDelay) {
   for (const int status : {429, 502, 503, 504}) {
     const OtlpAnswer answer = AnswerTo(
         absl::StrCat("HTTP/1.1 ", status, " No\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n"));
@@ -125,7 +125,7 @@ TEST(HttpTransportTest, TheStatusCodeTellsWhetherToRetryAndTheHeaderWhen) {
   EXPECT_EQ(refused.status.code(), absl::StatusCode::kInternal);
 }
 
-TEST(HttpTransportTest, APartialSuccessTellsWhatTheCollectorDoesNotKeep) {
+TEST(HttpTransportTest, PartialSuccessReportsRejectedSpans) {
   // ExportTraceServiceResponse { partial_success { rejected_spans: 5 } }
   const std::string body("\x0a\x02\x08\x05", 4);
   const auto response = [&](absl::string_view type) {
@@ -182,7 +182,7 @@ OtlpAnswer SendTo(const GrpcCollector& collector, const TlsFiles& tls = {}) {
   return std::move(GrpcTransport(target)).value()->Send("", absl::Seconds(30));
 }
 
-TEST(GrpcTransportTest, ACollectorWithoutRoomIsRetriedIfItSaysWhen) {
+TEST(GrpcTransportTest, ExhaustedCollectorIsRetriedOnlyWithRetryInfo) {
   const auto code = grpc::StatusCode::RESOURCE_EXHAUSTED;
   EXPECT_EQ(SendTo(GrpcCollector({code, "full"})).status.code(), absl::StatusCode::kInternal);
   // google.rpc.Status { details { type_url: "type.googleapis.com/google.rpc.RetryInfo" } }
@@ -193,7 +193,7 @@ TEST(GrpcTransportTest, ACollectorWithoutRoomIsRetriedIfItSaysWhen) {
             absl::StatusCode::kUnavailable);
 }
 
-TEST(GrpcTransportTest, PresentsItsCertificateToACollectorThatRequiresOne) {
+TEST(GrpcTransportTest, PresentsCertificateIfCollectorRequiresIt) {
   const TemporaryFolder folder;
   const auto write = [&](const std::string& name, const std::string& text) {
     std::ofstream(folder.path() + "/" + name) << text;

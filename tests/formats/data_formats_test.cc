@@ -84,7 +84,7 @@ class CommandFormatsTest : public testing::TestWithParam<std::string> {
   TemporaryFolder folder_;
 };
 
-TEST_P(CommandFormatsTest, StartsWithEverything) {
+TEST_P(CommandFormatsTest, StorageOpensWithAllEntries) {
   for (int start = 0; start < 3; ++start) {
     const auto storage = Open(folder_.path());
     ASSERT_OK(storage);
@@ -92,7 +92,7 @@ TEST_P(CommandFormatsTest, StartsWithEverything) {
   }
 }
 
-TEST_P(CommandFormatsTest, InspectionShowsItAndChangesNothing) {
+TEST_P(CommandFormatsTest, InspectionShowsCommandsAndChangesNothing) {
   const std::string before = Contents(folder_.path() + "/commands.db");
   char* text = nullptr;
   size_t size = 0;
@@ -107,7 +107,7 @@ TEST_P(CommandFormatsTest, InspectionShowsItAndChangesNothing) {
 }
 
 // Through the interface of clients and workers.
-TEST_P(CommandFormatsTest, TrackerGoesOnWithIt) {
+TEST_P(CommandFormatsTest, TrackerRestoresDataAndContinues) {
   const auto storage = Open(folder_.path());
   ASSERT_OK(storage);
   std::vector<JournalEntry> entries;
@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, CommandFormatsTest, testing::ValuesIn(Holding(
 
 class SessionFormatsTest : public testing::TestWithParam<std::string> {};
 
-TEST_P(SessionFormatsTest, StartsWithEverything) {
+TEST_P(SessionFormatsTest, StorageOpensWithAllSessions) {
   const TemporaryFolder folder;
   fs::copy(Formats() / GetParam() / "sessions", folder.path() + "/sessions",
            fs::copy_options::recursive);
@@ -191,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, SessionFormatsTest, testing::ValuesIn(Holding(
                            return absl::StrReplaceAll(format.param, {{"-", "_"}});
                          });
 
-TEST(DataFormatsTest, ThereAreSome) {
+TEST(DataFormatsTest, FormatsExist) {
   EXPECT_THAT(Holding("commands.sql"), Not(IsEmpty()));
   EXPECT_THAT(Holding("sessions"), Not(IsEmpty()));
 }

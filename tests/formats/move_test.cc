@@ -163,7 +163,7 @@ class MoveTest : public testing::Test {
 
 class MoveFormatsTest : public MoveTest, public testing::WithParamInterface<std::string> {};
 
-TEST_P(MoveFormatsTest, EverythingIsThereAndBackAgain) {
+TEST_P(MoveFormatsTest, ImportAndExportKeepAllData) {
   Fill(GetParam(), from_.path());
   ASSERT_OK(Import(Request(from_.path())));
   const std::string before = Shown(from_.path());
@@ -201,7 +201,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, MoveFormatsTest, testing::ValuesIn(Holding("co
                            return name;
                          });
 
-TEST_F(MoveTest, OneCommandIsShownAlike) {
+TEST_F(MoveTest, CommandLooksSameInDirectoryAndDatabase) {
   Fill("4-one-encoding", from_.path());
   ASSERT_OK(Import(Request(from_.path())));
   const std::string all = Shown(url_);
@@ -213,7 +213,7 @@ TEST_F(MoveTest, OneCommandIsShownAlike) {
   EXPECT_EQ(head(Shown(url_, id)), head(Shown(from_.path(), id)));
 }
 
-TEST_F(MoveTest, TargetThatHoldsSomethingIsRefused) {
+TEST_F(MoveTest, NonEmptyTargetIsRefused) {
   Fill("4-one-encoding", from_.path());
   ASSERT_OK(Import(Request(from_.path())));
   const std::string before = Shown(url_);
@@ -229,7 +229,7 @@ TEST_F(MoveTest, TargetThatHoldsSomethingIsRefused) {
   EXPECT_OK(CheckWhole(from_.path()));
 }
 
-TEST_F(MoveTest, WhatATrackerUsesIsRefused) {
+TEST_F(MoveTest, StorageInUseIsRefused) {
   Fill("4-one-encoding", from_.path());
   {
     const auto locked = FileSessionStorage::Open(from_.path(), &disk_);
@@ -252,7 +252,7 @@ TEST_F(MoveTest, WhatATrackerUsesIsRefused) {
 }
 
 // With a stop at each possible place.
-TEST_F(MoveTest, HalfAnImportServesNobodyAndIsDoneAgain) {
+TEST_F(MoveTest, PartialImportIsNotServedAndCanBeRepeated) {
   Fill("4-one-encoding", from_.path());
   int stops = 0;
   for (int last = 1;; ++last) {
@@ -278,7 +278,7 @@ TEST_F(MoveTest, HalfAnImportServesNobodyAndIsDoneAgain) {
   EXPECT_OK(Take());
 }
 
-TEST_F(MoveTest, HalfAnExportServesNobodyAndIsDoneAgain) {
+TEST_F(MoveTest, PartialExportIsNotServedAndCanBeRepeated) {
   Fill("4-one-encoding", from_.path());
   ASSERT_OK(Import(Request(from_.path())));
   int stops = 0;
@@ -300,7 +300,7 @@ TEST_F(MoveTest, HalfAnExportServesNobodyAndIsDoneAgain) {
 }
 
 // A trigger of the database drops rows.
-TEST_F(MoveTest, WhatIsNotAsItWasReadIsNoticed) {
+TEST_F(MoveTest, LostRowsFailImport) {
   Fill("4-one-encoding", from_.path());
   for (const char* change :
        {"callslip_events FOR EACH ROW WHEN (NEW.seq = 30) EXECUTE FUNCTION forget()",
@@ -323,7 +323,7 @@ TEST_F(MoveTest, WhatIsNotAsItWasReadIsNoticed) {
   EXPECT_OK(Import(Request(from_.path())));
 }
 
-TEST_F(MoveTest, SessionThatCantBeReadStopsAnImport) {
+TEST_F(MoveTest, UnreadableSessionStopsImport) {
   Fill("4-one-encoding", from_.path());
   const std::string log = from_.path() + "/sessions/s-owned/events.jsonl";
   fs::remove(log);
@@ -335,7 +335,7 @@ TEST_F(MoveTest, SessionThatCantBeReadStopsAnImport) {
   EXPECT_OK(Import(Request(from_.path())));
 }
 
-TEST_F(MoveTest, DirectoryThatIsNotThereIsNoEmptyOne) {
+TEST_F(MoveTest, MissingDirectoryIsRefusedAndNotCreated) {
   EXPECT_EQ(Import(Request(from_.path() + "/typo")).code(), absl::StatusCode::kNotFound);
   EXPECT_FALSE(fs::exists(from_.path() + "/typo"));
 }

@@ -126,7 +126,7 @@ class AccessTest : public testing::Test {
 
 // Pages that a user visits.
 
-TEST_F(AccessTest, PagesOfOtherOriginsGetNothing) {
+TEST_F(AccessTest, PagesOfOtherOriginsAreRefused) {
   ServeOnLoopback();
   const std::string body = ToolCall("interact", {{"action", "get_page"}});
   for (const char* origin : {"https://evil.example", "http://127.0.0.1:1", "null",
@@ -148,7 +148,7 @@ TEST_F(AccessTest, PagesOfOtherOriginsGetNothing) {
   EXPECT_EQ(services_->Get("/pending-queries").body.size(), 0u);
 }
 
-TEST_F(AccessTest, ReboundHostNamesGetNothing) {
+TEST_F(AccessTest, ReboundHostNamesAreRefused) {
   ServeOnLoopback();
   const std::string port = std::to_string(services_->gateway_address().port);
   const std::string body = ToolCall("interact", {{"action", "get_page"}});
@@ -170,7 +170,7 @@ TEST_F(AccessTest, ReboundHostNamesGetNothing) {
   EXPECT_EQ(services_->Get("/pending-queries").body.size(), 0u);
 }
 
-TEST_F(AccessTest, TheReferenceExtensionGetsIn) {
+TEST_F(AccessTest, ReferenceExtensionIsAllowed) {
   ServeOnLoopback();
   const httplib::Headers headers = {{"Origin", gateway::kReferenceExtension}};
   const auto poll = Ask({"GET", "/pending-queries"}, headers);
@@ -195,7 +195,7 @@ TEST_F(AccessTest, TheReferenceExtensionGetsIn) {
 
 // Callers on other machines.
 
-TEST_F(AccessTest, WithoutAKnownTokenOnlyHealthIsTold) {
+TEST_F(AccessTest, OnlyHealthIsServedWithoutKnownToken) {
   ServeOnAllAddresses();
   const std::string body = ToolCall("interact", {{"action", "get_page"}});
   for (const Route& route : kRoutes) {
@@ -213,7 +213,7 @@ TEST_F(AccessTest, WithoutAKnownTokenOnlyHealthIsTold) {
   EXPECT_EQ(json::parse(poll.body).size(), 0u);
 }
 
-TEST_F(AccessTest, ATokenIsGoodForItsRoutesOnly) {
+TEST_F(AccessTest, TokenDoesNotBypassHostAndOriginChecks) {
   ServeOnAllAddresses();
   const auto with_token = [](httplib::Headers headers) {
     headers.emplace("Authorization", BearerOf("admin"));
@@ -225,7 +225,7 @@ TEST_F(AccessTest, ATokenIsGoodForItsRoutesOnly) {
                 "origin_not_allowed");
 }
 
-TEST_F(AccessTest, EachRoleHasItsRoutes) {
+TEST_F(AccessTest, EachRoleReachesOnlyItsRoutes) {
   ServeOnAllAddresses();
   const std::map<std::string, std::vector<Role>> allowed = {
       {"/mcp", {Role::kClient, Role::kViewer, Role::kAdmin}},
@@ -245,7 +245,7 @@ TEST_F(AccessTest, EachRoleHasItsRoutes) {
   }
 }
 
-TEST_F(AccessTest, AnotherSessionKeyCountsAtOnce) {
+TEST_F(AccessTest, NewSessionKeyTakesEffectAtOnce) {
   ServeOnAllAddresses();
   const auto post = [this](const std::string& method, const std::string& session) {
     httplib::Headers headers = {{"Authorization", BearerOf("client")}};
@@ -269,7 +269,7 @@ TEST_F(AccessTest, AnotherSessionKeyCountsAtOnce) {
   EXPECT_EQ(post("ping", next).status, 200);
 }
 
-TEST_F(AccessTest, ForeignCorrelationIdsAreUnknown) {
+TEST_F(AccessTest, CorrelationIdsOfOtherClientsAreUnknown) {
   ServeOnAllAddresses();
   const std::string id = CallTool("client", "interact", {{"action", "get_page"}})["correlation_id"];
   const json question = {{"what", "command_result"}, {"correlation_id", id}};
@@ -286,7 +286,7 @@ TEST_F(AccessTest, ForeignCorrelationIdsAreUnknown) {
   EXPECT_EQ(CallTool("client", "observe", question)["status"], "pending");
 }
 
-TEST_F(AccessTest, ViewersAndAdministratorsReachEverybodysCommands) {
+TEST_F(AccessTest, ViewersAndAdminsReachCommandsOfAllClients) {
   ServeOnAllAddresses();
   const std::string id = CallTool("client", "interact", {{"action", "get_page"}})["correlation_id"];
   const auto pending = [&](const std::string& name, const std::string& client) {
@@ -307,7 +307,7 @@ TEST_F(AccessTest, ViewersAndAdministratorsReachEverybodysCommands) {
             "cancelled");
 }
 
-TEST_F(AccessTest, ListeningToOthersCommandsCollectsNothing) {
+TEST_F(AccessTest, ListeningToCommandsOfOthersCollectsNothing) {
   for (const char* name : {"viewer", "admin"}) {
     ServeOnAllAddresses();
     const std::string id =
@@ -336,7 +336,7 @@ TEST_F(AccessTest, ListeningToOthersCommandsCollectsNothing) {
   }
 }
 
-TEST_F(AccessTest, ClientsSeeWhatTheirOwnCommandsTabsSaid) {
+TEST_F(AccessTest, ClientsSeeOnlyLogsOfTheirOwnTabs) {
   ServeOnAllAddresses();
   const auto said = [this](const std::string& name) {
     const json log = CallTool(name, "observe", {{"what", "browser_log"}});
@@ -359,7 +359,7 @@ TEST_F(AccessTest, ClientsSeeWhatTheirOwnCommandsTabsSaid) {
   for (const char* name : {"viewer", "admin"}) EXPECT_EQ(said(name), json({"b", "a"})) << name;
 }
 
-TEST_F(AccessTest, EveryRouteIsForWhomTheDocsSay) {
+TEST_F(AccessTest, RoutesAllowExactlyDocumentedCallers) {
   ServeOnAllAddresses();
   auto documented = DocumentedAccess(CALLSLIP_DOCS_DIR, "route");
   for (const gateway::Router::Served& served : services_->gateway().Routes()) {

@@ -89,7 +89,7 @@ class AnnotationTest : public testing::Test {
   TestServices services_;
 };
 
-TEST_F(AnnotationTest, AgentAsksThePersonDrawsTheAgentIsTold) {
+TEST_F(AnnotationTest, AgentGetsDrawingThatItAskedFor) {
   const json asked = Wait({{"tab_id", 7}, {"session", "review"}, {"message", "What is wrong?"}});
   EXPECT_EQ(asked["status"], "waiting_for_user");
   EXPECT_EQ(asked["final"], false);
@@ -116,7 +116,7 @@ TEST_F(AnnotationTest, AgentAsksThePersonDrawsTheAgentIsTold) {
   EXPECT_EQ(told["result"]["drawings"][0]["annotations"][0]["note"], "Make it green.");
 }
 
-TEST_F(AnnotationTest, DrawingThatIsThereIsAnsweredAtOnce) {
+TEST_F(AnnotationTest, ExistingDrawingIsReturnedAtOnce) {
   EXPECT_THAT(Completed(Drawing("Make it green.")), ElementsAre());
   const json answer = Wait();
   EXPECT_EQ(answer["final"], true);
@@ -129,7 +129,7 @@ TEST_F(AnnotationTest, DrawingThatIsThereIsAnsweredAtOnce) {
   EXPECT_EQ(Commands().size(), 1u);
 }
 
-TEST_F(AnnotationTest, WithoutAWaitWhatIsThereIsAnswered) {
+TEST_F(AnnotationTest, CallWithoutWaitReturnsExistingDrawing) {
   const json nothing = Analyze();
   EXPECT_EQ(nothing["status"], "complete");
   EXPECT_EQ(nothing["final"], true);
@@ -158,7 +158,7 @@ TEST_F(AnnotationTest, RepeatedCallIsTheSameRequest) {
   EXPECT_EQ(Wait({{"request_id", "once"}, {"tab_id", 7}})["error"], "request_id_reused");
 }
 
-TEST_F(AnnotationTest, CallCanWaitItself) {
+TEST_F(AnnotationTest, CallCanWaitForDrawing) {
   json answer;
   std::thread agent([&] { answer = Wait({{"wait_ms", 30'000}}); });
   services_.AwaitWaits(1);
@@ -167,7 +167,7 @@ TEST_F(AnnotationTest, CallCanWaitItself) {
   EXPECT_EQ(NoteOf(answer), "Make it green.");
 }
 
-TEST_F(AnnotationTest, BrowserThatCannotBeToldIsNoReasonToFail) {
+TEST_F(AnnotationTest, FullBrowserQueueDoesNotFailRequest) {
   for (int i = 0; i < 100; ++i) services_.ToolAnswer("interact", {{"action", "get_page"}});
   const json answer = Wait();
   EXPECT_EQ(answer["status"], "waiting_for_user");
@@ -175,7 +175,7 @@ TEST_F(AnnotationTest, BrowserThatCannotBeToldIsNoReasonToFail) {
   EXPECT_THAT(Completed(Drawing("Make it green.")), ElementsAre(answer["correlation_id"]));
 }
 
-TEST_F(AnnotationTest, ScreenshotIsAnImageAndTheRestIsAResource) {
+TEST_F(AnnotationTest, ScreenshotIsImageAndDrawingIsResource) {
   const json picture = {{"mime_type", "image/png"}, {"base64", "iVBORw0KGgo="}};
   const std::string id = WaitingId();
   json drawing = Drawing("Make it green.", {{"screenshot", picture}});
@@ -196,7 +196,7 @@ TEST_F(AnnotationTest, ScreenshotIsAnImageAndTheRestIsAResource) {
   }
 }
 
-TEST_F(AnnotationTest, InteractStartsDrawModeAlone) {
+TEST_F(AnnotationTest, InteractStartsDrawModeWithoutRequest) {
   const json queued = services_.ToolAnswer(
       "interact", {{"action", "draw_mode"}, {"session", "review"}, {"message", "Look."}});
   EXPECT_EQ(queued["status"], "queued");
@@ -205,7 +205,7 @@ TEST_F(AnnotationTest, InteractStartsDrawModeAlone) {
       ElementsAre(json{{"action", "draw_mode"}, {"session", "review"}, {"message", "Look."}}));
 }
 
-TEST_F(AnnotationTest, RequestsAreTasks) {
+TEST_F(AnnotationTest, RequestsCanBeTasks) {
   McpClient client(services_.gateway_address(), "2025-11-25");
   const json task =
       client.Result("tools/call", {{"name", "analyze"},
@@ -233,7 +233,7 @@ TEST_F(AnnotationTest, RequestsAreTasks) {
   EXPECT_EQ(NoteOf(modern.Result("tools/call", call)["structuredContent"]), "Make it blue.");
 }
 
-TEST_F(AnnotationTest, AnswersFitTheSchemaAndCostLittle) {
+TEST_F(AnnotationTest, AnswersFitSchemaAndStaySmall) {
   McpClient client(services_.gateway_address(), "2025-11-25");
   // Analyze has the same output schema as interact.
   const json schema = client.Result("tools/list")["tools"][0]["outputSchema"];
@@ -261,7 +261,7 @@ TEST_F(AnnotationTest, AnswersFitTheSchemaAndCostLittle) {
   }
 }
 
-TEST_F(AnnotationTest, DrawingsThatDoNotFitAreRefused) {
+TEST_F(AnnotationTest, InvalidDrawingsAreRefused) {
   EXPECT_EQ(Done({{"tab_id", 7}}).body["error"], "invalid_field");
   EXPECT_EQ(Done({{"tab_id", 7}}).status, 400);
   EXPECT_EQ(Done(Drawing("", {{"session", std::string(200, 'x')}})).body["error"],
@@ -277,7 +277,7 @@ TEST_F(AnnotationTest, DrawingsThatDoNotFitAreRefused) {
   EXPECT_EQ(lost.body["error"], "tracker_unreachable");
 }
 
-TEST_F(AnnotationTest, TrackerThatIsGoneIsSaid) {
+TEST_F(AnnotationTest, UnreachableTrackerIsReported) {
   services_.StopTracker();
   EXPECT_EQ(Wait()["error"], "tracker_unreachable");
   EXPECT_EQ(Wait()["may_have_executed"], true);
@@ -308,7 +308,7 @@ class AnnotationsOfTwoAgentsTest : public AnnotationTest {
   }
 };
 
-TEST_F(AnnotationsOfTwoAgentsTest, RequestsAreTheirsAndDrawingsAreSeenByBoth) {
+TEST_F(AnnotationsOfTwoAgentsTest, RequestsArePrivateAndDrawingsAreShared) {
   McpClient one = Agent("one");
   McpClient two = Agent("two");
   const json call = {{"what", "annotations"}, {"wait", true}};

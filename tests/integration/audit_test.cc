@@ -91,7 +91,7 @@ class AuditTest : public testing::Test {
   TestServices services_{gateway::GatewayConfig{}, Tokens()};
 };
 
-TEST_F(AuditTest, WhateverAnAdministratorChangesIsTold) {
+TEST_F(AuditTest, EveryAdministratorChangeIsLogged) {
   int changing = 0;
   for (const gateway::Router::Served& served : services_.gateway().Routes()) {
     if (!Changes(served) || served.open) continue;
@@ -103,7 +103,7 @@ TEST_F(AuditTest, WhateverAnAdministratorChangesIsTold) {
   EXPECT_GT(changing, 30);
 }
 
-TEST_F(AuditTest, WhoLogsInAndWhoIsRefusedIsToldWithTheAddress) {
+TEST_F(AuditTest, LoginsAndRefusalsAreLoggedWithAddress) {
   httplib::Client client("127.0.0.1", services_.gateway_address().port);
   const auto log_of = [&](const std::string& token) {
     testing::internal::CaptureStderr();
@@ -120,7 +120,7 @@ TEST_F(AuditTest, WhoLogsInAndWhoIsRefusedIsToldWithTheAddress) {
                                        HasSubstr(R"("address":"127.0.0.1")")));
 }
 
-TEST_F(AuditTest, WhatWorkersDoIsTheirJob) {
+TEST_F(AuditTest, WorkerRequestsAreNotAudited) {
   for (const gateway::Router::Served& served : services_.gateway().Routes()) {
     if (!served.roles.Has(Role::kWorker)) continue;
     EXPECT_THAT(LogOf(served, 'w'), Not(HasSubstr("audit"))) << served.path;

@@ -51,7 +51,7 @@ class BodyLimitsTest : public testing::Test {
   TestServices services_{gateway::GatewayConfig{.web_root = "."}, TokensOfTwo()};
 };
 
-TEST_F(BodyLimitsTest, EveryRouteHasOneAndHoldsTo) {
+TEST_F(BodyLimitsTest, EveryRouteEnforcesItsBodyLimit) {
   for (const Router::Served& served : services_.gateway().Routes()) {
     const std::string name = absl::StrCat(served.method, " ", served.path);
     if (served.open) {
@@ -77,7 +77,7 @@ TEST_F(BodyLimitsTest, EveryRouteHasOneAndHoldsTo) {
   }
 }
 
-TEST_F(BodyLimitsTest, StrangersAreRefusedByTheirHeads) {
+TEST_F(BodyLimitsTest, ForbiddenRequestsAreRefusedBeforeTheirBody) {
   for (const Router::Served& served : services_.gateway().Routes()) {
     const std::string name = absl::StrCat(served.method, " ", served.path);
     const auto refusal = [&served](const std::string& code) {

@@ -40,7 +40,7 @@ std::map<std::string, std::set<std::string>> TableIn(const std::string& path) {
 }
 
 // The extension's own tests check that it accepts the same.
-TEST(BrowserActionsDocumentationTest, TellsOfEachAndOfItsArguments) {
+TEST(BrowserActionsDocumentationTest, NamesEachActionAndItsArguments) {
   // Documented once for all actions on a page.
   const auto is_common = [](const std::string& action, const std::string& field) {
     if (field == "tab_id") return action != "close_tab";

@@ -96,7 +96,7 @@ class CommandApiTest : public testing::Test {
   TestServices services_{{}, TokensForCommands()};
 };
 
-TEST_F(CommandApiTest, ListsWhatFitsNewestFirst) {
+TEST_F(CommandApiTest, ListsMatchingCommandsNewestFirst) {
   const std::string done = HandIn("alice");
   EXPECT_EQ(Execute({{"status", "complete"}, {"result", 1}}), done);
   const std::string failed = HandIn("alice");
@@ -112,7 +112,7 @@ TEST_F(CommandApiTest, ListsWhatFitsNewestFirst) {
   EXPECT_EQ(Listed("alice", "?session=none"), json::array());
 }
 
-TEST_F(CommandApiTest, PagesFollowEachOther) {
+TEST_F(CommandApiTest, NextPageContinuesList) {
   const std::string first = HandIn("alice");
   const std::string second = HandIn("alice");
   const json page = Ask("alice", "GET", "/api/commands?limit=1");
@@ -124,7 +124,7 @@ TEST_F(CommandApiTest, PagesFollowEachOther) {
   EXPECT_FALSE(last.contains("next_page_token"));
 }
 
-TEST_F(CommandApiTest, RefusesWhatDoesNotFit) {
+TEST_F(CommandApiTest, RefusesInvalidFilters) {
   for (const char* query :
        {"?status=done", "?stage=asleep", "?status=complete&stage=queued", "?limit=0", "?limit=201",
         "?dead_letters=true&status=error", "?dead_letters=maybe"}) {
@@ -135,7 +135,7 @@ TEST_F(CommandApiTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(Ask("alice", "GET", "/api/commands?page_token=x")["error"], "invalid_page_token");
 }
 
-TEST_F(CommandApiTest, EverybodySeesWhatTheyMay) {
+TEST_F(CommandApiTest, CallersSeeOnlyAllowedCommands) {
   const std::string of_alice = HandIn("alice");
   const std::string of_bob = HandIn("bob");
   EXPECT_EQ(Listed("alice"), json({of_alice}));
@@ -155,7 +155,7 @@ TEST_F(CommandApiTest, EverybodySeesWhatTheyMay) {
   EXPECT_EQ(Ask("root", "POST", "/api/commands/" + of_bob + "/cancel")["status"], "cancelled");
 }
 
-TEST_F(CommandApiTest, TellsAllOfOneCommand) {
+TEST_F(CommandApiTest, ReturnsAllDetailsOfCommand) {
   const std::string id = HandIn("alice");
   const json queued = Ask("alice", "GET", "/api/commands/" + id);
   EXPECT_EQ(queued["stage"], "queued");
@@ -184,7 +184,7 @@ TEST_F(CommandApiTest, TellsAllOfOneCommand) {
   }
 }
 
-TEST_F(CommandApiTest, ALookCollectsNothing) {
+TEST_F(CommandApiTest, ReadDoesNotCollectResult) {
   const std::string id = HandIn("alice");
   Execute({{"status", "complete"}, {"result", 1}});
   EXPECT_EQ(Ask("alice", "GET", "/api/commands/" + id)["result"], 1);
@@ -195,7 +195,7 @@ TEST_F(CommandApiTest, ALookCollectsNothing) {
   EXPECT_EQ(expired["error"], "result_expired");
 }
 
-TEST_F(CommandApiTest, LargeResultsAreDownloaded) {
+TEST_F(CommandApiTest, LargeResultsAreDownloadedSeparately) {
   const std::string id = HandIn("alice");
   EXPECT_EQ(Ask("alice", "GET", "/api/commands/" + id + "/result")["error"], "no_result");
   const std::string text = "<script>" + std::string(100 << 10, 'x');
@@ -211,7 +211,7 @@ TEST_F(CommandApiTest, LargeResultsAreDownloaded) {
   EXPECT_EQ(Ask("bob", "GET", "/api/commands/" + id + "/result")["error"], "unknown_command");
 }
 
-TEST_F(CommandApiTest, CancelsOnce) {
+TEST_F(CommandApiTest, CancelCanBeRepeatedButNotAfterCompletion) {
   const std::string id = HandIn("alice");
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(Ask("alice", "POST", "/api/commands/" + id + "/cancel")["status"], "cancelled");
@@ -223,7 +223,7 @@ TEST_F(CommandApiTest, CancelsOnce) {
   EXPECT_EQ(json::parse(refused->body)["error"], "already_ended");
 }
 
-TEST_F(CommandApiTest, ReplaysWhatFailedOncePerRequestId) {
+TEST_F(CommandApiTest, ReplaysFailedCommandOncePerRequestId) {
   const std::string id = HandIn("alice");
   const std::string replay = "/api/commands/" + id + "/replay";
   const httplib::Result early = Send("alice", "POST", replay);
@@ -243,7 +243,7 @@ TEST_F(CommandApiTest, ReplaysWhatFailedOncePerRequestId) {
   EXPECT_EQ(Ask("alice", "POST", replay, {{"request_id", 7}})["error"], "invalid_field");
 }
 
-TEST_F(CommandApiTest, HandsInOncePerRequestId) {
+TEST_F(CommandApiTest, SubmitsCommandOncePerRequestId) {
   const json body = {{"command", "execute_js"},
                      {"params", {{"script", "document.title"}, {"tab_id", 7}}},
                      {"request_id", "once"},
@@ -266,7 +266,7 @@ TEST_F(CommandApiTest, HandsInOncePerRequestId) {
   EXPECT_EQ(done["result"], "Example");
 }
 
-TEST_F(CommandApiTest, HandsInNothingThatIsNotUnderstood) {
+TEST_F(CommandApiTest, InvalidCommandsAreNotSubmitted) {
   for (const json& body :
        {json::object(), json({{"command", ""}}), json({{"command", 5}}),
         json({{"command", "x"}, {"params", "text"}}), json({{"command", "x"}, {"params", {1}}}),

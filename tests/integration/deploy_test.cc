@@ -78,7 +78,7 @@ class DeployTest : public testing::Test {
   std::string tracker_;
 };
 
-TEST_F(DeployTest, DashboardAsksForWhatIsTold) {
+TEST_F(DeployTest, DashboardUsesExistingMetrics) {
   const json dashboard = json::parse(FileText("grafana/callslip.json"));
   std::set<std::string> asked;
   int targets = 0;
@@ -93,7 +93,7 @@ TEST_F(DeployTest, DashboardAsksForWhatIsTold) {
   ExpectTold(asked);
 }
 
-TEST_F(DeployTest, EveryFamilyIsDocumented) {
+TEST_F(DeployTest, EveryMetricFamilyIsDocumented) {
   const std::string known = FileText("../docs/operations.md");
   for (const std::string& text : {gateway_, tracker_}) {
     static const std::regex kFamily("# TYPE ([a-z_]+) ");
@@ -104,7 +104,7 @@ TEST_F(DeployTest, EveryFamilyIsDocumented) {
   }
 }
 
-TEST_F(DeployTest, AlertsAskForWhatIsToldAndSayWhatTheyMean) {
+TEST_F(DeployTest, AlertsUseExistingMetricsAndAreDocumented) {
   const YAML::Node groups = YAML::Load(FileText("prometheus/alerts.yml"))["groups"];
   const std::string known = FileText("../docs/operations.md");
   std::set<std::string> asked;
@@ -124,7 +124,7 @@ TEST_F(DeployTest, AlertsAskForWhatIsToldAndSayWhatTheyMean) {
 }
 
 // The memory setting of each program is what its container or unit has, and enough for its limits.
-TEST(DeployMemoryTest, ProgramsAreGivenWhatTheyAreTold) {
+TEST(DeployMemoryTest, MemorySettingsMatchContainerAndUnitLimits) {
   const YAML::Node compose = YAML::Load(FileText("../docker-compose.yml"))["services"];
   for (const std::string name : {"tracker", "gateway"}) {
     const auto of = [&](const std::optional<int64_t>& told, const std::optional<int64_t>& given) {
@@ -156,8 +156,7 @@ TEST(DeployMemoryTest, EveryTableIsDocumented) {
   for (const auto& share : gateway::MemoryBudget().Shares()) expect(share.table);
 }
 
-// The codes in alerts exist.
-TEST_F(DeployTest, AlertsNameCodesThatThereAre) {
+TEST_F(DeployTest, AlertsNameExistingCodes) {
   const std::string alerts = FileText("prometheus/alerts.yml");
   for (const char* code : {"result_expired", "worker_lost", "extension_no_response"}) {
     EXPECT_NE(alerts.find(code), std::string::npos);
@@ -167,7 +166,7 @@ TEST_F(DeployTest, AlertsNameCodesThatThereAre) {
 }
 
 // Prometheus' own checks, if promtool is installed.
-TEST_F(DeployTest, PromtoolFindsNothing) {
+TEST_F(DeployTest, PromtoolFindsNoProblems) {
   if (std::system("command -v promtool > /dev/null") != 0) {
     GTEST_SKIP() << "promtool is not installed (Debian: prometheus)";
   }

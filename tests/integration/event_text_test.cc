@@ -48,7 +48,7 @@ class EventTextTest : public testing::Test {
   const std::unique_ptr<v1::SessionService::Stub> sessions_;
 };
 
-TEST_F(EventTextTest, ReachesPagesAsItWasSent) {
+TEST_F(EventTextTest, ReachesPagesUnchanged) {
   gateway::WebSocketClient socket(services_.gateway_address().port);
   socket.Send(gateway::WebSocketClient::UpgradeRequest("/api/sessions/s/ws", "",
                                                        services_.gateway_address().ToString()));

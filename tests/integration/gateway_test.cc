@@ -108,7 +108,7 @@ TEST_F(GatewayTest, CommandTravelsFromAgentToExtensionAndBack) {
   EXPECT_EQ(answer["url"], "http://page/");
 }
 
-TEST_F(GatewayTest, ProgressReachesWhoeverObserves) {
+TEST_F(GatewayTest, ProgressReachesObserver) {
   const std::string id = Interact();
   const json queries = Poll();
   Report({{"id", queries[0]["id"]},
@@ -118,7 +118,7 @@ TEST_F(GatewayTest, ProgressReachesWhoeverObserves) {
   EXPECT_EQ(Observe(id)["progress"], (json{{"message", "Page 1 of 4"}, {"fraction", 0.25}}));
 }
 
-TEST_F(GatewayTest, CancelWakesTheHeldPollThatUnderstandsIt) {
+TEST_F(GatewayTest, CancelWakesHeldPollThatSupportsCancels) {
   const std::string id = Interact();
   const json queries = Poll("?cancels=1");
   json news;
@@ -130,14 +130,14 @@ TEST_F(GatewayTest, CancelWakesTheHeldPollThatUnderstandsIt) {
   EXPECT_EQ(Poll("?cancels=1"), json::array()) << "it is told once";
 }
 
-TEST_F(GatewayTest, CancelIsNotToldToThoseThatDoNotAskForIt) {
+TEST_F(GatewayTest, CancelIsNotSentToPollsThatDoNotAskForIt) {
   const std::string id = Interact();
   Poll();
   services_.ToolAnswer("interact", {{"action", "cancel"}, {"correlation_id", id}});
   EXPECT_EQ(Poll(), json::array());
 }
 
-TEST_F(GatewayTest, InteractWithWaitReturnsTheResult) {
+TEST_F(GatewayTest, InteractWithWaitReturnsResult) {
   std::thread extension([&] {
     const json queries = Poll("?wait=5");
     ASSERT_EQ(queries.size(), 1u);
@@ -152,7 +152,7 @@ TEST_F(GatewayTest, InteractWithWaitReturnsTheResult) {
   EXPECT_EQ(answer["result"], 42);
 }
 
-TEST_F(GatewayTest, ObserveWaitsForTheEnd) {
+TEST_F(GatewayTest, ObserveWaitsForEndOfCommand) {
   const std::string id = Interact();
   const json queries = Poll();
   json answer;
@@ -163,7 +163,7 @@ TEST_F(GatewayTest, ObserveWaitsForTheEnd) {
   EXPECT_EQ(answer["result"], "late but there");
 }
 
-TEST_F(GatewayTest, WaitThatIsOverAnswersPending) {
+TEST_F(GatewayTest, ExpiredWaitAnswersPending) {
   const std::string id = Interact();
   json answer;
   std::thread agent([&] { answer = Observe(id, 8000); });
@@ -175,7 +175,7 @@ TEST_F(GatewayTest, WaitThatIsOverAnswersPending) {
   EXPECT_EQ(answer["final"], false);
 }
 
-TEST_F(GatewayTest, FailuresSayWhatHappened) {
+TEST_F(GatewayTest, FailuresReportWhatHappened) {
   const std::string id = Interact();
   Poll();
   Report({{"correlation_id", id},
@@ -200,7 +200,7 @@ TEST_F(GatewayTest, FailuresSayWhatHappened) {
               HasSubstr("error element_not_found: No such element. Look. Nothing was executed."));
 }
 
-TEST_F(GatewayTest, SilentExtensionExpiresTheCommandAndItsLateResultIsRefused) {
+TEST_F(GatewayTest, CommandOfSilentExtensionExpiresAndRefusesLateResult) {
   const std::string id = Interact();
   const json queries = Poll();
   services_.clock().Advance(absl::Seconds(3));
@@ -232,7 +232,7 @@ TEST_F(GatewayTest, PendingCommandsListsEachKind) {
   EXPECT_EQ(answer["failed"].size(), 0u);
 }
 
-TEST_F(GatewayTest, RepeatedRequestIdTellsWhatBecameOfTheCommand) {
+TEST_F(GatewayTest, RepeatedRequestIdReturnsOutcomeOfCommand) {
   const json arguments = {{"action", "click"}, {"selector", "#buy"}, {"request_id", "r1"}};
   const json first = services_.ToolAnswer("interact", arguments);
   Poll();
@@ -242,7 +242,7 @@ TEST_F(GatewayTest, RepeatedRequestIdTellsWhatBecameOfTheCommand) {
   EXPECT_EQ(again["result"], 1);
 }
 
-TEST_F(GatewayTest, NothingIsClaimedOfCommandsThatAreGone) {
+TEST_F(GatewayTest, RemovedCommandIsReportedAsPossiblyExecuted) {
   const std::string id = Interact();
   Poll();
   Report({{"correlation_id", id}, {"status", "complete"}});
@@ -267,9 +267,9 @@ TEST_F(GatewayTest, SameRequestIdIsTheSameCommand) {
   EXPECT_EQ(Poll().size(), 1u);
 }
 
-// Peers that leave.
+// Peers that disconnect.
 
-TEST_F(GatewayTest, HeldPollOfAnExtensionThatLeftSwallowsNothing) {
+TEST_F(GatewayTest, HeldPollOfDisconnectedExtensionTakesNoCommand) {
   const int fd = Connect();
   Send(fd, "GET /pending-queries?wait=5 HTTP/1.1\r\n" + Host() + "\r\n");
   services_.AwaitWaits(1);
@@ -280,7 +280,7 @@ TEST_F(GatewayTest, HeldPollOfAnExtensionThatLeftSwallowsNothing) {
   EXPECT_EQ(Poll().size(), 1u);
 }
 
-TEST_F(GatewayTest, AnswerThatDidNotArriveIsGivenAgain) {
+TEST_F(GatewayTest, LostPollAnswerIsSentAgain) {
   const std::string id = Interact();
   const std::string poll = "?worker=w1&known_for=60&known=";
   const json lost = Poll(poll);
@@ -295,7 +295,7 @@ TEST_F(GatewayTest, AnswerThatDidNotArriveIsGivenAgain) {
             "invalid_known_for");
 }
 
-TEST_F(GatewayTest, WaitOfAnAgentThatLeftIsFreed) {
+TEST_F(GatewayTest, WaitOfDisconnectedAgentIsReleased) {
   const std::string id = Interact();
   const std::string body =
       R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"observe","arguments":)"
@@ -311,7 +311,7 @@ TEST_F(GatewayTest, WaitOfAnAgentThatLeftIsFreed) {
   EXPECT_EQ(Observe(id)["stage"], "queued");
 }
 
-TEST_F(GatewayTest, PollThatPipelinesAndLeavesSwallowsNothing) {
+TEST_F(GatewayTest, PipelinedPollOfDisconnectedPeerTakesNoCommand) {
   const int fd = Connect();
   const std::string poll = "GET /pending-queries?wait=5 HTTP/1.1\r\n" + Host() + "\r\n";
   Send(fd, poll + poll);
@@ -322,7 +322,7 @@ TEST_F(GatewayTest, PollThatPipelinesAndLeavesSwallowsNothing) {
   EXPECT_EQ(Poll().size(), 1u);
 }
 
-TEST_F(GatewayTest, ResultIsTakenThoughItsBearerLeftAtOnce) {
+TEST_F(GatewayTest, ResultIsAcceptedThoughPeerDisconnectsAtOnce) {
   for (int i = 0; i < 20; ++i) {
     const std::string id = Interact();
     Poll();
@@ -338,7 +338,7 @@ TEST_F(GatewayTest, ResultIsTakenThoughItsBearerLeftAtOnce) {
 
 // Payloads of pages and other services.
 
-TEST_F(GatewayTest, HugeAndNestedResultsPassThrough) {
+TEST_F(GatewayTest, HugeResultsAndNestedParamsPassThrough) {
   const std::string large = Interact();
   Poll();
   json object = json::object();
@@ -373,7 +373,7 @@ struct BadCall {
   const char* complaint;
 };
 
-TEST_F(GatewayTest, BadArgumentsNameTheFieldAndChangeNothing) {
+TEST_F(GatewayTest, BadArgumentsErrorNamesFieldAndChangesNothing) {
   const std::string other = Interact();
   const std::vector<BadCall> calls = {
       {"no action", json::object(), "interact", "\"action\""},
@@ -404,7 +404,7 @@ TEST_F(GatewayTest, BadArgumentsNameTheFieldAndChangeNothing) {
   EXPECT_EQ(Poll().size(), 1u);
 }
 
-TEST_F(GatewayTest, UnknownIdsAreToldFromExpiredOnes) {
+TEST_F(GatewayTest, UnknownIdsAreReportedAsUnknown) {
   const json answer = Observe("corr-1738012345678-00000000000000000000000000000000");
   EXPECT_EQ(answer["status"], "error");
   EXPECT_EQ(answer["error"], "unknown_command");
@@ -417,7 +417,7 @@ TEST_F(GatewayTest, UnknownIdsAreToldFromExpiredOnes) {
   EXPECT_EQ(report.body["error"], "unknown_command");
 }
 
-TEST_F(GatewayTest, ReportsThatDoNotFitAreRefused) {
+TEST_F(GatewayTest, InvalidReportsAreRefused) {
   const std::string id = Interact();
   Poll();
   EXPECT_EQ(Report({{"id", "query-1"}, {"status", "complete"}}).body["error"],
@@ -435,7 +435,7 @@ TEST_F(GatewayTest, ReportsThatDoNotFitAreRefused) {
   EXPECT_EQ(Report({{"correlation_id", id}, {"status", "complete"}}).body["accepted"], true);
 }
 
-TEST_F(GatewayTest, FullQueueSaysSo) {
+TEST_F(GatewayTest, FullQueueIsReported) {
   for (int i = 0; i < 100; ++i) Interact();
   const json answer = services_.ToolAnswer("interact", {{"action", "get_page"}});
   EXPECT_EQ(answer["error"], "queue_full");
@@ -463,7 +463,7 @@ TEST_F(GatewayTest, ProtocolErrorsHaveTheirCodes) {
   EXPECT_EQ(answer.body["error"]["code"], -32700);
 }
 
-TEST_F(GatewayTest, WrongMethodsAndPathsSayWhatThereIs) {
+TEST_F(GatewayTest, WrongMethodsPathsAndQueriesAreRefused) {
   EXPECT_EQ(services_.Get("/mcp").status, 405);
   EXPECT_EQ(services_.Get("/mcp").header_allow, "DELETE, POST");
   EXPECT_EQ(services_.Post("/pending-queries", "{}").status, 405);
@@ -500,14 +500,14 @@ TEST_F(GatewayTest, PipelinedRequestsAreAnsweredInTurn) {
   EXPECT_THAT(answers, ContainsRegex("200 OK.*404 Not Found"));
 }
 
-TEST_F(GatewayTest, HeadIsAnsweredWithoutABody) {
+TEST_F(GatewayTest, HeadRequestIsAnsweredWithoutBody) {
   const int fd = Connect();
   Send(fd, "HEAD /healthz HTTP/1.1\r\n" + Host() + "\r\nGET /healthz HTTP/1.1\r\n" + Host() +
                "Connection: close\r\n\r\n");
   EXPECT_THAT(ReadAll(fd), ContainsRegex("^HTTP/1.1 405[^{]*HTTP/1.1 200"));
 }
 
-TEST_F(GatewayTest, TwoHostsAndEndlessChunkExtensionsAreRefused) {
+TEST_F(GatewayTest, TwoHostHeadersAndEndlessChunkExtensionsAreRefused) {
   int fd = Connect();
   Send(fd,
        "GET /healthz HTTP/1.1\r\n" + Host() + "Host: evil.example\r\nConnection: close\r\n\r\n");
@@ -551,7 +551,7 @@ TEST_F(GatewayTest, DrainEndsHeldPollsAndWaits) {
 
 // An unreachable tracker.
 
-TEST_F(GatewayTest, HealthTellsTheGatewayFromTheTracker) {
+TEST_F(GatewayTest, HealthDistinguishesGatewayFromTracker) {
   EXPECT_EQ(services_.Get("/healthz").status, 200);
   EXPECT_EQ(services_.Get("/readyz").status, 200);
   services_.StopTracker();
@@ -563,7 +563,7 @@ TEST_F(GatewayTest, HealthTellsTheGatewayFromTheTracker) {
   EXPECT_EQ(services_.Get("/readyz").status, 200);
 }
 
-TEST_F(GatewayTest, WaitGoesOnAfterTheDrainOfTheTracker) {
+TEST_F(GatewayTest, WaitContinuesAfterTrackerDrain) {
   const std::string id = Interact();
   json answer;
   std::thread agent([&] { answer = Observe(id, 30000); });
@@ -577,7 +577,7 @@ TEST_F(GatewayTest, WaitGoesOnAfterTheDrainOfTheTracker) {
   EXPECT_EQ(answer["final"], true);
 }
 
-TEST_F(GatewayTest, WaitThatIsOverWhileTheTrackerIsAwayIsPending) {
+TEST_F(GatewayTest, WaitThatExpiresWithoutTrackerIsPending) {
   const std::string id = Interact();
   services_.StopTracker();
   const json answer = Observe(id, 1);
@@ -586,7 +586,7 @@ TEST_F(GatewayTest, WaitThatIsOverWhileTheTrackerIsAwayIsPending) {
   EXPECT_EQ(answer["final"], false);
 }
 
-TEST_F(GatewayTest, WhatWasNotHeardOfIsToBeHandedInAgainWithTheSameRequestId) {
+TEST_F(GatewayTest, LostSubmissionReportsRequestIdForRetry) {
   services_.StopTracker();
   const json answer = services_.ToolAnswer("interact", {{"action", "get_page"}});
   EXPECT_EQ(answer["error"], "tracker_unreachable");
@@ -597,7 +597,7 @@ TEST_F(GatewayTest, WhatWasNotHeardOfIsToBeHandedInAgainWithTheSameRequestId) {
   EXPECT_THAT(answer["hint"].get<std::string>(), HasSubstr(request_id));
 }
 
-TEST_F(GatewayTest, IdsThatNothingHasAreRefusedWhereTheyComeIn) {
+TEST_F(GatewayTest, TooLongIdsAreRefusedByGateway) {
   const std::string endless(129, 'x');
   EXPECT_EQ(Observe("ann_" + endless, 0)["error"], "invalid_arguments");
   EXPECT_EQ(services_.ToolAnswer("interact",
@@ -610,7 +610,7 @@ TEST_F(GatewayTest, IdsThatNothingHasAreRefusedWhereTheyComeIn) {
   EXPECT_EQ(client.ErrorCode("resources/read", {{"uri", "callslip://result/" + endless}}), -32002);
 }
 
-TEST_F(GatewayTest, CallsGoOnAcrossARestartOfTheTracker) {
+TEST_F(GatewayTest, CallsContinueAcrossTrackerRestart) {
   services_.StopTracker();
   json answer;
   std::thread agent([&] { answer = services_.ToolAnswer("interact", {{"action", "get_page"}}); });

@@ -63,7 +63,7 @@ class HeldMemoryTest : public testing::Test {
   TestServices services_;
 };
 
-TEST_F(HeldMemoryTest, NoToolKeepsWhatItWasSent) {
+TEST_F(HeldMemoryTest, WaitingToolCallsDoNotKeepTheirRequests) {
   McpClient client(services_.gateway_address(), "2026-07-28");
   const std::string id = NewCommand(client);
   const std::vector<json> calls = {
@@ -81,7 +81,7 @@ TEST_F(HeldMemoryTest, NoToolKeepsWhatItWasSent) {
   }
 }
 
-TEST_F(HeldMemoryTest, NoToolKeepsItsArguments) {
+TEST_F(HeldMemoryTest, WaitingToolCallsDoNotKeepTheirArguments) {
   McpClient client(services_.gateway_address(), "2026-07-28");
   const int64_t before = static_cast<int64_t>(InUse());
   std::vector<HttpStream> held;
@@ -96,7 +96,7 @@ TEST_F(HeldMemoryTest, NoToolKeepsItsArguments) {
   EXPECT_LT(taken, kCalls * static_cast<int64_t>(kMeta) * 3 / 2);
 }
 
-TEST_F(HeldMemoryTest, NoSubscriptionKeepsWhatItWasSent) {
+TEST_F(HeldMemoryTest, SubscriptionsDoNotKeepTheirRequests) {
   McpClient client(services_.gateway_address(), "2026-07-28");
   client.capabilities["extensions"]["io.modelcontextprotocol/tasks"] = json::object();
   McpClient plain(services_.gateway_address(), "2026-07-28");

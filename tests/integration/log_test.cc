@@ -132,7 +132,7 @@ class LogTest : public testing::Test {
   TestServices services_;
 };
 
-TEST_F(LogTest, CommandIsFollowedByItsIdClientAndTrace) {
+TEST_F(LogTest, CommandLinesHaveIdClientAndTrace) {
   const json queued = Interact();
   const json queries = Lease();
   ASSERT_EQ(queries.size(), 1u);
@@ -149,7 +149,7 @@ TEST_F(LogTest, CommandIsFollowedByItsIdClientAndTrace) {
   }
 }
 
-TEST_F(LogTest, FailuresAreSaidAtInfoWithTheirCode) {
+TEST_F(LogTest, FailuresAreLoggedAtInfoWithTheirCode) {
   const json queued = Interact();
   services_.clock().Advance(absl::Seconds(31));
   const json failed = Await("command failed");
@@ -160,7 +160,7 @@ TEST_F(LogTest, FailuresAreSaidAtInfoWithTheirCode) {
   EXPECT_EQ(failed["code"], "never_delivered");
 }
 
-TEST_F(LogTest, RefusalsAreSaidAndLimited) {
+TEST_F(LogTest, RefusalsAreLoggedWithRateLimit) {
   for (int i = 0; i < 130; ++i) (void)Interact();
   // The fake clock does not advance: all of them come in one second.
   const std::vector<json> refused = Of("command refused", Lines());
@@ -175,7 +175,7 @@ TEST_F(LogTest, RefusalsAreSaidAndLimited) {
   EXPECT_EQ(later[0]["left_out"], "10");
 }
 
-TEST_F(LogTest, RefusedRequestsAreSaidWithoutWhatTheyBrought) {
+TEST_F(LogTest, RefusedRequestsAreLoggedWithoutTheirContent) {
   (void)services_.Post(std::string("/nowhere/") + kUrl + "?token=" + kToken, "{}",
                        {{"Host", kMessage}});
   const std::vector<json> refused = Of("audit", Lines());
@@ -188,7 +188,7 @@ TEST_F(LogTest, RefusedRequestsAreSaidWithoutWhatTheyBrought) {
   }
 }
 
-TEST_F(LogTest, NothingThatACallCarriesIsLogged) {
+TEST_F(LogTest, PayloadsOfCallsAreNotLogged) {
   // Completed, failed, late, and expired; at the most verbose level.
   (void)Interact();
   Report(Lease().at(0), {{"status", "complete"}, {"result", kResult}});

@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(Eras, McpStreamTest, testing::Values(kLegacy, kModern),
                            return test.param == kModern ? "Modern" : "Legacy";
                          });
 
-TEST_P(McpStreamTest, EachStepOfTheWorkerIsAnEvent) {
+TEST_P(McpStreamTest, EachStepOfWorkerSendsEvent) {
   for (const json& token : std::vector<json>{"a token", 0}) {
     const std::string id = Submit();
     const json call = WaitFor(id, {{"progressToken", token}});
@@ -74,7 +74,7 @@ TEST_P(McpStreamTest, EachStepOfTheWorkerIsAnEvent) {
   }
 }
 
-TEST_P(McpStreamTest, WithoutATokenTheAnswerIsPlain) {
+TEST_P(McpStreamTest, AnswerWithoutProgressTokenIsPlain) {
   // An invalid token requests no progress.
   for (const json& meta : std::vector<json>{json::object(), {{"progressToken", 1.5}}}) {
     const std::string id = Submit();
@@ -87,7 +87,7 @@ TEST_P(McpStreamTest, WithoutATokenTheAnswerIsPlain) {
   }
 }
 
-TEST_P(McpStreamTest, AFastAnswerIsPlain) {
+TEST_P(McpStreamTest, FastAnswerIsPlain) {
   const std::string id = Submit();
   Deliver();
   Report(id, "complete");
@@ -96,7 +96,7 @@ TEST_P(McpStreamTest, AFastAnswerIsPlain) {
   EXPECT_EQ(answer.body["result"]["structuredContent"]["result"], 1);
 }
 
-TEST_P(McpStreamTest, LeavingAStreamEndsTheWait) {
+TEST_P(McpStreamTest, ClosingStreamEndsWait) {
   HttpStream stream = client_.Open(WaitFor(Submit(), {{"progressToken", 1}}));
   EXPECT_EQ(stream.Event()["method"], "notifications/progress");
   services_.AwaitWaits(1);
@@ -104,7 +104,7 @@ TEST_P(McpStreamTest, LeavingAStreamEndsTheWait) {
   services_.AwaitWaits(0);
 }
 
-TEST_P(McpStreamTest, AStreamIsAnsweredWhenTheGatewayStops) {
+TEST_P(McpStreamTest, StreamIsAnsweredWhenGatewayStops) {
   const json call =
       client_.Request("tools/call", {{"name", "interact"},
                                      {"arguments", {{"action", "get_page"}, {"wait_ms", 30000}}},
@@ -117,7 +117,7 @@ TEST_P(McpStreamTest, AStreamIsAnsweredWhenTheGatewayStops) {
   EXPECT_EQ(answer["result"]["structuredContent"]["status"], "queued");
 }
 
-TEST_P(McpStreamTest, AGatewayMayStopAtOnce) {
+TEST_P(McpStreamTest, GatewayCanStopWithoutGrace) {
   HttpStream stream = client_.Open(WaitFor(Submit(), {{"progressToken", 1}}));
   EXPECT_EQ(stream.Event()["method"], "notifications/progress");
   HttpStream plain = client_.Open(WaitFor(Submit(), json::object()));
@@ -129,7 +129,7 @@ TEST_P(McpStreamTest, AGatewayMayStopAtOnce) {
 using LegacyStreamTest = McpStreamTest;
 INSTANTIATE_TEST_SUITE_P(Legacy, LegacyStreamTest, testing::Values(kLegacy));
 
-TEST_P(LegacyStreamTest, CancelledEndsWithoutAnAnswer) {
+TEST_P(LegacyStreamTest, CancelledStreamEndsWithoutAnswer) {
   const json call = WaitFor(Submit(), {{"progressToken", 1}});
   HttpStream stream = client_.Open(call);
   EXPECT_EQ(stream.Event()["method"], "notifications/progress");
@@ -140,7 +140,7 @@ TEST_P(LegacyStreamTest, CancelledEndsWithoutAnAnswer) {
 
 // Log messages.
 
-TEST(McpLogTest, ALegacyClientSetsTheLevelOfItsSession) {
+TEST(McpLogTest, LegacyClientSetsLogLevelOfItsSession) {
   TestServices services;
   McpClient client(services.gateway_address(), kLegacy);
   const McpClient other(services.gateway_address(), kLegacy);
@@ -171,7 +171,7 @@ TEST(McpLogTest, ALegacyClientSetsTheLevelOfItsSession) {
   EXPECT_EQ(quiet.Header("content-type"), "application/json");
 }
 
-TEST(McpLogTest, AModernClientSetsTheLevelOfEachRequest) {
+TEST(McpLogTest, ModernClientSetsLogLevelOfEachRequest) {
   TestServices services;
   McpClient client(services.gateway_address(), kModern);
   const json call =

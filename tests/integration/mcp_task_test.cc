@@ -51,7 +51,7 @@ class LegacyTaskTest : public McpTaskTest {
   McpClient client_{services_.gateway_address(), "2025-11-25"};
 };
 
-TEST_F(LegacyTaskTest, ACallBecomesATask) {
+TEST_F(LegacyTaskTest, CallBecomesTask) {
   const json result = CallAsTask();
   const json& task = result["task"];
   EXPECT_EQ(result.size(), 1u);
@@ -64,7 +64,7 @@ TEST_F(LegacyTaskTest, ACallBecomesATask) {
   EXPECT_EQ(client_.Result("tasks/get", {{"taskId", task["taskId"]}}), task);
 }
 
-TEST_F(LegacyTaskTest, ATaskFollowsItsCommand) {
+TEST_F(LegacyTaskTest, TaskFollowsItsCommand) {
   const std::string id = NewTask();
   const auto task = [&] { return client_.Result("tasks/get", {{"taskId", id}}); };
   Deliver();
@@ -82,7 +82,7 @@ TEST_F(LegacyTaskTest, ATaskFollowsItsCommand) {
   EXPECT_EQ(end["statusMessage"], "no_such_tab: Gone.");
 }
 
-TEST_F(LegacyTaskTest, TheResultIsAwaited) {
+TEST_F(LegacyTaskTest, ResultCallWaitsForEnd) {
   const std::string id = NewTask();
   HttpStream result = client_.Open(client_.Request("tasks/result", {{"taskId", id}}));
   services_.AwaitWaits(1);
@@ -95,7 +95,7 @@ TEST_F(LegacyTaskTest, TheResultIsAwaited) {
   EXPECT_EQ(client_.Result("tasks/result", {{"taskId", id}}), answer);
 }
 
-TEST_F(LegacyTaskTest, WhoAwaitsTheResultHearsOfIt) {
+TEST_F(LegacyTaskTest, ResultCallStreamsProgressAndStatus) {
   const std::string id = NewTask();
   HttpStream result = client_.Open(
       client_.Request("tasks/result", {{"taskId", id}, {"_meta", {{"progressToken", "p"}}}}));
@@ -114,7 +114,7 @@ TEST_F(LegacyTaskTest, WhoAwaitsTheResultHearsOfIt) {
   EXPECT_EQ(answer["result"]["structuredContent"]["error"], "no_such_tab");
 }
 
-TEST_F(LegacyTaskTest, ATaskIsCancelledOnce) {
+TEST_F(LegacyTaskTest, TaskCanBeCancelledOnlyOnce) {
   const std::string id = NewTask();
   EXPECT_EQ(client_.Result("tasks/cancel", {{"taskId", id}})["status"], "cancelled");
   EXPECT_EQ(client_.ErrorCode("tasks/cancel", {{"taskId", id}}), -32602);
@@ -134,7 +134,7 @@ TEST_F(LegacyTaskTest, UnknownTasksAreInvalidParams) {
   }
 }
 
-TEST_F(LegacyTaskTest, TasksAreListedPageByPage) {
+TEST_F(LegacyTaskTest, TasksAreListedInPages) {
   std::set<std::string> made;
   for (int i = 0; i < 60; ++i) {
     made.insert(NewTask());
@@ -156,7 +156,7 @@ TEST_F(LegacyTaskTest, TasksAreListedPageByPage) {
 }
 
 // A client that asks for a task expects one.
-TEST_F(LegacyTaskTest, ATaskIsATaskAlsoIfItEndsAtOnce) {
+TEST_F(LegacyTaskTest, CallThatEndsAtOnceIsStillTask) {
   HttpStream call = client_.Open(
       client_.Request("tools/call", {{"name", "interact"},
                                      {"arguments", {{"action", "get_page"}, {"wait_ms", 30000}}},
@@ -167,18 +167,18 @@ TEST_F(LegacyTaskTest, ATaskIsATaskAlsoIfItEndsAtOnce) {
   EXPECT_EQ(json::parse(call.Body())["result"]["task"]["status"], "completed");
 }
 
-TEST_F(LegacyTaskTest, ACallThatIsRefusedIsAnErrorOfTheProtocol) {
+TEST_F(LegacyTaskTest, RefusedTaskCallIsProtocolError) {
   const json error = CallAsTask({{"action", "fly"}})["error"];
   EXPECT_EQ(error["code"], -32602);
   EXPECT_EQ(error["data"]["error"], "invalid_arguments");
   EXPECT_EQ(error["message"], error["data"]["message"]);
 }
 
-TEST_F(LegacyTaskTest, WhatCannotBeATaskSaysSo) {
+TEST_F(LegacyTaskTest, TaskOfUnsupportedToolIsRefused) {
   EXPECT_EQ(CallAsTask({{"what", "pending_commands"}}, "observe")["error"]["code"], -32601);
 }
 
-TEST_F(LegacyTaskTest, OlderVersionsKnowNoTasks) {
+TEST_F(LegacyTaskTest, OlderVersionsHaveNoTasks) {
   McpClient older(services_.gateway_address(), "2025-06-18");
   const json result = older.Result(
       "tools/call",
@@ -201,7 +201,7 @@ class ModernTaskTest : public McpTaskTest {
   McpClient client_{services_.gateway_address(), "2026-07-28"};
 };
 
-TEST_F(ModernTaskTest, WhoDeclaresTheExtensionGetsTasks) {
+TEST_F(ModernTaskTest, OnlyClientsWithExtensionGetTasks) {
   const json task = client_.CallTool("interact", {{"action", "get_page"}});
   EXPECT_EQ(task["resultType"], "task");
   EXPECT_EQ(task["status"], "working");
@@ -217,7 +217,7 @@ TEST_F(ModernTaskTest, WhoDeclaresTheExtensionGetsTasks) {
   EXPECT_EQ(result["structuredContent"]["status"], "queued");
 }
 
-TEST_F(ModernTaskTest, ATaskComesWithItsResult) {
+TEST_F(ModernTaskTest, TaskIncludesItsResult) {
   const std::string id = NewTask();
   json task = client_.Result("tasks/get", {{"taskId", id}});
   EXPECT_EQ(task["resultType"], "complete");
@@ -238,7 +238,7 @@ TEST_F(ModernTaskTest, ATaskComesWithItsResult) {
   EXPECT_EQ(task["result"]["isError"], true);
 }
 
-TEST_F(ModernTaskTest, CancellingAndUpdatingMayBeRepeated) {
+TEST_F(ModernTaskTest, CancelAndUpdateCanBeRepeated) {
   const std::string id = NewTask();
   for (const char* method : {"tasks/cancel", "tasks/cancel", "tasks/update", "tasks/update"}) {
     const json result =
@@ -258,7 +258,7 @@ TEST_F(ModernTaskTest, UnknownTasksAreInvalidParams) {
   }
 }
 
-TEST_F(ModernTaskTest, TheExtensionIsRequired) {
+TEST_F(ModernTaskTest, TaskMethodsRequireExtension) {
   const std::string id = NewTask();
   McpClient plain(services_.gateway_address(), "2026-07-28");
   const auto refused = [&](const std::string& method, const json& params) {
@@ -274,7 +274,7 @@ TEST_F(ModernTaskTest, TheExtensionIsRequired) {
   refused("subscriptions/listen", {{"notifications", {{"taskIds", {id}}}}});
 }
 
-TEST_F(ModernTaskTest, TheHeaderNamesTheTask) {
+TEST_F(ModernTaskTest, HeaderMustNameTask) {
   const json get = client_.Request("tasks/get", {{"taskId", NewTask()}});
   client_.headers["Mcp-Name"] = kUnknown;
   const auto answer = client_.Send(get);
@@ -284,7 +284,7 @@ TEST_F(ModernTaskTest, TheHeaderNamesTheTask) {
 
 // Subscriptions.
 
-TEST_F(ModernTaskTest, AStreamTellsOfTasksAndTheirResults) {
+TEST_F(ModernTaskTest, StreamReportsTasksAndTheirResults) {
   const std::string id = NewTask();
   const std::string uri = "callslip://result/" + id;
   const json listen =
@@ -332,7 +332,7 @@ TEST_F(ModernTaskTest, AStreamTellsOfTasksAndTheirResults) {
   EXPECT_EQ(stream.Event(), nullptr);
 }
 
-TEST_F(ModernTaskTest, ATaskThatHasEndedIsToldAtOnce) {
+TEST_F(ModernTaskTest, EndedTaskIsReportedAtOnce) {
   const std::string id = NewTask();
   Complete(id, 1);
   HttpStream stream = Listen({{"taskIds", {id}}});
@@ -340,7 +340,7 @@ TEST_F(ModernTaskTest, ATaskThatHasEndedIsToldAtOnce) {
   EXPECT_EQ(stream.Event()["params"]["status"], "completed");
 }
 
-TEST_F(ModernTaskTest, AResultIsToldHoweverLargeItIs) {
+TEST_F(ModernTaskTest, LargeResultIsReportedInFull) {
   const std::string id = NewTask();
   HttpStream stream = Listen({{"taskIds", {id}}});
   stream.Event();
@@ -356,7 +356,7 @@ TEST_F(ModernTaskTest, AResultIsToldHoweverLargeItIs) {
             size_t{3} << 20);
 }
 
-TEST_F(ModernTaskTest, AStreamOutlivesItsTracker) {
+TEST_F(ModernTaskTest, StreamSurvivesTrackerRestart) {
   const std::string id = NewTask();
   HttpStream stream = Listen({{"taskIds", {id}}});
   EXPECT_EQ(stream.Event()["method"], "notifications/subscriptions/acknowledged");
@@ -372,7 +372,7 @@ TEST_F(ModernTaskTest, AStreamOutlivesItsTracker) {
   EXPECT_EQ(told["params"]["result"]["structuredContent"]["error"], "unknown_command");
 }
 
-TEST_F(ModernTaskTest, AStreamThatCannotBeginSaysSo) {
+TEST_F(ModernTaskTest, StreamThatCannotStartGetsError) {
   const std::string id = NewTask();
   services_.StopTracker();
   const json params = {{"notifications", {{"taskIds", {id}}}}};
@@ -382,7 +382,7 @@ TEST_F(ModernTaskTest, AStreamThatCannotBeginSaysSo) {
   EXPECT_EQ(error["data"]["final"], false);
 }
 
-TEST_F(ModernTaskTest, LeavingAStreamEndsItsWaits) {
+TEST_F(ModernTaskTest, ClosingStreamEndsItsWaits) {
   const std::string id = NewTask();
   HttpStream stream = Listen({{"taskIds", {id}}, {"resourceSubscriptions", {"x"}}});
   stream.Event();
@@ -391,7 +391,7 @@ TEST_F(ModernTaskTest, LeavingAStreamEndsItsWaits) {
   services_.AwaitWaits(0);
 }
 
-TEST_F(ModernTaskTest, AStreamHasALimit) {
+TEST_F(ModernTaskTest, InvalidOrTooLargeSubscriptionIsRefused) {
   EXPECT_EQ(client_.ErrorCode("subscriptions/listen"), -32602);
   EXPECT_EQ(client_.ErrorCode("subscriptions/listen", {{"notifications", 7}}), -32602);
   EXPECT_EQ(client_.ErrorCode("subscriptions/listen",

@@ -54,7 +54,7 @@ void ExpectError(const McpClient::Answer& answer, int status, int code, const js
 
 // Versions.
 
-TEST_F(McpTest, ALegacyClientGetsTheVersionThatItAsksForOrTheNewestLegacyOne) {
+TEST_F(McpTest, LegacyClientGetsRequestedOrNewestLegacyVersion) {
   for (const auto& [asked, got] :
        std::vector<std::pair<std::string, std::string>>{{"2025-03-26", "2025-03-26"},
                                                         {"2025-06-18", "2025-06-18"},
@@ -79,7 +79,7 @@ TEST_F(McpTest, ALegacyClientGetsTheVersionThatItAsksForOrTheNewestLegacyOne) {
   }
 }
 
-TEST_F(McpTest, AnInitializeWithoutAVersionOpensNoSession) {
+TEST_F(McpTest, InitializeWithoutVersionOpensNoSession) {
   const auto answer =
       services_.Post("/mcp", R"({"jsonrpc":"2.0","id":0,"method":"initialize"})", {});
   EXPECT_EQ(answer.status, 200);
@@ -87,7 +87,7 @@ TEST_F(McpTest, AnInitializeWithoutAVersionOpensNoSession) {
   EXPECT_TRUE(answer.header_session_id.empty());
 }
 
-TEST_F(McpTest, AModernClientDiscovers) {
+TEST_F(McpTest, ModernClientDiscoversServer) {
   McpClient client = Client(kModern);
   const json result = client.Result("server/discover");
   EXPECT_EQ(result["resultType"], "complete");
@@ -101,7 +101,7 @@ TEST_F(McpTest, AModernClientDiscovers) {
   EXPECT_EQ(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "callslip");
 }
 
-TEST_F(McpTest, EveryModernResultSaysWhatItIs) {
+TEST_F(McpTest, EveryModernResultHasItsType) {
   McpClient client = Client(kModern);
   for (const char* method : {"tools/list", "resources/list", "resources/templates/list"}) {
     const json result = client.Result(method);
@@ -138,7 +138,7 @@ TEST_F(McpTest, ThereIsNoGetStream) {
 
 // Sessions.
 
-TEST_F(McpTest, ASessionIsNeededNamedAndEnded) {
+TEST_F(McpTest, SessionIsRequiredAndCanBeEnded) {
   McpClient client = Client("2025-11-25");
   const json ping = client.Request("ping");
   const std::string id = client.session_id();
@@ -162,7 +162,7 @@ TEST_F(McpTest, ASessionIsNeededNamedAndEnded) {
   EXPECT_EQ(client.OpenRaw("DELETE", {}, "").Status(), 404);
 }
 
-TEST_F(McpTest, TheEndOfASessionEndsItsRequests) {
+TEST_F(McpTest, EndOfSessionEndsItsRequests) {
   McpClient client = Client("2025-11-25");
   HttpStream waiting = client.Open(client.ToolCall("observe", WaitFor(Submit())));
   services_.AwaitWaits(1);
@@ -173,7 +173,7 @@ TEST_F(McpTest, TheEndOfASessionEndsItsRequests) {
   services_.AwaitWaits(0);
 }
 
-TEST_F(McpTest, ASessionOutlivesItsGateway) {
+TEST_F(McpTest, SessionOutlivesItsGateway) {
   McpClient client = Client("2025-06-18");
   gateway::GatewayServer second(
       {.listen = {{.host = "127.0.0.1", .port = 0}}, .tracker = {services_.tracker_address()}});
@@ -192,7 +192,7 @@ TEST_F(McpTest, ASessionOutlivesItsGateway) {
 
 json Ping(const json& id) { return {{"jsonrpc", "2.0"}, {"id", id}, {"method", "ping"}}; }
 
-TEST_F(McpTest, ABatchIsAnsweredByAnArrayInItsOrder) {
+TEST_F(McpTest, BatchIsAnsweredByArrayInSameOrder) {
   McpClient client = Client("2025-03-26");
   const auto answer =
       client.Send(json::array({Ping("a"),
@@ -213,7 +213,7 @@ TEST_F(McpTest, ABatchIsAnsweredByAnArrayInItsOrder) {
   EXPECT_EQ(answer.body[5]["error"]["code"], -32601);
 }
 
-TEST_F(McpTest, ABatchOfNotificationsIsAccepted) {
+TEST_F(McpTest, BatchOfNotificationsIsAccepted) {
   McpClient client = Client("2025-03-26");
   const auto answer = client.Send(
       json::array({McpClient::Notification("notifications/initialized"),
@@ -222,7 +222,7 @@ TEST_F(McpTest, ABatchOfNotificationsIsAccepted) {
   EXPECT_EQ(answer.text, "");
 }
 
-TEST_F(McpTest, ABatchMustNotBeEmptyOrHuge) {
+TEST_F(McpTest, EmptyAndHugeBatchesAreRefused) {
   McpClient client = Client("2025-03-26");
   ExpectErrorWithoutId(client.Send(json::array()), 400, -32600);
   ExpectErrorWithoutId(client.Send(json(101, Ping(1))), 400, -32600);
@@ -238,7 +238,7 @@ TEST_F(McpTest, OtherVersionsHaveNoBatches) {
   ExpectErrorWithoutId(Client("2025-11-25").Send(json::array({Ping(1)})), 400, -32600);
 }
 
-TEST_F(McpTest, TheItemsOfABatchWaitSideBySide) {
+TEST_F(McpTest, BatchItemsWaitConcurrently) {
   McpClient client = Client("2025-03-26");
   const std::string first = Submit();
   const std::string second = Submit();
@@ -252,7 +252,7 @@ TEST_F(McpTest, TheItemsOfABatchWaitSideBySide) {
   EXPECT_EQ(answers[1]["result"]["structuredContent"]["result"], 2);
 }
 
-TEST_F(McpTest, AnswersOfABatchThatDoNotFitBesideTheOthersAreErrors) {
+TEST_F(McpTest, BatchAnswersBeyondSizeLimitAreErrors) {
   McpClient client = Client("2025-03-26");
   const std::string large = Submit();
   const std::string open = Submit();
@@ -284,7 +284,7 @@ TEST_F(McpTest, AnswersOfABatchThatDoNotFitBesideTheOthersAreErrors) {
   EXPECT_EQ(refused_of(client.Send(batch).body), refused);
 }
 
-TEST_F(McpTest, BatchesThatWaitHaveALimitOfTheirClient) {
+TEST_F(McpTest, WaitingBatchesOfClientAreLimited) {
   McpClient client = Client("2025-03-26");
   const std::string open = Submit();
   const auto waiting = [&] {
@@ -308,7 +308,7 @@ TEST_F(McpTest, BatchesThatWaitHaveALimitOfTheirClient) {
   for (HttpStream& each : held) EXPECT_EQ(json::parse(each.Body()).size(), 100);
 }
 
-TEST_F(McpTest, LeavingABatchEndsAllItsWaits) {
+TEST_F(McpTest, ClosingBatchConnectionEndsAllItsWaits) {
   McpClient client = Client("2025-03-26");
   const std::string id = Submit();
   HttpStream batch = client.Open(json::array(
@@ -318,7 +318,7 @@ TEST_F(McpTest, LeavingABatchEndsAllItsWaits) {
   services_.AwaitWaits(0);
 }
 
-TEST_F(McpTest, WhatABatchTakesBackIsNotExecuted) {
+TEST_F(McpTest, CallCancelledInItsBatchIsNotExecuted) {
   McpClient client = Client("2025-03-26");
   const json call = client.ToolCall("interact", {{"action", "get_page"}});
   const auto answer = client.Send(json::array(
@@ -331,7 +331,7 @@ TEST_F(McpTest, WhatABatchTakesBackIsNotExecuted) {
 
 // Invalid requests.
 
-TEST_F(McpTest, WhatIsNoRequestIsRefusedWithoutAnId) {
+TEST_F(McpTest, InvalidRequestIsRefusedWithoutId) {
   const std::vector<std::pair<std::string, int>> bodies = {
       {"", -32700},
       {"{", -32700},
@@ -357,12 +357,12 @@ TEST_F(McpTest, WhatIsNoRequestIsRefusedWithoutAnId) {
   }
 }
 
-TEST_F(McpTest, WhatIsTooLargeIsRefused) {
+TEST_F(McpTest, TooLargeRequestIsRefused) {
   const McpClient client = Client("2025-11-25");
   EXPECT_EQ(client.OpenRaw("POST", {{"Content-Length", "13000000"}}, "{").Status(), 413);
 }
 
-TEST_F(McpTest, IdsComeBackAsTheyWere) {
+TEST_F(McpTest, IdsAreReturnedUnchanged) {
   const McpClient client = Client("2025-11-25");
   for (const char* id : {"0", "-1", "9007199254740992", "9007199254740993", "\"\"", "\"0\"",
                          "\"a\\\"b\"", "\"é\""}) {
@@ -372,7 +372,7 @@ TEST_F(McpTest, IdsComeBackAsTheyWere) {
   }
 }
 
-TEST_F(McpTest, CallsOfWhatIsNotThereAreErrors) {
+TEST_F(McpTest, CallsWithInvalidParamsAreErrors) {
   for (const char* version : {"2025-03-26", "2025-11-25", kModern}) {
     McpClient client = Client(version);
     for (const json& params : std::vector<json>{
@@ -385,7 +385,7 @@ TEST_F(McpTest, CallsOfWhatIsNotThereAreErrors) {
   }
 }
 
-TEST_F(McpTest, ArgumentsThatDoNotFitAreToldToTheModel) {
+TEST_F(McpTest, InvalidArgumentsAreReportedToModel) {
   struct Case {
     std::string tool;
     json arguments;
@@ -419,7 +419,7 @@ TEST_F(McpTest, ArgumentsThatDoNotFitAreToldToTheModel) {
   EXPECT_EQ(services_.Get("/pending-queries").body.size(), 0u);
 }
 
-TEST_F(McpTest, NotificationsAndRepliesAreAccepted) {
+TEST_F(McpTest, NotificationsAndLegacyRepliesAreAccepted) {
   McpClient legacy = Client("2025-11-25");
   for (const json& message : std::vector<json>{
            McpClient::Notification("notifications/initialized"),
@@ -441,7 +441,7 @@ TEST_F(McpTest, NotificationsAndRepliesAreAccepted) {
 
 // Cancelled requests.
 
-TEST_F(McpTest, ACancelFreesTheWaitAndNothingIsSentForIt) {
+TEST_F(McpTest, CancelReleasesWaitWithoutAnswer) {
   McpClient client = Client("2025-11-25");
   const std::string command = Submit();
   const json call = client.ToolCall("observe", WaitFor(command));
@@ -458,7 +458,7 @@ TEST_F(McpTest, ACancelFreesTheWaitAndNothingIsSentForIt) {
   EXPECT_EQ(services_.Get("/pending-queries").body[0]["correlation_id"], command);
 }
 
-TEST_F(McpTest, ACancelReachesItsOwnSessionOnly) {
+TEST_F(McpTest, CancelAffectsOnlyItsOwnSession) {
   McpClient one = Client("2025-11-25");
   McpClient other = Client("2025-11-25");
   const std::string command = Submit();
@@ -472,7 +472,7 @@ TEST_F(McpTest, ACancelReachesItsOwnSessionOnly) {
   EXPECT_EQ(json::parse(others.Body())["result"]["structuredContent"]["result"], "there");
 }
 
-TEST_F(McpTest, AnIdIsThatOfOneRequestAtATime) {
+TEST_F(McpTest, DuplicateIdIsRefusedWhileInUse) {
   McpClient client = Client("2025-11-25");
   const std::string command = Submit();
   const json call = client.ToolCall("observe", WaitFor(command));
@@ -487,7 +487,7 @@ TEST_F(McpTest, AnIdIsThatOfOneRequestAtATime) {
   EXPECT_EQ(client.Send(twin).status, 200);
 }
 
-TEST_F(McpTest, WhoLeavesFreesTheWaitAndKeepsTheCommand) {
+TEST_F(McpTest, DisconnectReleasesWaitAndKeepsCommand) {
   for (const char* version : {"2025-11-25", kModern}) {
     McpClient client = Client(version);
     HttpStream waiting =
@@ -501,7 +501,7 @@ TEST_F(McpTest, WhoLeavesFreesTheWaitAndKeepsTheCommand) {
 
 // Headers.
 
-TEST_F(McpTest, ModernHeadersRepeatTheBody) {
+TEST_F(McpTest, ModernHeadersMustMatchBody) {
   McpClient client = Client(kModern);
   const json call = client.ToolCall("observe", {{"what", "pending_commands"}});
   EXPECT_EQ(client.Send(call).status, 200);
@@ -535,7 +535,7 @@ TEST_F(McpTest, ModernHeadersRepeatTheBody) {
   }
 }
 
-TEST_F(McpTest, ModernRequestsCarryVersionAndCapabilities) {
+TEST_F(McpTest, ModernRequestsMustCarryVersionAndCapabilities) {
   McpClient client = Client(kModern);
   json request = client.Request("tools/list");
   const HttpStream::Headers headers = client.HeadersFor(request);
@@ -554,7 +554,7 @@ TEST_F(McpTest, ModernRequestsCarryVersionAndCapabilities) {
   }
 }
 
-TEST_F(McpTest, AnUnknownVersionIsToldTheKnownOnes) {
+TEST_F(McpTest, UnknownVersionErrorListsKnownVersions) {
   for (const char* version : {"2027-01-01", "2025-11-25", "x"}) {
     McpClient client = Client(kModern);
     json request = client.Request("tools/list");
@@ -571,7 +571,7 @@ TEST_F(McpTest, AnUnknownVersionIsToldTheKnownOnes) {
   EXPECT_EQ(client.Send(Ping(1)).body["error"]["code"], -32022);
 }
 
-TEST_F(McpTest, ClientsMustReadBothKindsOfAnswers) {
+TEST_F(McpTest, WrongAcceptAndContentTypeAreRefused) {
   McpClient client = Client("2025-11-25");
   for (const char* accept : {"application/json", "text/event-stream", "text/html"}) {
     client.headers["Accept"] = accept;
@@ -602,7 +602,7 @@ TokenFile Tokens() {
   return file;
 }
 
-TEST(McpRoleTest, ASessionIsItsPrincipalsAndOfAnyGatewayWithTheKey) {
+TEST(McpRoleTest, SessionWorksForItsPrincipalAtAnyGatewayWithKey) {
   TestServices services({}, Tokens());
   const McpClient agent(services.gateway_address(), "2025-11-25", TokenOf("agent"));
   const auto status = [&](const Address& gateway, const std::string& name) {
@@ -622,7 +622,7 @@ TEST(McpRoleTest, ASessionIsItsPrincipalsAndOfAnyGatewayWithTheKey) {
   }
 }
 
-TEST(McpRoleTest, ViewersLookOnly) {
+TEST(McpRoleTest, ViewersCanOnlyObserve) {
   TestServices services({}, Tokens());
   for (const char* version : {"2025-11-25", kModern}) {
     McpClient viewer(services.gateway_address(), version, TokenOf("viewer"));

@@ -45,7 +45,7 @@ class McpToolsTest : public testing::Test {
 };
 
 // Two agents of one client, as at a gateway without tokens.
-TEST_F(McpToolsTest, AgentsThatShareAClientTellTheirCommandsApart) {
+TEST_F(McpToolsTest, AgentsOfSameClientDistinguishTheirCommands) {
   McpClient first = Client("2025-11-25");
   McpClient second = Client("2025-06-18");
   McpClient modern = Client(kModern);
@@ -83,7 +83,7 @@ TEST_F(McpToolsTest, AgentsThatShareAClientTellTheirCommandsApart) {
 
 // tools/list.
 
-TEST_F(McpToolsTest, ToolsAreListedAsInTheGoldenFiles) {
+TEST_F(McpToolsTest, ToolListMatchesGoldenFiles) {
   for (const std::string version : {"2025-11-25", "2026-07-28"}) {
     json result = Client(version).Result("tools/list");
     if (result.contains("_meta")) {
@@ -99,14 +99,14 @@ TEST_F(McpToolsTest, ToolsAreListedAsInTheGoldenFiles) {
   }
 }
 
-TEST_F(McpToolsTest, TheListOfToolsCostsAModelLittle) {
+TEST_F(McpToolsTest, ToolListIsSmall) {
   for (const std::string& version : kVersions) {
     const size_t bytes = Client(version).Result("tools/list").dump().size();
     EXPECT_LE(bytes / 4, 1200u) << version;
   }
 }
 
-TEST_F(McpToolsTest, OnlyTheVersionThatKnowsItSaysWhatCanBeATask) {
+TEST_F(McpToolsTest, TaskSupportIsListedOnlyInVersionThatHasIt) {
   for (const std::string& version : kVersions) {
     const json tools = Client(version).Result("tools/list")["tools"];
     ASSERT_EQ(tools.size(), 4u);
@@ -118,7 +118,7 @@ TEST_F(McpToolsTest, OnlyTheVersionThatKnowsItSaysWhatCanBeATask) {
   }
 }
 
-TEST_F(McpToolsTest, AnalyzeHandsInTheActionsThatLook) {
+TEST_F(McpToolsTest, AnalyzeSubmitsReadOnlyActions) {
   const std::vector<std::pair<json, std::string>> looks = {
       {{{"what", "page"}, {"view", "text"}}, "page"},
       {{{"what", "find"}, {"text", "a"}}, "find"},
@@ -142,7 +142,7 @@ TEST_F(McpToolsTest, AnalyzeHandsInTheActionsThatLook) {
 
 // Results.
 
-TEST_F(McpToolsTest, EveryAnswerFitsTheSchemaOfItsToolAndCostsLittle) {
+TEST_F(McpToolsTest, AnswersFitToolSchemaAndStaySmall) {
   McpClient client = Client("2025-11-25");
   const json tools = client.Result("tools/list")["tools"];
   const auto check = [&](int tool, const json& arguments) {
@@ -173,7 +173,7 @@ TEST_F(McpToolsTest, EveryAnswerFitsTheSchemaOfItsToolAndCostsLittle) {
   EXPECT_EQ(check(interact, {{"action", "fly"}})["error"], "invalid_arguments");
 }
 
-TEST_F(McpToolsTest, AScreenshotIsAnImageAndABlob) {
+TEST_F(McpToolsTest, ScreenshotIsImageAndBlob) {
   const std::string id = CommandWith({{"mime_type", "image/png"}, {"base64", "iVBORw0KGgo="}});
   for (const std::string& version : kVersions) {
     McpClient client = Client(version);
@@ -187,7 +187,7 @@ TEST_F(McpToolsTest, AScreenshotIsAnImageAndABlob) {
   }
 }
 
-TEST_F(McpToolsTest, ALargeResultIsReadAsAResource) {
+TEST_F(McpToolsTest, LargeResultIsReadAsResource) {
   const std::string payload(1 << 20, 'x');
   const std::string id = CommandWith(payload);
   const std::string uri = "callslip://result/" + id;
@@ -222,7 +222,7 @@ TEST_F(McpToolsTest, ResultsAreListedAsResources) {
   }
 }
 
-TEST_F(McpToolsTest, ResourcesThatAreNotThereAreNotFound) {
+TEST_F(McpToolsTest, MissingResourcesAreNotFound) {
   const std::string queued =
       services_.ToolAnswer("interact", {{"action", "get_page"}})["correlation_id"];
   for (const std::string& uri :

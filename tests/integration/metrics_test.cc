@@ -64,7 +64,7 @@ class MetricsTest : public testing::Test {
   }
 };
 
-TEST_F(MetricsTest, GatewayTellsOfRequestsAndCalls) {
+TEST_F(MetricsTest, GatewayCountsRequestsAndCalls) {
   TestServices services;
   (void)services.ToolAnswer("observe", {{"what", "pending_commands"}});
   (void)services.ToolAnswer("observe", {{"what", "command_result"}, {"correlation_id", "none"}});
@@ -89,7 +89,7 @@ TEST_F(MetricsTest, GatewayTellsOfRequestsAndCalls) {
   EXPECT_EQ(read.Sum("callslip_build_info"), 1);
 }
 
-TEST_F(MetricsTest, CallsOfUnknownToolsAreOneSeries) {
+TEST_F(MetricsTest, CallsOfUnknownToolsShareOneSeries) {
   TestServices services;
   for (const char* tool : {"x", "y", "z"}) (void)services.CallTool(tool, json::object());
   EXPECT_EQ(Scrape(services).Sum("callslip_mcp_calls_total",
@@ -97,7 +97,7 @@ TEST_F(MetricsTest, CallsOfUnknownToolsAreOneSeries) {
             3);
 }
 
-TEST_F(MetricsTest, WaitsAreToldWhileTheyLastAndTimedAfterwards) {
+TEST_F(MetricsTest, WaitsAreCountedWhileOpenAndTimedAfterwards) {
   TestServices services;
   const json queued = Interact(services, {});
   std::thread waiter([&] {
@@ -116,7 +116,7 @@ TEST_F(MetricsTest, WaitsAreToldWhileTheyLastAndTimedAfterwards) {
   EXPECT_EQ(read.Sum("callslip_wait_seconds_count"), 1);
 }
 
-TEST_F(MetricsTest, WithTokensOnlyViewersAndAdministratorsMayLook) {
+TEST_F(MetricsTest, MetricsAreServedToViewersButNotToClients) {
   const std::string viewer(64, 'a');
   const std::string client(64, 'b');
   TokenFile tokens{
@@ -131,7 +131,7 @@ TEST_F(MetricsTest, WithTokensOnlyViewersAndAdministratorsMayLook) {
   EXPECT_EQ(read.Sum("callslip_http_requests_total", {{"route", "/metrics"}, {"code", "403"}}), 1);
 }
 
-TEST_F(MetricsTest, PeerThatLeavesBeforeItsAnswerIsNoFailure) {
+TEST_F(MetricsTest, DisconnectBeforeAnswerIsNotCountedAsFailure) {
   TestServices services;
   {
     gateway::RawConnection worker(services.gateway_address().port);
@@ -159,7 +159,7 @@ TEST_F(MetricsTest, ForeignHostIsRefusedAndCounted) {
 
 // Traces.
 
-TEST_F(MetricsTest, TraceGoesFromTheRequestToTheExtension) {
+TEST_F(MetricsTest, TracePassesFromRequestToExtension) {
   TestServices services;
   (void)Interact(services, {{"traceparent", kCallTraceparent}});
   const json queries = services.Get("/pending-queries").body;
@@ -167,14 +167,14 @@ TEST_F(MetricsTest, TraceGoesFromTheRequestToTheExtension) {
   EXPECT_EQ(queries[0]["traceparent"], kCallTraceparent);
 }
 
-TEST_F(MetricsTest, TraceOfTheMessageGoesBeforeThatOfItsRequest) {
+TEST_F(MetricsTest, TraceOfMessageOverridesTraceOfRequest) {
   TestServices services;
   const std::string other = "00-11111111111111111111111111111111-2222222222222222-00";
   (void)Interact(services, {{"traceparent", kCallTraceparent}}, {{"traceparent", other}});
   EXPECT_EQ(services.Get("/pending-queries").body[0]["traceparent"], other);
 }
 
-TEST_F(MetricsTest, MalformedTraceIsReplacedByANewOne) {
+TEST_F(MetricsTest, MalformedTraceIsReplacedByNewOne) {
   TestServices services;
   for (const char* wrong : {"", "00-zz-11-00", "<script>"}) {
     (void)Interact(services, {{"traceparent", wrong}}, {{"traceparent", 7}});
@@ -185,7 +185,7 @@ TEST_F(MetricsTest, MalformedTraceIsReplacedByANewOne) {
   }
 }
 
-TEST_F(MetricsTest, WhatStandsBesideATraceGoesAlong) {
+TEST_F(MetricsTest, TracestateAndBaggageArePassedOn) {
   TestServices services;
   const auto polled = [&] { return services.Get("/pending-queries").body[0]; };
   const std::map<std::string, std::string> http = {
@@ -209,7 +209,7 @@ TEST_F(MetricsTest, WhatStandsBesideATraceGoesAlong) {
   EXPECT_EQ(query["baggage"], "of=http");
 }
 
-TEST_F(MetricsTest, WhatIsMalformedBesideATraceIsDropped) {
+TEST_F(MetricsTest, MalformedTracestateAndBaggageAreDropped) {
   const std::vector<std::pair<std::map<std::string, std::string>, json>> calls = {
       {{{"traceparent", kCallTraceparent}, {"tracestate", "A=1"}, {"baggage", "a b=1"}}, nullptr},
       {{{"traceparent", "00-none"}, {"tracestate", "a=1"}}, nullptr},
@@ -230,7 +230,7 @@ TEST_F(MetricsTest, WhatIsMalformedBesideATraceIsDropped) {
 
 // observe health.
 
-TEST_F(MetricsTest, HealthIsToldInFewWords) {
+TEST_F(MetricsTest, HealthReportIsShort) {
   TestServices services;
   (void)Interact(services, {});
   const json called = services.CallTool("observe", {{"what", "health"}});
@@ -250,7 +250,7 @@ TEST_F(MetricsTest, HealthIsToldInFewWords) {
   EXPECT_EQ(later["tracker"]["commands"], json::object({{"delivered", 1}}));
 }
 
-TEST_F(MetricsTest, TheLastMinutesAreToldByTheTracker) {
+TEST_F(MetricsTest, TrackerReportsHistoryOfLastMinutes) {
   TestServices services;
   const auto history = [&services] { return services.Get("/api/stats/history"); };
   const auto pass = [&services] { services.clock().Advance(absl::Seconds(10)); };
@@ -292,7 +292,7 @@ TEST_F(MetricsTest, TheLastMinutesAreToldByTheTracker) {
   EXPECT_EQ(history().body["samples"], json::array());
 }
 
-TEST_F(MetricsTest, HealthTellsThatTheTrackerIsGone) {
+TEST_F(MetricsTest, HealthReportsUnreachableTracker) {
   TestServices services;
   services.StopTracker();
   const json health = services.ToolAnswer("observe", {{"what", "health"}});

@@ -38,7 +38,7 @@ class PageLoginIntegrationTest : public testing::Test {
   httplib::Client client_{"127.0.0.1", services_.gateway_address().port};
 };
 
-TEST_F(PageLoginIntegrationTest, BothHalvesTogetherAreWhoHasLoggedIn) {
+TEST_F(PageLoginIntegrationTest, LoginNeedsBothCookieAndKey) {
   httplib::Headers both = LogIn('v');
   const httplib::Result seen = client_.Get("/api/sessions", both);
   EXPECT_EQ(seen->status, 200) << seen->body;
@@ -59,7 +59,7 @@ TEST_F(PageLoginIntegrationTest, BothHalvesTogetherAreWhoHasLoggedIn) {
   EXPECT_EQ(CodeOf(client_.Get("/api/sessions", both)), "token_unknown");
 }
 
-TEST_F(PageLoginIntegrationTest, EverybodyMayAskWhoTheyAre) {
+TEST_F(PageLoginIntegrationTest, CallersCanReadTheirIdentity) {
   const json me = json::parse(client_.Get("/api/me", LogIn('v'))->body);
   EXPECT_EQ(me["name"], "reader");
   EXPECT_EQ(me["role"], "viewer");
@@ -80,7 +80,7 @@ TEST_F(PageLoginIntegrationTest, EverybodyMayAskWhoTheyAre) {
   EXPECT_EQ(local["extension_dir"], "/usr/share/extension");
 }
 
-TEST_F(PageLoginIntegrationTest, ThePageIsForEverybodyAndNothingElseIs) {
+TEST_F(PageLoginIntegrationTest, OnlyPageIsServedWithoutLogin) {
   const httplib::Headers browser = {{"Accept", "text/html,*/*;q=0.8"}};
   EXPECT_EQ(client_.Get("/", browser)->status, 302);
   EXPECT_EQ(client_.Get("/", browser)->get_header_value("Location"), "/ui/");

@@ -109,7 +109,7 @@ TEST_F(SessionAccessTest, ViewersReadAndWorkersDoNot) {
   }
 }
 
-TEST_F(SessionAccessTest, OnlyClientsAndAdminsChangeAnything) {
+TEST_F(SessionAccessTest, OnlyClientsAndAdminsCanChangeSessions) {
   for (const Route& route : kWriting) {
     for (const Role role : {Role::kClient, Role::kAdmin}) {
       EXPECT_FALSE(IsRefused(route, role)) << route.path << " " << RoleName(role);
@@ -120,7 +120,7 @@ TEST_F(SessionAccessTest, OnlyClientsAndAdminsChangeAnything) {
   }
 }
 
-TEST_F(SessionAccessTest, ViewersAndAdministratorsReachEverybodysSessions) {
+TEST_F(SessionAccessTest, ViewersAndAdminsReachSessionsOfAllClients) {
   Ask({"POST", "/api/sessions"}, Role::kClient, {{"session_id", "s-1"}});
   EXPECT_EQ(Ask({"GET", "/api/sessions/s-1"}, Role::kClient)["session_id"], "s-1");
   for (const Role role : {Role::kViewer, Role::kAdmin}) {
@@ -142,7 +142,7 @@ Route About(Route route, const std::string& session, const std::string& message)
   return route;
 }
 
-TEST_F(SessionAccessTest, AViewerChangesNothingOfASessionThatItSees) {
+TEST_F(SessionAccessTest, ViewerCannotChangeVisibleSession) {
   Ask({"POST", "/api/sessions"}, Role::kClient, {{"session_id", "s-1"}});
   const json queued =
       Ask({"POST", "/api/sessions/s-1/queue"}, Role::kClient, {{"message", "wait"}});
@@ -169,7 +169,7 @@ TEST_F(SessionAccessTest, AViewerChangesNothingOfASessionThatItSees) {
   EXPECT_EQ(all_of_it(), before);
 }
 
-TEST_F(SessionAccessTest, AnAdministratorActsOnASessionOfAnother) {
+TEST_F(SessionAccessTest, AdminActsOnSessionOfAnotherClient) {
   Ask({"POST", "/api/sessions"}, Role::kClient, {{"session_id", "s-1"}});
   Ask({"POST", "/api/sessions/s-1/queue"}, Role::kAdmin, {{"message", "do it"}});
   Ask({"POST", "/api/sessions/s-1/queue-control"}, Role::kAdmin,
@@ -190,7 +190,7 @@ TEST_F(SessionAccessTest, AnAdministratorActsOnASessionOfAnother) {
   EXPECT_EQ(Ask({"GET", "/api/sessions/s-1"}, Role::kViewer)["open_permissions"], 0);
 }
 
-TEST_F(SessionAccessTest, WhoFollowsAllSessionsHearsOfThoseItMaySee) {
+TEST_F(SessionAccessTest, EventSocketReportsOnlyAllowedSessions) {
   struct Watch {
     Role role;
     std::string query;
@@ -231,7 +231,7 @@ TEST_F(SessionAccessTest, WhoFollowsAllSessionsHearsOfThoseItMaySee) {
   }
 }
 
-TEST_F(SessionAccessTest, AViewersSocketShowsASessionAndAnswersNothing) {
+TEST_F(SessionAccessTest, ViewerSocketShowsSessionButCannotAnswer) {
   Ask({"POST", "/api/sessions"}, Role::kClient, {{"session_id", "s-1"}});
   Ask({"POST", "/api/sessions/s-1/permissions"}, Role::kClient,
       {{"permission_id", "p-1"},
@@ -250,7 +250,7 @@ TEST_F(SessionAccessTest, AViewersSocketShowsASessionAndAnswersNothing) {
   EXPECT_EQ(Ask({"GET", "/api/sessions/s-1"}, Role::kClient)["open_permissions"], 1);
 }
 
-TEST_F(SessionAccessTest, ForeignSessionsAreUnknownToClients) {
+TEST_F(SessionAccessTest, SessionsOfOthersAreUnknownToClients) {
   Ask({"POST", "/api/sessions"}, Role::kAdmin, {{"session_id", "s-2"}});
   EXPECT_EQ(Ask({"GET", "/api/sessions/s-2"}, Role::kClient)["error"], "unknown_session");
   EXPECT_EQ(Ask({"GET", "/api/sessions/s-2/events"}, Role::kClient)["error"], "unknown_session");

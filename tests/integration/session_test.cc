@@ -58,7 +58,7 @@ class SessionTest : public testing::Test {
   TestServices services_;
 };
 
-TEST_F(SessionTest, LivesEndsAndResumes) {
+TEST_F(SessionTest, CanBeEndedResumedAndDeleted) {
   EXPECT_EQ(Call("GET", "/s-1").body["status"], "active");
   EXPECT_EQ(Call("POST", "", {{"session_id", "s-1"}}).status, 409);
   EXPECT_EQ(Call("PATCH", "/s-1", {{"name", "mine"}}).body["name"], "mine");
@@ -77,7 +77,7 @@ TEST_F(SessionTest, LivesEndsAndResumes) {
   EXPECT_EQ(gone.body["error"], "unknown_session");
 }
 
-TEST_F(SessionTest, KeepsEveryTypeOfEvent) {
+TEST_F(SessionTest, StoresEveryTypeOfEvent) {
   const json events = json::parse(R"json([
     {"type": "user_prompt", "data": {"message": "hi", "prompt_id": "p"}},
     {"type": "agent_message", "data": {"text": "ä"}},
@@ -110,7 +110,7 @@ TEST_F(SessionTest, KeepsEveryTypeOfEvent) {
   EXPECT_EQ(last["last_seq"], last["max_seq"]);
 }
 
-TEST_F(SessionTest, QueueAnswersAsTheContractSays) {
+TEST_F(SessionTest, QueueFollowsContract) {
   const Answer added = Call("POST", "/s-1/queue", {{"message", "one"}, {"image_ids", {"i"}}});
   EXPECT_EQ(added.status, 201);
   EXPECT_EQ(added.body.size(), 3u);
@@ -146,7 +146,7 @@ TEST_F(SessionTest, QueueAnswersAsTheContractSays) {
   EXPECT_EQ(Call("POST", "/nowhere/queue", {{"message", "m"}}).status, 404);
 }
 
-TEST_F(SessionTest, QueueIsConfiguredAndPaused) {
+TEST_F(SessionTest, QueueCanBeConfiguredAndPaused) {
   const json configured =
       Call("PUT", "/s-1/queue-settings", {{"enabled", false}, {"delay_seconds", 2.5}}).body;
   EXPECT_EQ(configured["enabled"], false);
@@ -160,7 +160,7 @@ TEST_F(SessionTest, QueueIsConfiguredAndPaused) {
   EXPECT_EQ(Call("POST", "/s-1/queue-control", {{"action", "resume"}}).body["paused"], false);
 }
 
-TEST_F(SessionTest, RunnerTakesAMessageAndHasItsTurn) {
+TEST_F(SessionTest, RunnerReceivesMessageAndRunsTurn) {
   HttpStream runner = Open("/s-1/messages");
   ASSERT_EQ(runner.Status(), 200);
   const std::string id = Call("POST", "/s-1/queue", {{"message", "go"}}).body["id"];
@@ -189,7 +189,7 @@ TEST_F(SessionTest, RunnerTakesAMessageAndHasItsTurn) {
   EXPECT_EQ(replaced["data"]["error"], "receiver_replaced");
 }
 
-TEST_F(SessionTest, StreamGoesOnAfterARestartOfTheTracker) {
+TEST_F(SessionTest, StreamContinuesAfterTrackerRestart) {
   Append({"one", "two"});
   HttpStream stream = Open("/s-1/events?after_seq=0");
   ASSERT_EQ(stream.Status(), 200);
@@ -242,7 +242,7 @@ TEST_F(SessionTest, PlayersMoveAndPlay) {
   EXPECT_EQ(Call("GET", path).body["error"], "unknown_player");
 }
 
-TEST_F(SessionTest, PermissionsAreAskedAndAnswered) {
+TEST_F(SessionTest, PermissionsAreRequestedAndAnswered) {
   const json question = {{"title", "May I?"},
                          {"options", {{{"option_id", "yes"}, {"name", "Yes"}, {"kind", "x"}}}},
                          {"wait_ms", 0}};
@@ -259,7 +259,7 @@ TEST_F(SessionTest, PermissionsAreAskedAndAnswered) {
   EXPECT_EQ(Call("DELETE", "/s-1/permissions").body["permissions"][0]["status"], "cancelled");
 }
 
-TEST_F(SessionTest, AgentsWorkWithIt) {
+TEST_F(SessionTest, SessionToolListsEnqueuesAndReads) {
   const json listed = services_.ToolAnswer("session", {{"what", "list"}});
   EXPECT_EQ(listed["result"]["sessions"][0]["session_id"], "s-1");
   const json queued = services_.ToolAnswer(

@@ -125,7 +125,7 @@ class SessionTokenTest : public testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(AnyGateway, SessionTokenTest, testing::Bool(),
                          [](const auto& each) { return each.param ? "WithTokens" : "Local"; });
 
-TEST_P(SessionTokenTest, AnAgentReadsItsOwnSessionWithoutNamingIt) {
+TEST_P(SessionTokenTest, AgentReadsItsOwnSessionWithoutNamingIt) {
   const std::string token = Issue("s-1");
   const auto opened = Post("/mcp", token, initialize_);
   ASSERT_EQ(opened.status, 200) << opened.body;
@@ -145,7 +145,7 @@ TEST_P(SessionTokenTest, AnAgentReadsItsOwnSessionWithoutNamingIt) {
   }
 }
 
-TEST_P(SessionTokenTest, TheListOfToolsCostsItsAgentLittle) {
+TEST_P(SessionTokenTest, ToolListIsSmallForAgent) {
   const std::string token = Issue("s-1");
   for (const char* version : {"2025-03-26", "2025-06-18", "2025-11-25", kModern}) {
     McpClient agent(services_.gateway_address(), version, token);
@@ -158,7 +158,7 @@ TEST_P(SessionTokenTest, TheListOfToolsCostsItsAgentLittle) {
 }
 
 // Three calls: one makes the session, one finds it at work, one reads its answer.
-TEST_P(SessionTokenTest, AnAgentHasAnotherOneDoSomething) {
+TEST_P(SessionTokenTest, AgentDelegatesWorkToChildSession) {
   const std::string token = Issue("s-1");
   const std::string mcp_session = Post("/mcp", token, initialize_).header_session_id;
   const auto call = [&](const json& arguments) {
@@ -229,7 +229,7 @@ TEST_P(SessionTokenTest, AnAgentHasAnotherOneDoSomething) {
   messages->Finish();
 }
 
-TEST_P(SessionTokenTest, AnAgentHasEightChildren) {
+TEST_P(SessionTokenTest, AgentCanHaveEightChildren) {
   const std::string token = Issue("s-1");
   const std::string mcp_session = Post("/mcp", token, initialize_).header_session_id;
   const json request = {
@@ -244,13 +244,13 @@ TEST_P(SessionTokenTest, AnAgentHasEightChildren) {
   EXPECT_EQ(make()["error"], "too_many_children");
 }
 
-TEST_P(SessionTokenTest, ItIsGoodForNothingElse) {
+TEST_P(SessionTokenTest, IsRefusedOutsideMcp) {
   const auto refused = Post("/api/sessions", Issue("s-1"), json::object());
   EXPECT_EQ(refused.status, 403);
   EXPECT_EQ(refused.body["error"], "session_token_elsewhere");
 }
 
-TEST_P(SessionTokenTest, ItEndsWithItsSessionAndWithTheNextOne) {
+TEST_P(SessionTokenTest, EndsWithItsSessionOrWithNextToken) {
   const std::string of_ended = Issue("s-2");
   End("s-2");
   const std::string replaced = Issue("s-1");

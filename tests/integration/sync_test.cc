@@ -73,7 +73,7 @@ class SyncTest : public testing::Test {
 
 // 6.0.x.
 
-TEST_F(SyncTest, OldExtensionExecutesInSilenceAndReportsLater) {
+TEST_F(SyncTest, OldExtensionExecutesSilentlyAndReportsLater) {
   const json first = OldSync();
   EXPECT_EQ(first["commands"], json::array()) << "it is not held";
   EXPECT_TRUE(first["capture_overrides"].is_object());
@@ -107,7 +107,7 @@ TEST_F(SyncTest, OldExtensionExecutesInSilenceAndReportsLater) {
   EXPECT_EQ(after["commands"][0]["correlation_id"], next);
 }
 
-TEST_F(SyncTest, NothingIsEverSentTwice) {
+TEST_F(SyncTest, CommandIsNeverSentTwice) {
   // It could be delivered twice if its delivery were not also its acknowledgement.
   const std::string id = Interact({{"action", "get_page"}});
   EXPECT_EQ(OldSync()["commands"].size(), 1u);
@@ -119,7 +119,7 @@ TEST_F(SyncTest, NothingIsEverSentTwice) {
   EXPECT_EQ(Observe(id, 30000)["error"], "execution_timeout");
 }
 
-TEST_F(SyncTest, CompleteWithAnErrorIsAFailure) {
+TEST_F(SyncTest, CompleteWithErrorIsFailure) {
   const std::string id = Interact({{"action", "click"}, {"selector", "#a"}});
   const json command = OldSync()["commands"][0];
   OldSync({{"command_results",
@@ -135,14 +135,14 @@ TEST_F(SyncTest, CompleteWithAnErrorIsAFailure) {
   EXPECT_THAT(answer["hint"].get<std::string>(), HasSubstr("popup"));
 }
 
-TEST_F(SyncTest, OldExtensionIsNotSentToATabThatItDoesNotTrack) {
+TEST_F(SyncTest, OldExtensionGetsNoCommandForUntrackedTab) {
   const std::string id = Interact({{"action", "get_page"}, {"tab_id", 7}});
   EXPECT_EQ(OldSync()["commands"], json::array());
   EXPECT_EQ(Observe(id)["error"], "tab_not_tracked");
   EXPECT_EQ(Observe(id)["may_have_executed"], false);
 }
 
-TEST_F(SyncTest, ScreenshotComesOnItsOwn) {
+TEST_F(SyncTest, ScreenshotIsPostedSeparately) {
   const std::string id = Interact({{"action", "screenshot"}});
   const json command = OldSync()["commands"][0];
   EXPECT_EQ(command["type"], "screenshot");
@@ -161,7 +161,7 @@ TEST_F(SyncTest, ScreenshotComesOnItsOwn) {
 
 // 0.7.5 and later.
 
-TEST_F(SyncTest, NewExtensionIsHeldUntilThereIsACommand) {
+TEST_F(SyncTest, NewExtensionIsHeldUntilCommandArrives) {
   std::string id;
   const json answer = HeldSync([&] {
     id = Interact({{"action", "navigate"}, {"url", "http://page/"}});
@@ -195,7 +195,7 @@ TEST_F(SyncTest, NewExtensionIsHeldUntilThereIsACommand) {
   EXPECT_EQ(reported["commands"], json::array());
 }
 
-TEST_F(SyncTest, AllThatOneSyncReportsIsTaken) {
+TEST_F(SyncTest, AllReportsOfOneSyncAreAccepted) {
   std::vector<std::string> ids;
   for (int i = 0; i < 5; ++i) {
     ids.push_back(Interact({{"action", "click"}, {"selector", absl::StrCat("#", i)}}));
@@ -226,7 +226,7 @@ TEST_F(SyncTest, AllThatOneSyncReportsIsTaken) {
   EXPECT_EQ(services_.Get("/health").body["capture"]["extension_connected"], true);
 }
 
-TEST_F(SyncTest, NewExtensionThatFallsSilentLosesItsCommand) {
+TEST_F(SyncTest, SilentNewExtensionLosesItsCommand) {
   const std::string id = Interact({{"action", "click"}, {"selector", "#a"}});
   const json command = Sync(New())["commands"][0];
   Sync(New({{"in_progress", {{{"id", command["id"]}, {"correlation_id", id}}}}}));
@@ -238,7 +238,7 @@ TEST_F(SyncTest, NewExtensionThatFallsSilentLosesItsCommand) {
   EXPECT_EQ(Observe(id)["error"], "worker_lost");
 }
 
-TEST_F(SyncTest, WhatItCannotDoIsRefusedAtOnce) {
+TEST_F(SyncTest, UnsupportedCommandIsRefusedAtOnce) {
   Interact({{"action", "get_page"}});
   tracker::CommandRequest request;
   request.client_id = "local";
@@ -262,7 +262,7 @@ TEST_F(SyncTest, BadRequestsAreRefused) {
   EXPECT_EQ(Post("/logs", {{"entries", 7}}).body["error"], "invalid_body");
 }
 
-TEST_F(SyncTest, LogsAreReadable) {
+TEST_F(SyncTest, BrowserLogsCanBeRead) {
   OldSync({{"extension_logs", {{{"level", "info"}, {"message", "started"}}}}});
   const json entry = {{"level", "error"}, {"message", "boom"}};
   EXPECT_EQ(Post("/logs", {{"entries", {entry}}}).body["entries"], 1);
@@ -286,7 +286,7 @@ TEST_F(SyncTest, LogsAreReadable) {
   EXPECT_EQ(all["result"]["entries"][3]["entry"]["headers"]["Cookie"], "[redacted]");
 }
 
-TEST_F(SyncTest, WhatTheTabOfACommandSaysIsItsClients) {
+TEST_F(SyncTest, LogsOfCommandTabBelongToItsClient) {
   tracker::CommandRequest request;
   request.client_id = "alice";
   request.type = "click";
@@ -316,7 +316,7 @@ TEST_F(SyncTest, WhatTheTabOfACommandSaysIsItsClients) {
   EXPECT_EQ(said(), json({"elsewhere"}));
 }
 
-TEST_F(SyncTest, HealthTellsWhetherSuchAnExtensionIsConnected) {
+TEST_F(SyncTest, HealthReportsWhetherSyncExtensionIsConnected) {
   EXPECT_EQ(services_.Get("/health").body["capture"]["extension_connected"], false);
   services_.Get("/pending-queries");
   EXPECT_EQ(services_.Get("/health").body["capture"]["extension_connected"], false);
@@ -326,7 +326,7 @@ TEST_F(SyncTest, HealthTellsWhetherSuchAnExtensionIsConnected) {
   EXPECT_EQ(services_.Get("/health").body["capture"]["extension_connected"], false);
 }
 
-TEST_F(SyncTest, TrackerThatIsGoneFailsTheSyncSoThatItIsRepeated) {
+TEST_F(SyncTest, UnreachableTrackerFailsSync) {
   const std::string id = Interact({{"action", "click"}, {"selector", "#a"}});
   const json command = OldSync()["commands"][0];
   services_.StopTracker();

@@ -61,7 +61,7 @@ class TimeoutsTest : public testing::Test {
   TestServices services_;
 };
 
-TEST_F(TimeoutsTest, TheBridgeWaitsLongerThanTheGatewayForEachCallOfEachTool) {
+TEST_F(TimeoutsTest, BridgeWaitsLongerThanGatewayForEachToolCall) {
   const bridge::TimeoutPolicy policy{bridge::CallTimes()};
   const std::vector<std::string> lines = AllToolCalls();
   EXPECT_GT(lines.size(), 200u);
@@ -77,7 +77,7 @@ TEST_F(TimeoutsTest, TheBridgeWaitsLongerThanTheGatewayForEachCallOfEachTool) {
   EXPECT_GT(waits, 50);
 }
 
-TEST_F(TimeoutsTest, AndSoItDoesWithTimesOfItsUser) {
+TEST_F(TimeoutsTest, BridgeWaitsLongerThanGatewayWithUserTimes) {
   const bridge::CallTimes times = {.fast = {absl::Seconds(5), absl::Seconds(2)},
                                    .slow = {absl::Seconds(8), absl::Seconds(5)},
                                    .blocking = {absl::Seconds(12), absl::Seconds(8)}};
@@ -90,7 +90,7 @@ TEST_F(TimeoutsTest, AndSoItDoesWithTimesOfItsUser) {
   }
 }
 
-TEST_F(TimeoutsTest, WhatHasNoLimitIsHeardOfInTime) {
+TEST_F(TimeoutsTest, TaskResultTimeoutExceedsIntervalOfSigns) {
   const bridge::TimeoutPolicy policy{bridge::CallTimes()};
   const std::string line = LineOf("tasks/result", {{"taskId", "ann_1"}});
   const bridge::Message message = bridge::ParseMessage(line);

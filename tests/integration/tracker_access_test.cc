@@ -109,7 +109,7 @@ class TrackerAccessTest : public testing::Test {
   Address gateway_address_;
 };
 
-TEST_F(TrackerAccessTest, WhereTheTrackerHasNoTokensAndTheGatewayShowsNone) {
+TEST_F(TrackerAccessTest, GatewayWithoutTokenIsRefusedByTrackerWithoutTokens) {
   StartTracker(std::nullopt);
   StartGateway(FileWith({{Role::kClient, 'a'}}));
   ExpectRefused("not_your_client", "start the tracker with --token-file");
@@ -125,7 +125,7 @@ TEST_F(TrackerAccessTest, WhereTheTrackerHasNoTokensAndTheGatewayShowsNone) {
   EXPECT_THAT(log, HasSubstr("the tracker lets this gateway in"));
 }
 
-TEST_F(TrackerAccessTest, WhereTheTrackerHasNoTokensAndTheGatewayShowsOne) {
+TEST_F(TrackerAccessTest, GatewayWithTokenIsRefusedByTrackerWithoutTokens) {
   StartTracker(std::nullopt);
   const TokenFile file = FileWith({{Role::kClient, 'a'}, {Role::kGateway, 'g'}});
   StartGateway(file);
@@ -135,7 +135,7 @@ TEST_F(TrackerAccessTest, WhereTheTrackerHasNoTokensAndTheGatewayShowsOne) {
   AwaitReady();
 }
 
-TEST_F(TrackerAccessTest, WhereTheTrackerDoesNotKnowTheGatewaysToken) {
+TEST_F(TrackerAccessTest, GatewayWithUnknownTokenIsRefused) {
   StartTracker(FileWith({{Role::kClient, 'a'}}));
   const TokenFile file = FileWith({{Role::kClient, 'a'}, {Role::kGateway, 'g'}});
   StartGateway(file);
@@ -144,7 +144,7 @@ TEST_F(TrackerAccessTest, WhereTheTrackerDoesNotKnowTheGatewaysToken) {
   AwaitReady();
 }
 
-TEST_F(TrackerAccessTest, WhereTheTrackerTakesTheGatewayForSomebodyElse) {
+TEST_F(TrackerAccessTest, GatewayWithTokenOfOtherRoleIsRefused) {
   const TokenFile file = FileWith({{Role::kGateway, 'g'}});
   for (const Role role : {Role::kClient, Role::kWorker, Role::kViewer, Role::kRunner}) {
     StartTracker(FileWith({{role, 'g'}}));
@@ -157,7 +157,7 @@ TEST_F(TrackerAccessTest, WhereTheTrackerTakesTheGatewayForSomebodyElse) {
   }
 }
 
-TEST_F(TrackerAccessTest, TheLogTellsThoughNobodyAsks) {
+TEST_F(TrackerAccessTest, RefusalIsLoggedOnce) {
   StartTracker(std::nullopt);
   StartGateway(FileWith({{Role::kClient, 'a'}}));
   // The gateway's first check was sent before this request.
@@ -168,7 +168,7 @@ TEST_F(TrackerAccessTest, TheLogTellsThoughNobodyAsks) {
   EXPECT_EQ(log.find("the tracker refuses"), log.rfind("the tracker refuses"));
 }
 
-TEST_F(TrackerAccessTest, CallersWithoutNamesNeedNone) {
+TEST_F(TrackerAccessTest, UnnamedCallersNeedNoTokens) {
   StartTracker(std::nullopt);
   StartGateway(std::nullopt);
   AwaitReady();

@@ -181,7 +181,7 @@ void ExpectKept(Stub* stub, const Acknowledged& command) {
 
 class TrackerKillTest : public testing::TestWithParam<const char*> {};
 
-TEST_P(TrackerKillTest, EverythingThatWasAcknowledgedIsThereAgain) {
+TEST_P(TrackerKillTest, AcknowledgedCallsSurviveKill) {
   constexpr int kRounds = 5;
   constexpr int kThreads = 8;
   constexpr int kCalls = 300;
@@ -217,7 +217,7 @@ TEST_P(TrackerKillTest, EverythingThatWasAcknowledgedIsThereAgain) {
 
 INSTANTIATE_TEST_SUITE_P(, TrackerKillTest, testing::Values("relaxed", "strict"));
 
-TEST(TrackerStartTest, DamagedDatabaseIsNoEmptyStart) {
+TEST(TrackerStartTest, DamagedDatabasePreventsStart) {
   const TemporaryFolder folder;
   {
     TrackerProcess tracker(folder.path(), "relaxed");

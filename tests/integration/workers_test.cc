@@ -39,7 +39,7 @@ class WorkersTest : public testing::Test {
   TestServices services_;
 };
 
-TEST_F(WorkersTest, EachSaysWhoItIsAndShowsWhatItDoes) {
+TEST_F(WorkersTest, EachWorkerReportsItsIdentityAndCommands) {
   EXPECT_EQ(Workers(), json::array());
   const json tabs = {{{"tab_id", 7},
                       {"window_id", 1},
@@ -87,7 +87,7 @@ TEST_F(WorkersTest, BadReportsAreRefused) {
       400);
 }
 
-TEST_F(WorkersTest, CommandThatWaitsForNobodySaysSo) {
+TEST_F(WorkersTest, CommandWithoutWorkerGetsHint) {
   const json waiting = services_.ToolAnswer("interact", {{"action", "get_page"}});
   const json id = waiting["correlation_id"];
   const json arguments = {{"what", "command_result"}, {"correlation_id", id}};
@@ -121,7 +121,7 @@ TokenFile Tokens() {
   return file;
 }
 
-TEST(WorkersOfManyTest, CommandsOfOthersAreCountedOnly) {
+TEST(WorkersOfManyTest, CommandsOfOthersAreOnlyCounted) {
   TestServices services({}, Tokens());
   const auto call = [&](const std::string& who, const std::string& tool, const json& arguments) {
     McpClient client(services.gateway_address(), "2025-11-25", TokenOf(who));

@@ -107,7 +107,7 @@ constexpr std::array kToBeReached = {
 
 class CommandModelTest : public testing::TestWithParam<int> {};
 
-TEST_P(CommandModelTest, TableDoesWhatTheContractSays) {
+TEST_P(CommandModelTest, TableFollowsContract) {
   if (const auto seed = FromEnvironment("CALLSLIP_MODEL_SEED")) {
     if (GetParam() != 0) GTEST_SKIP() << "one seed is run, in the first group";
     Schedule schedule;

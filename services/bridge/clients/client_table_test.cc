@@ -51,21 +51,21 @@ class ClientTableTest : public testing::Test {
   std::map<std::string, std::string> variables_;
 };
 
-TEST_F(ClientTableTest, AnEmptyHomeHasNone) { EXPECT_TRUE(Find().empty()); }
+TEST_F(ClientTableTest, EmptyHomeHasNoClients) { EXPECT_TRUE(Find().empty()); }
 
-TEST_F(ClientTableTest, WithoutAHomeNothingIsLookedFor) {
+TEST_F(ClientTableTest, SearchFailsWithoutHome) {
   const auto found = FindClients([](const char*) { return nullptr; });
   EXPECT_EQ(found.status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(ClientTableTest, AProgramInThePathWillDo) {
+TEST_F(ClientTableTest, ClientIsFoundByProgramInPath) {
   const std::vector<Client> found = FindAll();
   std::vector<std::string> names;
   for (const Client& client : found) names.push_back(client.name);
   EXPECT_EQ(names, KnownClients());
 }
 
-TEST_F(ClientTableTest, AFolderWillDo) {
+TEST_F(ClientTableTest, ClientIsFoundByFolder) {
   const std::pair<const char*, const char*> folders[] = {
       {".claude", ".claude.json"},
       {".codex", ".codex/config.toml"},
@@ -82,7 +82,7 @@ TEST_F(ClientTableTest, AFolderWillDo) {
   }
 }
 
-TEST_F(ClientTableTest, OfTwoFilesOfOpencodeTheOneWithCommentsIsTaken) {
+TEST_F(ClientTableTest, OpencodeFileWithCommentsIsPreferred) {
   const std::string folder = absl::StrCat(home_, "/.config/opencode/");
   fs::create_directories(folder);
   std::ofstream(folder + "opencode.json") << "{}";
@@ -90,7 +90,7 @@ TEST_F(ClientTableTest, OfTwoFilesOfOpencodeTheOneWithCommentsIsTaken) {
   EXPECT_EQ(Find().at(0).file, folder + "opencode.jsonc");
 }
 
-TEST_F(ClientTableTest, VariablesMoveTheFiles) {
+TEST_F(ClientTableTest, VariablesChangeFilePaths) {
   FindAll();
   for (const char* name :
        {"CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"}) {
@@ -105,7 +105,7 @@ TEST_F(ClientTableTest, VariablesMoveTheFiles) {
                        "/x/XDG_CONFIG_HOME/Code/User/mcp.json", home_ + "/.cursor/mcp.json"}));
 }
 
-TEST_F(ClientTableTest, EachIsToldInItsOwnWay) {
+TEST_F(ClientTableTest, EachClientGetsItsOwnEntryFormat) {
   const std::vector<std::string> command = {"/a \"b\"", "--gateway", "http://h:1"};
   for (const Client& client : FindAll()) {
     const ServerEntry entry = EntryFor(client, command);

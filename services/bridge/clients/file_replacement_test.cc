@@ -53,7 +53,7 @@ class FileReplacementTest : public testing::Test {
   const absl::Time now_ = absl::FromUnixSeconds(1'700'000'000);
 };
 
-TEST_F(FileReplacementTest, KeepsModeAndACopy) {
+TEST_F(FileReplacementTest, KeepsModeAndBackupCopy) {
   Write("f", "old", 0640);
   const auto file = ReadForReplacement(Path("f"));
   ASSERT_TRUE(file.ok());
@@ -68,7 +68,7 @@ TEST_F(FileReplacementTest, KeepsModeAndACopy) {
   EXPECT_EQ(CountFiles(), 2u);
 }
 
-TEST_F(FileReplacementTest, NoCopyIsWrittenOverAnother) {
+TEST_F(FileReplacementTest, CopiesDoNotOverwriteEachOther) {
   std::vector<std::string> copies;
   for (const char* content : {"1", "2", "3"}) {
     Write("f", content);
@@ -79,7 +79,7 @@ TEST_F(FileReplacementTest, NoCopyIsWrittenOverAnother) {
   EXPECT_EQ(Content(copies[2]), "3");
 }
 
-TEST_F(FileReplacementTest, MakesAFileWithItsFolders) {
+TEST_F(FileReplacementTest, CreatesFileWithItsFolders) {
   const auto file = ReadForReplacement(Path("a/b/f"));
   ASSERT_TRUE(file.ok());
   EXPECT_FALSE(file->exists);
@@ -89,7 +89,7 @@ TEST_F(FileReplacementTest, MakesAFileWithItsFolders) {
   EXPECT_EQ(ModeOf(Path("a/b")), 0700u);
 }
 
-TEST_F(FileReplacementTest, ALinkStays) {
+TEST_F(FileReplacementTest, SymlinkIsPreserved) {
   fs::create_directory(Path("real"));
   Write("real/f", "old");
   fs::create_symlink("real/f", Path("link"));
@@ -101,7 +101,7 @@ TEST_F(FileReplacementTest, ALinkStays) {
   EXPECT_EQ(Content(Path("real/f")), "new");
 }
 
-TEST_F(FileReplacementTest, WhatSomebodyElseHasWrittenMeanwhileStays) {
+TEST_F(FileReplacementTest, ConcurrentChangesAreNotOverwritten) {
   Write("f", "old");
   const auto file = ReadForReplacement(Path("f"));
   const auto none = ReadForReplacement(Path("g"));
@@ -114,7 +114,7 @@ TEST_F(FileReplacementTest, WhatSomebodyElseHasWrittenMeanwhileStays) {
   EXPECT_EQ(CountFiles(), 2u);
 }
 
-TEST_F(FileReplacementTest, WhatIsNotToBeReplacedIsRefused) {
+TEST_F(FileReplacementTest, UnsuitableFilesAreRefused) {
   Write("protected", "x", 0444);
   fs::create_directory(Path("folder"));
   fs::create_symlink("nowhere", Path("dangling"));

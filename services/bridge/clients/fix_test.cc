@@ -15,21 +15,21 @@
 namespace callslip::bridge {
 namespace {
 
-TEST(FixTest, AChangeIsShownWithWhatStandsAroundIt) {
+TEST(FixTest, ChangeIsShownWithContext) {
   EXPECT_EQ(ShowChange("1\n2\n3\n4\n5\n6\n", "1\n2\n3\nx\n5\n6\n"),
             "      2\n      3\n    - 4\n    + x\n      5\n      6\n");
   EXPECT_EQ(ShowChange("", "a\nb\n"), "    + a\n    + b\n");
   EXPECT_EQ(ShowChange("a\n", "a\na\n"), "      a\n    + a\n");
 }
 
-TEST(FixTest, AForeignFileCannotSteerTheTerminal) {
+TEST(FixTest, FileContentCannotControlTerminal) {
   const std::string shown =
       ShowChange("a\x1b[2Jb\n", absl::StrCat("a\x1b[2Jb\n", std::string(900, 'x')));
   EXPECT_FALSE(absl::StrContains(shown, "\x1b"));
   EXPECT_LT(shown.size(), 300u);
 }
 
-TEST(FixTest, NothingIsWrittenWithoutAYes) {
+TEST(FixTest, NothingIsWrittenWithoutConfirmation) {
   std::string folder = testing::TempDir() + "fix-XXXXXX";
   const std::string path = absl::StrCat(mkdtemp(folder.data()), "/mcp.json");
   const std::vector<Client> clients = {{.name = "Cursor", .section = "mcpServers", .file = path}};

@@ -34,7 +34,7 @@ struct JsonCase {
   const char* after;
 };
 
-TEST(JsonEditTest, InsertsInTheWayOfTheTextAround) {
+TEST(JsonEditTest, InsertedEntryFollowsSurroundingFormat) {
   const JsonCase cases[] = {
       {"{}",
        "{\n  \"mcpServers\": {\n    \"callslip\": {\n      \"command\": \"/bin/bridge\",\n"
@@ -56,16 +56,16 @@ TEST(JsonEditTest, InsertsInTheWayOfTheTextAround) {
   for (const JsonCase& each : cases) EXPECT_EQ(SetInJson(each.before), each.after);
 }
 
-TEST(JsonEditTest, AnEmptyFileBecomesAnObject) {
+TEST(JsonEditTest, EmptyFileBecomesObject) {
   EXPECT_EQ(SetInJson(""), JsonWithEntry(JsonServer()));
   EXPECT_EQ(SetInJson("\n "), "\n " + JsonWithEntry(JsonServer()));
 }
 
-TEST(JsonEditTest, AByteOrderMarkStays) {
+TEST(JsonEditTest, ByteOrderMarkIsPreserved) {
   EXPECT_EQ(SetInJson("\xEF\xBB\xBF{}"), absl::StrCat("\xEF\xBB\xBF", SetInJson("{}")));
 }
 
-TEST(JsonEditTest, WhatSaysTheSameInOtherWordsIsLeft) {
+TEST(JsonEditTest, EquivalentEntryIsLeftUnchanged) {
   const char* texts[] = {
       R"({"mcpServers": {"callslip": {"command": "\/bin\/bridge", // mine
           "args": ["--gateway", "http://h:1",], "env": {"A": "b"}}}})",
@@ -73,19 +73,19 @@ TEST(JsonEditTest, WhatSaysTheSameInOtherWordsIsLeft) {
   for (const char* text : texts) EXPECT_EQ(SetInJson(text), text);
 }
 
-TEST(JsonEditTest, AnEntryWithACommandKeepsWhatElseItSays) {
+TEST(JsonEditTest, EntryWithCommandKeepsItsOtherMembers) {
   EXPECT_EQ(SetInJson(R"({"mcpServers": {"callslip": {"env": {"A": "b"}, "command": "old"}}})"),
             R"({"mcpServers": {"callslip": {"env": {"A": "b"}, "command": "/bin/bridge", )"
             R"("args": ["--gateway", "http://h:1"]}}})");
 }
 
-TEST(JsonEditTest, AnEntryWithoutOneIsReplaced) {
+TEST(JsonEditTest, EntryWithoutCommandIsReplaced) {
   const std::string changed = SetInJson(
       "{\n  \"mcpServers\": {\n    \"callslip\": {\"url\": \"http://h:1/mcp\"}\n  }\n}\n");
   EXPECT_EQ(changed, JsonWithEntry(JsonServer()));
 }
 
-TEST(JsonEditTest, BrokenTextIsRefusedWithItsLine) {
+TEST(JsonEditTest, BrokenTextIsRefusedWithLineNumber) {
   const char* texts[] = {"{",       "[]",          "{\"a\": 1,, }", "{\"a\": }",   "{'a': 1}",
                          "{} {}",   "{\"a\" 1}",   "{/* }",         "{\"a\": 1",   "null",
                          "// only", "{\"a\": \"}", "{\"a\": x}",    "{\"a\": [1}", "\xff{}"};
@@ -100,7 +100,7 @@ TEST(JsonEditTest, BrokenTextIsRefusedWithItsLine) {
   EXPECT_FALSE(SetJsonEntry(absl::StrCat("{\"a\": ", deep, "}"), JsonServer()).ok());
 }
 
-TEST(JsonEditTest, SomethingElseInThePlaceIsRefused) {
+TEST(JsonEditTest, UnexpectedOrDuplicateMembersAreRefused) {
   const char* texts[] = {R"({"mcpServers": []})", R"({"mcpServers": null})",
                          R"({"mcpServers": {}, "mcpServers": {}})",
                          R"({"mcpServers": {"callslip": 1, "callslip": 2}})",
@@ -185,7 +185,7 @@ nlohmann::json ParseForeign(const std::string& text) {
   return nlohmann::json::parse(plain + "}");
 }
 
-TEST(JsonEditTest, WhateverIsThereStays) {
+TEST(JsonEditTest, ExistingContentIsPreserved) {
   for (unsigned seed = 0; seed < 5000; ++seed) {
     const std::string before = JsonTexts(seed).File();
     const std::string after = SetInJson(before);
@@ -199,7 +199,7 @@ TEST(JsonEditTest, WhateverIsThereStays) {
   }
 }
 
-TEST(JsonEditTest, WithoutCommentsTheResultIsPlainJson) {
+TEST(JsonEditTest, TextWithoutCommentsStaysPlainJson) {
   const char* texts[] = {"{}",
                          "{ }",
                          "{\n}",
@@ -213,7 +213,7 @@ TEST(JsonEditTest, WithoutCommentsTheResultIsPlainJson) {
   }
 }
 
-TEST(JsonEditTest, ArbitraryTextNeitherCrashesNorIsHalfChanged) {
+TEST(JsonEditTest, ArbitraryTextNeitherCrashesNorIsPartlyChanged) {
   for (unsigned seed = 0; seed < 3000; ++seed) {
     std::mt19937 random(seed);
     std::string text = JsonTexts(seed).File();

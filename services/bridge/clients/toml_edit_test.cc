@@ -41,13 +41,13 @@ TEST(TomlEditTest, AppendsTheTable) {
             "[\"--gateway\", \"http://h:1\"]\r\n");
 }
 
-TEST(TomlEditTest, ATableInAStringIsNone) {
+TEST(TomlEditTest, TableHeaderInStringIsIgnored) {
   const std::string text =
       "a = '''\n[mcp_servers.callslip]\ncommand = 1\n'''\nb = [\n \"]\", # ]\n]\n";
   EXPECT_EQ(SetInToml(text), absl::StrCat(text, "\n", kTable));
 }
 
-TEST(TomlEditTest, WhatSaysTheSameInOtherWordsIsLeft) {
+TEST(TomlEditTest, EquivalentTableIsLeftUnchanged) {
   const char* texts[] = {
       "[ mcp_servers . \"callslip\" ] # mine\nargs = [\n  '--gateway', # where\n  "
       "\"http://h:1\",\n]\n"
@@ -74,7 +74,7 @@ TEST(TomlEditTest, BrokenTextIsRefused) {
   }
 }
 
-TEST(TomlEditTest, OtherWaysToWriteServersAreRefused) {
+TEST(TomlEditTest, UnsupportedServerNotationsAreRefused) {
   const char* texts[] = {"mcp_servers = {}\n",
                          "mcp_servers.callslip.command = 'x'\n",
                          "mcp_servers.other.command = 'x'\n",
@@ -90,7 +90,7 @@ TEST(TomlEditTest, OtherWaysToWriteServersAreRefused) {
   }
 }
 
-TEST(TomlEditTest, WhateverIsThereStays) {
+TEST(TomlEditTest, ExistingContentIsPreserved) {
   const std::vector<std::string> parts = {"a = 1\n",
                                           "# c [x]\n",
                                           "\n",

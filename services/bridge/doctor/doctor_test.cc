@@ -25,7 +25,7 @@ void Deceive(FakeGateway&, const httplib::Request& request, httplib::Response& r
   response.set_header(kProofHeader, std::string(64, '0'));
 }
 
-TEST(DoctorTest, ReportsASpoofedGateway) {
+TEST(DoctorTest, ReportsSpoofedGateway) {
   FakeGateway gateway({.handler = Deceive, .token = kToken});
   FakeClock clock;
   GatewayClient client(

@@ -25,14 +25,14 @@ class SseParserTest : public testing::Test {
   std::vector<std::string> events_;
 };
 
-TEST_F(SseParserTest, DataIsDeliveredAtTheEmptyLine) {
+TEST_F(SseParserTest, DataIsDeliveredAtEmptyLine) {
   EXPECT_EQ(Feed("event: message\nid: 7\ndata: {\"a\":1}\n"), SseParser::Result::kMore);
   EXPECT_THAT(events_, IsEmpty());
   Feed("\n");
   EXPECT_THAT(events_, ElementsAre("{\"a\":1}"));
 }
 
-TEST_F(SseParserTest, AnyCutBetweenBytesGivesTheSameEvents) {
+TEST_F(SseParserTest, ByteByByteInputGivesSameEvents) {
   for (const char c : std::string(": hello\r\ndata:1\r\ndata: 2\r\n\r\ndata:3\r\r")) {
     Feed(std::string(1, c));
   }
@@ -44,12 +44,12 @@ TEST_F(SseParserTest, EventsWithoutDataAreSkipped) {
   EXPECT_THAT(events_, IsEmpty());
 }
 
-TEST_F(SseParserTest, StopsWhenTheSinkHasEnough) {
+TEST_F(SseParserTest, StopsWhenSinkHasEnough) {
   EXPECT_EQ(Feed("data: 1\n\ndata: 2\n\ndata: 3\n\ndata: 4\n\n"), SseParser::Result::kDone);
   EXPECT_THAT(events_, ElementsAre("1", "2", "3"));
 }
 
-TEST_F(SseParserTest, LimitsOneEventNotTheStream) {
+TEST_F(SseParserTest, LimitsSizeOfEventNotOfStream) {
   EXPECT_EQ(Feed("data: 12345678\n\ndata: 12345678\n\n"), SseParser::Result::kMore);
   EXPECT_EQ(Feed("data: 12345678\ndata: 12345678\n\n"), SseParser::Result::kTooLarge);
 }

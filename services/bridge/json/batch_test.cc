@@ -12,14 +12,14 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TEST(BatchTest, ItsMessagesAreItsElementsAsTheyStand) {
+TEST(BatchTest, MessagesAreElementsVerbatim) {
   EXPECT_THAT(BatchIn(R"([{"a":1}])")->messages, ElementsAre(R"({"a":1})"));
   const auto batch = BatchIn(" [ {\"a\":[1,2,{}]} ,\t7,\"x,]\\\"[\" , [3,4]\r\n]  ");
   EXPECT_THAT(batch->messages, ElementsAre(R"({"a":[1,2,{}]})", "7", R"("x,]\"[")", "[3,4]"));
   EXPECT_THAT(batch->unclear, IsEmpty());
 }
 
-TEST(BatchTest, HasAtMostSoManyMessages) {
+TEST(BatchTest, NumberOfMessagesIsLimited) {
   std::string most = "[1";
   for (size_t i = 1; i < kMaxBatch; ++i) most += ",1";
   EXPECT_THAT(BatchIn(most + "]")->messages, SizeIs(kMaxBatch));
@@ -30,7 +30,7 @@ TEST(BatchTest, HasAtMostSoManyMessages) {
   }
 }
 
-TEST(BatchTest, OneBrokenMessageLeavesTheOthers) {
+TEST(BatchTest, BrokenMessageDoesNotAffectOthers) {
   for (const std::string& broken :
        {std::string("\"\xFF\""), std::string(R"({"a":1e999})"), std::string(R"({"a":1 2})"),
         std::string(R"({"a":1,})"), std::string(R"({"a"})"), std::string(R"("\x")"),
@@ -41,11 +41,11 @@ TEST(BatchTest, OneBrokenMessageLeavesTheOthers) {
   }
 }
 
-TEST(BatchTest, IsMended) {
+TEST(BatchTest, ByteOrderMarkAndLoneSurrogateAreRepaired) {
   EXPECT_THAT(BatchIn("\xEF\xBB\xBF[\"\\ud83d\",1]")->messages, ElementsAre(R"("\ufffd")", "1"));
 }
 
-TEST(BatchTest, IsUnclearFromTheFirstBracketOnThatDoesNotMatch) {
+TEST(BatchTest, IsUnclearFromFirstUnmatchedBracketOn) {
   const auto unclear = [](const std::string& rest) {
     const auto batch = BatchIn("[{},7," + rest);
     EXPECT_THAT(batch->messages, ElementsAre("{}", "7"));

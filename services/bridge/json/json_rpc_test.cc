@@ -20,7 +20,7 @@ Message Ping(const std::string& id) {
   return ParseMessage(absl::StrCat(R"({"jsonrpc":"2.0","id":)", id, R"(,"method":"ping"})"));
 }
 
-TEST(ParseMessageTest, RequestKeepsItsLineAndTheBytesOfItsId) {
+TEST(ParseMessageTest, RequestKeepsItsLineAndIdBytes) {
   for (const std::string id : {"0", "\"\"", "9007199254740992", "9007199254740993", "-1", "\"1\"",
                                "\"\\u0041\"", "123456789012345678901234567890"}) {
     const Message message = Ping(id);
@@ -31,7 +31,7 @@ TEST(ParseMessageTest, RequestKeepsItsLineAndTheBytesOfItsId) {
   }
 }
 
-TEST(ParseMessageTest, IdKeyTellsIdsApartByTheirMeaning) {
+TEST(ParseMessageTest, IdKeyComparesIdsByValue) {
   EXPECT_EQ(Ping("\"A\"").id_key, Ping("\"\\u0041\"").id_key);
   EXPECT_EQ(Ping("0").id_key, Ping("-0").id_key);
   EXPECT_EQ(Ping("100").id_key, Ping("1e2").id_key);
@@ -40,7 +40,7 @@ TEST(ParseMessageTest, IdKeyTellsIdsApartByTheirMeaning) {
   EXPECT_NE(Ping("9007199254740992").id_key, Ping("9007199254740993").id_key);
 }
 
-TEST(ParseMessageTest, WhatIsAlmostTextIsMended) {
+TEST(ParseMessageTest, ByteOrderMarkAndInvalidUnicodeAreRepaired) {
   const Message message =
       ParseMessage("\xEF\xBB\xBF{\"jsonrpc\":\"2.0\",\"id\":\"\\ud83d\",\"method\":\"\\uDE00\"}");
   EXPECT_EQ(message.kind, Kind::kRequest);
@@ -58,7 +58,7 @@ TEST(ParseMessageTest, BadIdsAreInvalidRequests) {
   }
 }
 
-TEST(ParseMessageTest, WhatIsNoMessageIsAnInvalidRequest) {
+TEST(ParseMessageTest, MalformedMessageIsInvalidRequest) {
   for (const char* line :
        {"7", "\"ping\"", "null", "{}", R"({"id":1,"method":"ping"})",
         R"({"jsonrpc":"1.0","id":1,"method":"ping"})", R"({"jsonrpc":2.0,"id":1,"method":"a"})",
@@ -75,7 +75,7 @@ TEST(ParseMessageTest, WhatIsNoMessageIsAnInvalidRequest) {
   }
 }
 
-TEST(ParseMessageTest, ABatchIsNoMessage) {
+TEST(ParseMessageTest, BatchIsInvalidRequest) {
   for (const char* line : {"[]", R"( [{"jsonrpc":"2.0","id":1,"method":"ping"}])"}) {
     const Message message = ParseMessage(line);
     EXPECT_EQ(message.error_code, kInvalidRequest);
@@ -83,7 +83,7 @@ TEST(ParseMessageTest, ABatchIsNoMessage) {
   }
 }
 
-TEST(ParseMessageTest, BadJsonIsAParseError) {
+TEST(ParseMessageTest, BadJsonIsParseError) {
   for (const std::string& line : {std::string("{"), std::string("hello"),
                                   std::string("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xc3\"}"),
                                   std::string(100'000, '[') + std::string(100'000, ']')}) {
@@ -91,7 +91,7 @@ TEST(ParseMessageTest, BadJsonIsAParseError) {
   }
 }
 
-TEST(ParseMessageTest, NotificationAndResponseAreTold) {
+TEST(ParseMessageTest, NotificationAndResponseAreRecognized) {
   EXPECT_EQ(ParseMessage(R"({"jsonrpc":"2.0","method":"notifications/initialized"})").kind,
             Kind::kNotification);
   const Message response = ParseMessage(R"({"jsonrpc":"2.0","id":"s-1","result":{}})");
@@ -108,7 +108,7 @@ TEST(ParseMessageTest, CancelNamesItsRequest) {
   EXPECT_EQ(message.cancelled_key, Ping("\"a\"").id_key);
 }
 
-TEST(ParseMessageTest, ToolCallShowsWhatThePolicyNeeds) {
+TEST(ParseMessageTest, ToolCallProvidesFieldsForTimeoutPolicy) {
   const Message message = ParseMessage(
       R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"observe","task":{},)"
       R"("arguments":{"what":"command_result","correlation_id":"ann_1","wait_ms":1500}}})");
@@ -138,7 +138,7 @@ TEST(WithIdTest, ReplacesOrAddsTheId) {
   EXPECT_EQ(WithId(R"({"error":{"code":1}})", "7"), R"({"id":7,"error":{"code":1}})");
 }
 
-TEST(ErrorLineTest, LeavesOutWhatIsEmpty) {
+TEST(ErrorLineTest, OmitsEmptyFields) {
   EXPECT_EQ(ErrorLine("", -32700, "say \"what\"?"),
             R"({"jsonrpc":"2.0","error":{"code":-32700,"message":"say \"what\"?"}})");
   EXPECT_EQ(ErrorLine("0", -1, "x", "{\"a\":1}"),
@@ -154,7 +154,7 @@ std::string WithRequestId(const std::string& params) {
   return std::string(*FindMember(scan.members, "params"));
 }
 
-TEST(AddRequestIdTest, IsAddedToEachInteractWithoutOne) {
+TEST(AddRequestIdTest, IsAddedToInteractWithoutRequestId) {
   EXPECT_EQ(WithRequestId(R"({"name":"interact","arguments":{"action":"click"}})"),
             R"({"name":"interact","arguments":{"request_id":"r","action":"click"}})");
   EXPECT_EQ(WithRequestId(R"({"name":"interact","arguments":{ }})"),
@@ -163,7 +163,7 @@ TEST(AddRequestIdTest, IsAddedToEachInteractWithoutOne) {
             R"({"arguments":{"request_id":"r"},"name":"interact"})");
 }
 
-TEST(AddRequestIdTest, IsAddedToAnAnalyzeThatHandsInACommand) {
+TEST(AddRequestIdTest, IsAddedToAnalyzeThatSubmitsCommand) {
   EXPECT_EQ(WithRequestId(R"({"name":"analyze","arguments":{"what":"page"}})"),
             R"({"name":"analyze","arguments":{"request_id":"r","what":"page"}})");
   EXPECT_EQ(WithRequestId(R"({"name":"analyze","arguments":{"what":"screenshot"}})"),
@@ -173,7 +173,7 @@ TEST(AddRequestIdTest, IsAddedToAnAnalyzeThatHandsInACommand) {
       R"({"name":"analyze","arguments":{"request_id":"r","what":"annotations","wait":true}})");
 }
 
-TEST(AddRequestIdTest, AllElseStaysAsItIs) {
+TEST(AddRequestIdTest, OtherCallsStayUnchanged) {
   for (const char* params :
        {R"({"name":"interact","arguments":{"request_id":"mine"}})",
         R"({"name":"interact","arguments":{"request_id":7}})",

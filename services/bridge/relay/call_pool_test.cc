@@ -12,7 +12,7 @@
 namespace callslip::bridge {
 namespace {
 
-TEST(CallPoolTest, CallsRunSideBySide) {
+TEST(CallPoolTest, CallsRunConcurrently) {
   CallPool pool(4, 4);
   std::latch all_running(4);
   Notification release;
@@ -60,7 +60,7 @@ TEST(CallPoolTest, EveryCallRunsOnce) {
   EXPECT_EQ(runs, kCalls);
 }
 
-TEST(CallPoolTest, ReadsOnWhileEverythingRuns) {
+TEST(CallPoolTest, KeepsReadingWhileAllThreadsAreBusy) {
   constexpr int kThreads = 3;
   Notification release;
   Notification last;
@@ -86,7 +86,7 @@ TEST(CallPoolTest, ReadsOnWhileEverythingRuns) {
   close(input);
 }
 
-TEST(CallPoolTest, ReadsWhatComesWhileACallRuns) {
+TEST(CallPoolTest, ReadsInputWhileCallRuns) {
   int input[2];
   ASSERT_EQ(pipe(input), 0);
   Notification first_runs;

@@ -47,7 +47,7 @@ class CallSpanTest : public RelayTest {
   FakeSpanSink sink_;
 };
 
-TEST_F(CallSpanTest, ACallIsAPartOfTheAgentsTraceAndTheParentOfTheGateways) {
+TEST_F(CallSpanTest, SpanJoinsAgentTraceAndIsParentOfGatewaySpan) {
   StartGateway();
   Send(WithTrace(kGiven));
   Read();
@@ -62,7 +62,7 @@ TEST_F(CallSpanTest, ACallIsAPartOfTheAgentsTraceAndTheParentOfTheGateways) {
   EXPECT_EQ(sent.body, WithTrace(span.context.ToString().c_str()));
 }
 
-TEST_F(CallSpanTest, ACallOfNoTraceBeginsOneAndIsSentAsItIs) {
+TEST_F(CallSpanTest, CallWithoutTraceStartsOneAndIsSentUnchanged) {
   StartGateway();
   CallTool("1", "observe", "{}");
   Read();
@@ -73,7 +73,7 @@ TEST_F(CallSpanTest, ACallOfNoTraceBeginsOneAndIsSentAsItIs) {
   EXPECT_THAT(sent.body, Not(HasSubstr("traceparent")));
 }
 
-TEST_F(CallSpanTest, TheStateOfATraceGoesWithItAndWithNoOther) {
+TEST_F(CallSpanTest, TracestateIsSentOnlyWithItsOwnTrace) {
   StartGateway();
   const auto line = [](absl::string_view traceparent, absl::string_view tracestate) {
     return absl::StrCat(
@@ -99,7 +99,7 @@ TEST_F(CallSpanTest, TheStateOfATraceGoesWithItAndWithNoOther) {
   EXPECT_EQ(sent.body, line(TheSpan().context.ToString(), ""));
 }
 
-TEST_F(CallSpanTest, WhatAnAgentMakesUpIsNoName) {
+TEST_F(CallSpanTest, UnknownToolsAndMethodsAreNotSpanNames) {
   StartGateway();
   CallTool("1", "secret", "{}");
   Read();
@@ -109,7 +109,7 @@ TEST_F(CallSpanTest, WhatAnAgentMakesUpIsNoName) {
   EXPECT_EQ(TheSpan().name, "_OTHER");
 }
 
-TEST_F(CallSpanTest, FailuresHaveTheirCodes) {
+TEST_F(CallSpanTest, FailuresHaveErrorTypes) {
   StartGateway([](FakeGateway&, const httplib::Request& request, httplib::Response& response) {
     const bool refuses = absl::StrContains(request.body, "\"id\":1");
     response.set_content(
@@ -127,7 +127,7 @@ TEST_F(CallSpanTest, FailuresHaveTheirCodes) {
   EXPECT_EQ(AttributeOf(TheSpan(), "error.type"), "tool_error");
 }
 
-TEST_F(CallSpanTest, ACallWithoutAnAnswerEndsWithWhatTheAgentIsTold) {
+TEST_F(CallSpanTest, SpanOfUnansweredCallHasErrorType) {
   StartGateway(
       [](FakeGateway& gateway, const httplib::Request&, httplib::Response&) { gateway.Freeze(); });
   CallTool("1", "observe", "{}");
@@ -142,7 +142,7 @@ TEST_F(CallSpanTest, ACallWithoutAnAnswerEndsWithWhatTheAgentIsTold) {
 }
 
 // The gateway learns from the header that the trace is not recorded.
-TEST_F(CallSpanTest, ATraceThatIsNotSampledIsHandedOnAsThat) {
+TEST_F(CallSpanTest, UnsampledTraceIsPassedOnAsUnsampled) {
   constexpr char kUnsampled[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
   StartGateway();
   Send(WithTrace(kUnsampled));
@@ -152,7 +152,7 @@ TEST_F(CallSpanTest, ATraceThatIsNotSampledIsHandedOnAsThat) {
   EXPECT_EQ(gateway_->requests().back().body, WithTrace(kUnsampled));
 }
 
-TEST(CallSpan, CostsNothingWhereNoSpansAreRecorded) {
+TEST(CallSpan, HasNoEffectWhenNoSpansAreRecorded) {
   Message message = ParseMessage(WithTrace(kGiven));
   const CallSpan call = BeginCallSpan(message);
   EXPECT_FALSE(call.span);

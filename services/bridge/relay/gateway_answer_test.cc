@@ -31,28 +31,28 @@ std::string LineFor(const Message& request, int status, std::string body,
   return AnswerLine(request, std::get<Message>(std::move(found)));
 }
 
-TEST(FindAnswerTest, PassesTheBytesOnUnchanged) {
+TEST(FindAnswerTest, PassesBytesOnUnchanged) {
   const std::string body = R"({"jsonrpc": "2.0", "id":7, "result":{"x":1.50,"y":"\u0041"}})";
   EXPECT_EQ(LineFor(Request("7"), 200, body), body);
 }
 
-TEST(FindAnswerTest, PutsTheTextOfAnHttpErrorOnOneLine) {
+TEST(FindAnswerTest, PutsHttpErrorTextOnOneLine) {
   EXPECT_THAT(LineFor(Request("7"), 503, R"({"error":"busy","message":"a\u2028b\u2029c"})"),
               HasSubstr(R"(answered: a\u2028b\u2029c)"));
 }
 
-TEST(FindAnswerTest, PutsTheAnswerOnOneLine) {
+TEST(FindAnswerTest, PutsAnswerOnOneLine) {
   EXPECT_EQ(
       LineFor(Request("7"), 200, "{\n \"jsonrpc\": \"2.0\",\n \"id\": 7, \"result\": {}\n}\n"),
       R"({"jsonrpc":"2.0","id":7,"result":{}})");
 }
 
-TEST(FindAnswerTest, RestoresTheIdAsTheAgentWroteIt) {
+TEST(FindAnswerTest, RestoresIdAsAgentWroteIt) {
   EXPECT_EQ(LineFor(Request(R"("\u0041")"), 200, R"({"jsonrpc":"2.0","id":"A","result":{}})"),
             R"({"jsonrpc":"2.0","id":"\u0041","result":{}})");
 }
 
-TEST(FindAnswerTest, TheGatewaysOwnReasonsArePassedOn) {
+TEST(FindAnswerTest, GatewayReasonsArePassedOn) {
   const auto details = [](int status, const std::string& body, const char* type) {
     const auto line = LineFor(Request("7", "logging/setLevel"), status, body, type);
     return nlohmann::json::parse(line)["error"]["data"];
@@ -89,7 +89,7 @@ TEST(FindAnswerTest, TheGatewaysOwnReasonsArePassedOn) {
   EXPECT_EQ(details(403, R"({"error":"a","message":"b"})", "text/html")["reason"], "http_error");
 }
 
-TEST(FindAnswerTest, ErrorsCountWhateverTheirStatusAndWithoutAnId) {
+TEST(FindAnswerTest, ErrorsAreAcceptedWithAnyStatusAndWithoutId) {
   for (const int status : {200, 400, 404, 500, 503}) {
     EXPECT_EQ(LineFor(Request("7"), status, R"({"jsonrpc":"2.0","error":{"code":-32600}})"),
               R"({"id":7,"jsonrpc":"2.0","error":{"code":-32600}})");
@@ -98,7 +98,7 @@ TEST(FindAnswerTest, ErrorsCountWhateverTheirStatusAndWithoutAnId) {
   }
 }
 
-TEST(FindAnswerTest, WhatIsNoAnswerBecomesAnError) {
+TEST(FindAnswerTest, InvalidAnswerBecomesError) {
   const struct {
     int status;
     const char* content_type;
@@ -128,7 +128,7 @@ TEST(FindAnswerTest, WhatIsNoAnswerBecomesAnError) {
   }
 }
 
-TEST(FindAnswerTest, ToolCallsGetAToolResult) {
+TEST(FindAnswerTest, FailedToolCallsGetToolResult) {
   const Message request = Request("7", "tools/call", R"({"name":"interact","arguments":{}})");
   const auto answer = nlohmann::json::parse(LineFor(request, 500, "oops", "text/plain"));
   EXPECT_EQ(answer["id"], 7);
@@ -139,7 +139,7 @@ TEST(FindAnswerTest, ToolCallsGetAToolResult) {
               HasSubstr(R"(observe {"what":"pending_commands"})"));
 }
 
-TEST(FailureLineTest, WhatOnlyAsksSaysNothingOfWhatItAskedAbout) {
+TEST(FailureLineTest, TextOfReadOnlyCallMakesNoClaimAboutExecution) {
   const Message observe = Request(
       "7", "tools/call",
       R"({"name":"observe","arguments":{"what":"command_result","correlation_id":"corr-1"}})");
@@ -160,19 +160,19 @@ TEST(FailureLineTest, WhatOnlyAsksSaysNothingOfWhatItAskedAbout) {
   }
 }
 
-TEST(FindAnswerTest, ARejectedToolCallWasNotExecuted) {
+TEST(FindAnswerTest, RejectedToolCallIsReportedAsNotExecuted) {
   const Message request = Request("7", "tools/call", R"({"name":"interact","arguments":{}})");
   const auto answer = nlohmann::json::parse(LineFor(request, 403, "", ""));
   EXPECT_EQ(answer["result"]["structuredContent"]["may_have_executed"], false);
   EXPECT_EQ(answer["result"]["structuredContent"]["final"], true);
 }
 
-TEST(FindAnswerTest, TaskCallsGetAJsonRpcErrorSinceTheyExpectNoToolResult) {
+TEST(FindAnswerTest, FailedTaskCallsGetJsonRpcError) {
   const Message request = Request("7", "tools/call", R"({"name":"interact","task":{}})");
   EXPECT_TRUE(nlohmann::json::parse(LineFor(request, 500, "")).contains("error"));
 }
 
-TEST(AnswerLineTest, AnswersThatDoNotFitAreReplaced) {
+TEST(AnswerLineTest, TooLargeAnswersAreReplaced) {
   const Message request = Request("7", "tools/call", R"({"name":"observe","arguments":{}})");
   const std::string frame = R"({"jsonrpc":"2.0","id":7,"result":""})";
   std::string answer = frame;
@@ -182,7 +182,7 @@ TEST(AnswerLineTest, AnswersThatDoNotFitAreReplaced) {
   EXPECT_THAT(LineFor(request, 200, answer), HasSubstr("answer_too_large"));
 }
 
-TEST(AnswerLineTest, AResultThatDoesNotFitIsReplacedByItsResource) {
+TEST(AnswerLineTest, TooLargeResultIsReplacedByItsResource) {
   const Message request = Request("\"a\"", "tools/call", R"({"name":"interact","arguments":{}})");
   const std::string big(kMaxLineBytes, 'x');
   const std::string line = LineFor(
@@ -205,7 +205,7 @@ TEST(AnswerLineTest, AResultThatDoesNotFitIsReplacedByItsResource) {
               HasSubstr("callslip://result/corr-1-a"));
 }
 
-TEST(AnswerLineTest, AResourceThatDoesNotFitIsAnErrorThatSaysSo) {
+TEST(AnswerLineTest, TooLargeResourceIsReportedAsTooLarge) {
   const Message request = Request("7", "resources/read", R"({"uri":"callslip://result/c"})");
   const auto answer = nlohmann::json::parse(
       LineFor(request, 200,

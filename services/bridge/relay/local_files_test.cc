@@ -38,7 +38,7 @@ class LocalFilesTest : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(LocalFilesTest, FilesOfTheFolderAreReadByAnyPath) {
+TEST_F(LocalFilesTest, FilesInFolderAreReadByAnyPath) {
   const auto read =
       Read({"a.TXT", Path("work/in/b"), "in/../a.TXT", Path("other/../work/./a.TXT")});
   const auto& files = std::get<std::vector<LocalFile>>(read);
@@ -51,7 +51,7 @@ TEST_F(LocalFilesTest, FilesOfTheFolderAreReadByAnyPath) {
   EXPECT_EQ(files[3].content, "abc");
 }
 
-TEST_F(LocalFilesTest, NoPathLeadsOut) {
+TEST_F(LocalFilesTest, PathsCannotLeaveFolder) {
   fs::create_symlink(Path("other/secret"), Path("work/link"));
   fs::create_symlink("../other", Path("work/folder"));
   fs::create_symlink("a.TXT", Path("work/same"));
@@ -66,14 +66,14 @@ TEST_F(LocalFilesTest, NoPathLeadsOut) {
   EXPECT_EQ(ReasonOf({"a.TXT", "none"}), "file_unavailable") << "all, or none";
 }
 
-TEST_F(LocalFilesTest, AFolderMayBeALinkItselfAndThereMayBeSeveral) {
+TEST_F(LocalFilesTest, SeveralFoldersAndLinkedFolderAreAllowed) {
   fs::create_directory_symlink(Path("work"), Path("alias"));
   const auto read = ReadLocalFiles({Path("alias"), Path("other")},
                                    {"a.TXT", Path("work/a.TXT"), Path("other/secret")});
   EXPECT_TRUE(std::holds_alternative<std::vector<LocalFile>>(read));
 }
 
-TEST_F(LocalFilesTest, TogetherTheyHaveALimit) {
+TEST_F(LocalFilesTest, TotalSizeOfFilesIsLimited) {
   const auto size = [&](const char* name, size_t bytes) {
     Write(name, "");
     fs::resize_file(Path(name), bytes);
@@ -85,7 +85,7 @@ TEST_F(LocalFilesTest, TogetherTheyHaveALimit) {
   EXPECT_EQ(ReasonOf({"a.TXT", "most"}), "file_too_large");
 }
 
-TEST(PathOfFileUrlTest, OnlyFilesOfThisMachineHaveOne) {
+TEST(PathOfFileUrlTest, OnlyLocalFileUrlsHavePath) {
   EXPECT_EQ(PathOfFileUrl("file:///home/me/a%20b"), "/home/me/a b");
   EXPECT_EQ(PathOfFileUrl("file://localhost/a"), "/a");
   for (const char* url : {"file://server/a", "https://x/", "/a", "file:///a%0", "file:///a%00b"}) {

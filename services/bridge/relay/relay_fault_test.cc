@@ -79,7 +79,7 @@ class RelayFaultTest : public RelayTest {
   }
 };
 
-TEST_F(RelayFaultTest, BadAnswersBecomeOneErrorEach) {
+TEST_F(RelayFaultTest, EachBadAnswerBecomesOneError) {
   const struct {
     int status;
     const char* content_type;
@@ -108,12 +108,12 @@ TEST_F(RelayFaultTest, BadAnswersBecomeOneErrorEach) {
   }
 }
 
-TEST_F(RelayFaultTest, AnswersTooLargeAreReplaced) {
+TEST_F(RelayFaultTest, TooLargeAnswersAreReplaced) {
   StartGateway(Replies(200, "application/json", std::string(kMaxAnswerBytes + 1, ' ')));
   EXPECT_EQ(ResultOfToolCall()["reason"], "answer_too_large");
 }
 
-TEST_F(RelayFaultTest, AConnectionThatBreaksIsNotTriedAgain) {
+TEST_F(RelayFaultTest, BrokenConnectionIsNotRetried) {
   for (const bool with_reset : {false, true}) {
     StartGateway(FakeGateway::Options{.handler = BreaksOffAfter("application/json", "{\"jsonrpc\""),
                                       .reset_on_close = with_reset});
@@ -127,7 +127,7 @@ TEST_F(RelayFaultTest, AConnectionThatBreaksIsNotTriedAgain) {
   }
 }
 
-TEST_F(RelayFaultTest, AStreamThatBreaksIsAnsweredAfterWhatItBrought) {
+TEST_F(RelayFaultTest, BrokenStreamForwardsItsEventsThenFails) {
   const std::string progress =
       R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}})";
   StartGateway(BreaksOffAfter("text/event-stream", absl::StrCat("data: ", progress, "\n\n")));
@@ -138,7 +138,7 @@ TEST_F(RelayFaultTest, AStreamThatBreaksIsAnsweredAfterWhatItBrought) {
 }
 
 // A task that a person finishes takes minutes.
-TEST_F(RelayFaultTest, TheTimeOfATasksResultCountsFromTheLastSignOfIt) {
+TEST_F(RelayFaultTest, TaskResultTimeoutCountsFromLastSign) {
   const std::string sign = R"({"jsonrpc":"2.0","method":"notifications/tasks/status"})";
   // The gateway's thread may still use them when this function ends.
   const auto next = std::make_shared<SingleUse>();
@@ -182,7 +182,7 @@ TEST_F(RelayFaultTest, StreamsAreForwardedInOrder) {
   ExpectSilenceUntilPing();
 }
 
-TEST_F(RelayFaultTest, ATricklingAnswerDoesNotExtendTheDeadline) {
+TEST_F(RelayFaultTest, TricklingAnswerDoesNotExtendDeadline) {
   StartGateway([](FakeGateway&, const httplib::Request&, httplib::Response& response) {
     response.set_chunked_content_provider(
         "application/json", [](size_t, httplib::DataSink& sink) { return sink.write(" ", 1); });
@@ -194,7 +194,7 @@ TEST_F(RelayFaultTest, ATricklingAnswerDoesNotExtendTheDeadline) {
   EXPECT_THAT(details["reason"], testing::AnyOf("deadline_exceeded", "answer_too_large"));
 }
 
-TEST_F(RelayFaultTest, AnUnreachableGatewayIsReportedWithItsAddress) {
+TEST_F(RelayFaultTest, UnreachableGatewayIsReportedWithItsAddress) {
   const int port = UnusedPort();
   Connect(port);
   CallTool("7", "interact", "{}");
@@ -213,7 +213,7 @@ TEST_F(RelayFaultTest, AnUnreachableGatewayIsReportedWithItsAddress) {
               HasSubstr(absl::StrCat("127.0.0.1:", port)));
 }
 
-TEST_F(RelayFaultTest, ACallThatWaitsForTheGatewayCanBeCancelledAndDrained) {
+TEST_F(RelayFaultTest, CallWaitingForGatewayCanBeCancelledAndDrained) {
   Connect(UnusedPort());
   CallTool("7", "interact", "{}");
   CallTool("8", "interact", "{}");
@@ -230,7 +230,7 @@ class RelayRealTimeTest : public RelayFaultTest {
   Clock* clock() override { return &real_clock_; }
 };
 
-TEST_F(RelayRealTimeTest, ACallSurvivesAGatewayThatStartsLate) {
+TEST_F(RelayRealTimeTest, CallSurvivesLateGatewayStart) {
   const int port = UnusedPort();
   Connect(port);
   CallTool("7", "interact", "{}");
@@ -238,7 +238,7 @@ TEST_F(RelayRealTimeTest, ACallSurvivesAGatewayThatStartsLate) {
   EXPECT_EQ(ReadLine(), ResultFor("7", R"({"method":"tools/call"})"));
 }
 
-TEST_F(RelayRealTimeTest, AFrozenGatewayIsAnsweredInTime) {
+TEST_F(RelayRealTimeTest, CallsToFrozenGatewayAreAnsweredInTime) {
   StartGateway(
       [](FakeGateway& gateway, const httplib::Request&, httplib::Response&) { gateway.Freeze(); });
   const absl::Duration none = absl::ZeroDuration();

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 constexpr char kMeta[] = R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"})";
 
-TEST(EncodeHeaderValueTest, WrapsWhatAHeaderCannotCarry) {
+TEST(EncodeHeaderValueTest, EncodesOnlyValuesUnsuitableForHeaders) {
   for (const char* plain : {"", "interact", "callslip://result/corr-1", "a b", "=?base64?"}) {
     EXPECT_EQ(EncodeHeaderValue(plain), plain);
   }
@@ -55,7 +55,7 @@ class RelayModernTest : public RelayTest {
   const std::string event_ = absl::StrCat("data: ", kEvent, "\n\n");
 };
 
-TEST_F(RelayModernTest, MessagesCarryTheirHeadersAndNoSession) {
+TEST_F(RelayModernTest, MessagesCarryModernHeadersAndNoSession) {
   Call("0", "initialize");
   Read();
   Call("1", "resources/read", absl::StrCat(R"({"uri":"x://\u00e4",)", kMeta, "}"));
@@ -67,7 +67,7 @@ TEST_F(RelayModernTest, MessagesCarryTheirHeadersAndNoSession) {
   EXPECT_FALSE(request.has_header("Mcp-Session-Id"));
 }
 
-TEST_F(RelayModernTest, ACancelClosesTheConnectionAndIsNotForwarded) {
+TEST_F(RelayModernTest, CancelClosesConnectionAndIsNotForwarded) {
   Call("1", "tools/call", absl::StrCat(R"({"name":"observe",)", kMeta, "}"));
   gateway_->AwaitRequests(1);
   CancelCall("1");
@@ -77,7 +77,7 @@ TEST_F(RelayModernTest, ACancelClosesTheConnectionAndIsNotForwarded) {
   EXPECT_EQ(gateway_->requests().size(), 2u);
 }
 
-TEST_F(RelayModernTest, AStreamHasNoDeadlineOnceItHasBegun) {
+TEST_F(RelayModernTest, StreamHasNoDeadlineOnceStarted) {
   Listen("1");
   fake_clock_.Advance(absl::Hours(1));
   ExpectSilenceUntilPing();
@@ -87,7 +87,7 @@ TEST_F(RelayModernTest, AStreamHasNoDeadlineOnceItHasBegun) {
   EXPECT_EQ(gateway_->requests().size(), 3u);
 }
 
-TEST_F(RelayModernTest, AStreamThatBreaksEndsInOneError) {
+TEST_F(RelayModernTest, BrokenStreamEndsInOneError) {
   Listen("1");
   gateway_->Release();
   const auto answer = Read();
@@ -106,7 +106,7 @@ TEST_F(RelayModernTest, StreamsLeaveRoomForCalls) {
   Listen("100");
 }
 
-TEST_F(RelayTest, DiscoverIsRefusedInAWayThatModernClientsKnow) {
+TEST_F(RelayTest, DiscoverWithoutGatewayGetsUnsupportedVersionError) {
   Connect(UnusedPort());
   Call("1", "server/discover", absl::StrCat("{", kMeta, "}"));
   fake_clock_.Advance(absl::Seconds(9));

@@ -52,7 +52,7 @@ class RelayProofTest : public RelayTest {
   }
 };
 
-TEST_F(RelayProofTest, RequestsAreSignedAndDoNotShowTheToken) {
+TEST_F(RelayProofTest, RequestsAreSignedAndDoNotRevealToken) {
   StartGateway();
   ExpectSilenceUntilPing();
   const httplib::Request request = gateway_->requests().at(0);
@@ -65,7 +65,7 @@ TEST_F(RelayProofTest, RequestsAreSignedAndDoNotShowTheToken) {
   EXPECT_NE(signature->nonce, next->nonce);
 }
 
-TEST_F(RelayProofTest, WhatIsNotProvenIsNotBelieved) {
+TEST_F(RelayProofTest, UnprovenAnswerIsRejected) {
   const std::string result = ResultFor("7", R"({"content":[]})");
   const std::string events = absl::StrCat("data: ", result, "\n\n");
   const FakeGateway::Handler cases[] = {
@@ -148,7 +148,7 @@ TEST_F(RelayProofTest, StreamsArePassedOnOnceTheirHeadIsProven) {
   EXPECT_EQ(ReadLine(), ResultFor("7", R"({"done":1})"));
 }
 
-TEST_F(RelayProofTest, WorkGoesOnOnceTheGatewayIsBack) {
+TEST_F(RelayProofTest, CallsSucceedOnceGenuineGatewayIsBack) {
   std::atomic<bool> is_genuine = true;
   StartGateway([&](FakeGateway& gateway, const auto& request, auto& response) {
     if (!is_genuine) return Deceive(gateway, request, response);
@@ -161,7 +161,7 @@ TEST_F(RelayProofTest, WorkGoesOnOnceTheGatewayIsBack) {
   EXPECT_EQ(ReasonOfToolCall(), "");
 }
 
-TEST_F(RelayProofTest, AnInitializeIsAnsweredWithWhatIsWrong) {
+TEST_F(RelayProofTest, InitializeErrorReportsUnprovenGateway) {
   StartGateway(Deceive);
   Call("1", "initialize");
   const auto answer = Read();
@@ -169,7 +169,7 @@ TEST_F(RelayProofTest, AnInitializeIsAnsweredWithWhatIsWrong) {
   EXPECT_THAT(answer["error"]["message"].get<std::string>(), HasSubstr("does not know the token"));
 }
 
-TEST_F(RelayProofTest, AClockThatIsOffIsCorrectedOnce) {
+TEST_F(RelayProofTest, WrongClockIsCorrectedOnce) {
   const absl::Time gateway_time = fake_clock_.Now() + absl::Hours(3);
   StartGateway([&](FakeGateway&, const httplib::Request& request, httplib::Response& response) {
     const auto signature = ParseSignature(request.get_header_value("Authorization"));
@@ -186,7 +186,7 @@ TEST_F(RelayProofTest, AClockThatIsOffIsCorrectedOnce) {
   EXPECT_EQ(gateway_->requests().size(), 3u);
 }
 
-TEST_F(RelayProofTest, ASpoofedGatewayDoesNotSetTheClock) {
+TEST_F(RelayProofTest, SpoofedGatewayDoesNotSetClock) {
   std::atomic<bool> is_genuine = false;
   StartGateway([&](FakeGateway&, const httplib::Request& request, httplib::Response& response) {
     if (is_genuine) return AnswerPlainly(request.body, response);
@@ -202,7 +202,7 @@ TEST_F(RelayProofTest, ASpoofedGatewayDoesNotSetTheClock) {
   EXPECT_EQ(last->time_ms, absl::ToUnixMillis(fake_clock_.Now()));
 }
 
-TEST_F(RelayProofTest, TheGatewaysReasonsArePassedOnWhereTheyAreProven) {
+TEST_F(RelayProofTest, ProvenGatewayReasonsArePassedOn) {
   StartGateway([](FakeGateway&, const auto&, auto& response) {
     response.status = 403;
     response.set_content(
@@ -218,7 +218,7 @@ TEST_F(RelayProofTest, TheGatewaysReasonsArePassedOnWhereTheyAreProven) {
   EXPECT_EQ(details["may_have_executed"], false);
 }
 
-TEST(RequestAuthTest, ATokenIsShownWhereThePeerIsKnown) {
+TEST(RequestAuthTest, BearerTokenIsSentWithoutAskingForProof) {
   const RequestAuth auth = RequestAuth::WithBearer(kToken);
   EXPECT_EQ(auth.header(), absl::StrCat("Bearer ", kToken));
   EXPECT_FALSE(auth.asks_for_proof());

@@ -42,7 +42,7 @@ FakeGateway::Handler BreaksFirst(int times, const std::string& content_type) {
   };
 }
 
-TEST_F(RelayRestartTest, AnInteractThatBreaksIsRepeatedWithTheSameRequestId) {
+TEST_F(RelayRestartTest, BrokenInteractIsRepeatedWithSameRequestId) {
   for (const char* content_type : {"application/json", "text/event-stream"}) {
     StartGateway(BreaksFirst(2, content_type));
     CallTool("7", "interact", R"({"action":"click"})");
@@ -55,7 +55,7 @@ TEST_F(RelayRestartTest, AnInteractThatBreaksIsRepeatedWithTheSameRequestId) {
   }
 }
 
-TEST_F(RelayRestartTest, ARepeatedCallThatIsStillUnderWayIsRepeatedOnceMore) {
+TEST_F(RelayRestartTest, RepeatedCallStillUnderWayIsRepeatedAgain) {
   const auto breaks = BreaksFirst(1, "application/json");
   const auto refused = std::make_shared<std::atomic<int>>(0);
   StartGateway(
@@ -97,7 +97,7 @@ constexpr ReadingCall kReads[] = {
     {"server/discover", "{}"},
 };
 
-TEST_F(RelayRestartTest, WhatOnlyReadsIsRepeated) {
+TEST_F(RelayRestartTest, ReadOnlyCallsAreRepeated) {
   for (const ReadingCall& read : kReads) {
     const auto left = std::make_shared<std::atomic<int>>(2);
     StartGateway([=](FakeGateway&, const httplib::Request& request, httplib::Response& response) {
@@ -116,7 +116,7 @@ TEST_F(RelayRestartTest, WhatOnlyReadsIsRepeated) {
   }
 }
 
-TEST_F(RelayRestartTest, AnAnalyzeThatHandsInACommandIsRepeatedWithTheSameRequestId) {
+TEST_F(RelayRestartTest, SubmittingAnalyzeIsRepeatedWithSameRequestId) {
   for (const char* arguments : {R"({"what":"page"})", R"({"what":"annotations","wait":true})"}) {
     StartGateway(BreaksFirst(2, "application/json"));
     CallTool("7", "analyze", arguments);
@@ -128,7 +128,7 @@ TEST_F(RelayRestartTest, AnAnalyzeThatHandsInACommandIsRepeatedWithTheSameReques
   }
 }
 
-TEST_F(RelayRestartTest, ACallThatActsWithoutRequestIdIsNotRepeated) {
+TEST_F(RelayRestartTest, ActingCallWithoutRequestIdIsNotRepeated) {
   StartGateway(BreaksFirst(1, "application/json"));
   CallTool("7", "session", R"({"what":"enqueue","session_id":"s","message":"m"})");
   EXPECT_EQ(Read()["result"]["structuredContent"]["reason"], "connection_broke");
@@ -136,7 +136,7 @@ TEST_F(RelayRestartTest, ACallThatActsWithoutRequestIdIsNotRepeated) {
   EXPECT_EQ(gateway_->requests().size(), 2u);
 }
 
-TEST_F(RelayRestartTest, AnAnalyzeWithARequestIdOfTheAgentsIsRepeated) {
+TEST_F(RelayRestartTest, AnalyzeWithAgentRequestIdIsRepeated) {
   StartGateway(BreaksFirst(1, "application/json"));
   CallTool("7", "analyze", R"({"what":"page","request_id":"mine"})");
   EXPECT_EQ(Read()["result"]["method"], "tools/call");
@@ -175,7 +175,7 @@ class ForgetfulGatewayTest : public RelayRestartTest {
   std::string version_ = "2025-11-25";
 };
 
-TEST_F(ForgetfulGatewayTest, ManyCallsFindThemselvesInOneNewSession) {
+TEST_F(ForgetfulGatewayTest, ManyCallsShareOneNewSession) {
   constexpr int kCalls = 30;
   sessions_ = 10;
   crowd_ = kCalls + 1;
@@ -196,7 +196,7 @@ TEST_F(ForgetfulGatewayTest, ManyCallsFindThemselvesInOneNewSession) {
   EXPECT_EQ(initialized, 1);
 }
 
-TEST_F(ForgetfulGatewayTest, TheNewSessionHasTheLogLevelOfTheOneBefore) {
+TEST_F(ForgetfulGatewayTest, NewSessionHasLogLevelOfPreviousOne) {
   Call("1", "logging/setLevel", R"({"level":"error"})");
   EXPECT_EQ(Read()["id"], 1);
   sessions_ = 10;
@@ -210,7 +210,7 @@ TEST_F(ForgetfulGatewayTest, TheNewSessionHasTheLogLevelOfTheOneBefore) {
   EXPECT_THAT(levels_of, testing::ElementsAre("session-1", "session-11"));
 }
 
-TEST_F(ForgetfulGatewayTest, AnotherVersionIsNotTakenBehindTheAgentsBack) {
+TEST_F(ForgetfulGatewayTest, SessionOfOtherVersionIsNotAdopted) {
   sessions_ = 10;
   version_ = "2025-06-18";
   Call("1", "tools/list");
@@ -219,7 +219,7 @@ TEST_F(ForgetfulGatewayTest, AnotherVersionIsNotTakenBehindTheAgentsBack) {
   EXPECT_EQ(answer["error"]["code"], -32001);
 }
 
-TEST_F(RelayRestartTest, ATokenThatWasReplacedIsReadAnew) {
+TEST_F(RelayRestartTest, ReplacedTokenIsReadAgain) {
   token_ = "old";
   StartGateway(FakeGateway::Options{.token = "new"});
   CallTool("1", "observe", "{}");
@@ -229,7 +229,7 @@ TEST_F(RelayRestartTest, ATokenThatWasReplacedIsReadAnew) {
   EXPECT_EQ(ReadLine(), ResultFor("2", R"({"method":"tools/call"})"));
 }
 
-TEST_F(RelayRestartTest, DiscoverWaitsForAGatewayThatIsStarting) {
+TEST_F(RelayRestartTest, DiscoverWaitsForStartingGateway) {
   const int port = UnusedPort();
   Connect(port);
   Call("1", "server/discover",

@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST_F(RelayTest, PostsTheBytesOfTheAgentAndReturnsTheAnswer) {
+TEST_F(RelayTest, PostsAgentBytesAndReturnsAnswer) {
   StartGateway();
   const std::string line = R"({"id": 9007199254740993 , "method":"ping","jsonrpc":"2.0"})";
   Send(line);
@@ -40,14 +40,14 @@ TEST_F(RelayTest, NotificationsAreForwardedAndNotAnswered) {
   ExpectSilenceUntilPing();
 }
 
-TEST_F(RelayTest, ResponsesOfTheAgentAreForwarded) {
+TEST_F(RelayTest, AgentResponsesAreForwarded) {
   StartGateway();
   Send(R"({"jsonrpc":"2.0","id":"server-1","result":{}})");
   gateway_->AwaitRequests(1);
   ExpectSilenceUntilPing();
 }
 
-TEST_F(RelayTest, InvalidLinesAreAnsweredUnderTheirIdWhereItCanBeRead) {
+TEST_F(RelayTest, InvalidLineIsAnsweredWithItsIdIfReadable) {
   StartGateway();
   for (const char* line : {R"({"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":"\ud8"}})",
                            R"({"jsonrpc":"2.0","id":7,"method":"ping",})",
@@ -78,7 +78,7 @@ TEST_F(RelayTest, InvalidLinesAreAnsweredUnderTheirIdWhereItCanBeRead) {
   EXPECT_EQ(gateway_->requests().size(), 1u);
 }
 
-TEST_F(RelayTest, EachMessageOfABatchIsAnsweredByItself) {
+TEST_F(RelayTest, EachMessageOfBatchIsAnsweredSeparately) {
   StartGateway();
   Send(
       R"([{"jsonrpc":"2.0","id":1,"method":"ping"}, 7,{"jsonrpc":"2.0","id":"a","method":5},)"
@@ -95,7 +95,7 @@ TEST_F(RelayTest, EachMessageOfABatchIsAnsweredByItself) {
   ExpectSilenceUntilPing();
 }
 
-TEST_F(RelayTest, ABrokenMessageOfABatchLeavesTheOthersTheirAnswers) {
+TEST_F(RelayTest, BrokenMessageOfBatchDoesNotAffectOthers) {
   StartGateway();
   const std::string ping = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
   for (const char* broken : {"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\",\"a\":\"\xFF\"}",
@@ -122,7 +122,7 @@ TEST_F(RelayTest, ABrokenMessageOfABatchLeavesTheOthersTheirAnswers) {
   EXPECT_EQ(gateway_->requests().size(), 5u);
 }
 
-TEST_F(RelayTest, ABatchIsMendedToo) {
+TEST_F(RelayTest, RepairableBatchIsForwarded) {
   StartGateway();
   Send(
       "\xEF\xBB\xBF[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\":"
@@ -132,7 +132,7 @@ TEST_F(RelayTest, ABatchIsMendedToo) {
             R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"\ufffd"}})");
 }
 
-TEST_F(RelayTest, WhatCanBeMendedIsForwarded) {
+TEST_F(RelayTest, RepairableMessageIsForwarded) {
   StartGateway();
   Send(
       "\xEF\xBB\xBF{\"jsonrpc\":\"2.0\",\"id\":7.0,\"method\":\"ping\",\"params\":{\"a\":"
@@ -142,7 +142,7 @@ TEST_F(RelayTest, WhatCanBeMendedIsForwarded) {
             R"({"jsonrpc":"2.0","id":7.0,"method":"ping","params":{"a":"\ufffd"}})");
 }
 
-TEST_F(RelayTest, InvalidLinesWithoutAnIdAreAnsweredWithoutOneAndNotForwarded) {
+TEST_F(RelayTest, InvalidLinesWithoutIdAreAnsweredButNotForwarded) {
   StartGateway();
   Send("{");
   EXPECT_EQ(Read()["error"]["code"], kParseError);
@@ -157,7 +157,7 @@ TEST_F(RelayTest, InvalidLinesWithoutAnIdAreAnsweredWithoutOneAndNotForwarded) {
   EXPECT_EQ(gateway_->requests().size(), 1u);
 }
 
-TEST_F(RelayTest, ALineThatIsTooLongIsAnsweredUnderItsId) {
+TEST_F(RelayTest, TooLongLineIsAnsweredWithItsId) {
   StartGateway(
       [](FakeGateway& gateway, const httplib::Request& request, httplib::Response& response) {
         if (Mentions(request, "tools/call")) gateway.Freeze();
@@ -194,7 +194,7 @@ class SessionTest : public RelayTest {
   }
 };
 
-TEST_F(SessionTest, LaterMessagesWaitForTheSessionAndCarryIt) {
+TEST_F(SessionTest, LaterMessagesWaitForSessionAndCarryIt) {
   Call("0", "initialize");
   Send(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
   Call("1", "tools/list");
@@ -222,7 +222,7 @@ TEST_F(SessionTest, DrainEndsTheSession) {
   EXPECT_EQ(request.get_header_value("Mcp-Session-Id"), "session-1");
 }
 
-TEST_F(SessionTest, AHeldCallCanBeCancelled) {
+TEST_F(SessionTest, HeldCallCanBeCancelled) {
   Call("0", "initialize");
   Call("1", "tools/list");
   CancelCall("1");
@@ -231,7 +231,7 @@ TEST_F(SessionTest, AHeldCallCanBeCancelled) {
   ExpectSilenceUntilPing();
 }
 
-TEST_F(SessionTest, AnInitializeThatTimesOutReleasesWhatItHeld) {
+TEST_F(SessionTest, TimedOutInitializeReleasesHeldCalls) {
   Call("0", "initialize");
   gateway_->AwaitRequests(1);
   fake_clock_.Advance(absl::Seconds(9));
@@ -253,7 +253,7 @@ class FrozenToolsTest : public RelayTest {
   }
 };
 
-TEST_F(FrozenToolsTest, TheDeadlineAnswersAToolCallWithAToolResult) {
+TEST_F(FrozenToolsTest, ToolCallGetsToolResultAtDeadline) {
   CallTool("1", "interact", R"({"action":"click"})");
   gateway_->AwaitRequests(1);
   fake_clock_.Advance(absl::Seconds(35));
@@ -269,7 +269,7 @@ TEST_F(FrozenToolsTest, TheDeadlineAnswersAToolCallWithAToolResult) {
               HasSubstr(details["request_id"].get<std::string>()));
 }
 
-TEST_F(FrozenToolsTest, WhatTheBridgeSaysItselfIsOneLineToEverybody) {
+TEST_F(FrozenToolsTest, BridgeAnswersEscapeLineSeparators) {
   CallTool("1", "observe", R"({"what":"command_result","correlation_id":"a\u2028b"})");
   gateway_->AwaitRequests(1);
   fake_clock_.Advance(absl::Seconds(65));
@@ -278,7 +278,7 @@ TEST_F(FrozenToolsTest, WhatTheBridgeSaysItselfIsOneLineToEverybody) {
   EXPECT_FALSE(absl::StrContains(line, "\xE2\x80\xA8")) << line;
 }
 
-TEST_F(FrozenToolsTest, TheDeadlineNamesTheCorrelationIdAndTheNextStep) {
+TEST_F(FrozenToolsTest, DeadlineResultNamesCorrelationIdAndNextStep) {
   CallTool("1", "observe", R"({"what":"command_result","correlation_id":"ann_1_a"})");
   gateway_->AwaitRequests(1);
   fake_clock_.Advance(absl::Seconds(64));
@@ -292,7 +292,7 @@ TEST_F(FrozenToolsTest, TheDeadlineNamesTheCorrelationIdAndTheNextStep) {
               HasSubstr(R"(observe {"correlation_id":"ann_1_a","what":"command_result"})"));
 }
 
-TEST_F(FrozenToolsTest, TheGatewayIsToldOfAShorterTime) {
+TEST_F(FrozenToolsTest, ShorterWaitIsPassedToGateway) {
   relay_ =
       std::make_unique<Relay>(TimeoutPolicy({.fast = {absl::Seconds(5), absl::Seconds(2)},
                                              .slow = {absl::Seconds(8), absl::Seconds(5)},
@@ -310,7 +310,7 @@ TEST_F(FrozenToolsTest, TheGatewayIsToldOfAShorterTime) {
   Read();
 }
 
-TEST_F(FrozenToolsTest, ALateAnswerIsDropped) {
+TEST_F(FrozenToolsTest, LateAnswerIsDropped) {
   CallTool("1", "interact", "{}");
   gateway_->AwaitRequests(1);
   fake_clock_.Advance(absl::Seconds(35));
@@ -319,7 +319,7 @@ TEST_F(FrozenToolsTest, ALateAnswerIsDropped) {
   ExpectSilenceUntilPing();
 }
 
-TEST_F(FrozenToolsTest, ACancelIsForwardedAndSilencesTheCall) {
+TEST_F(FrozenToolsTest, CancelIsForwardedAndSuppressesAnswer) {
   CallTool("\"a\"", "interact", "{}");
   gateway_->AwaitRequests(1);
   CancelCall("\"a\"");
@@ -330,7 +330,7 @@ TEST_F(FrozenToolsTest, ACancelIsForwardedAndSilencesTheCall) {
   ExpectSilenceUntilPing();
 }
 
-TEST_F(FrozenToolsTest, ACancelledIdMayBeUsedAgain) {
+TEST_F(FrozenToolsTest, CancelledIdCanBeReused) {
   CallTool("1", "interact", "{}");
   CancelCall("1");
   Call("1", "ping");
@@ -338,13 +338,13 @@ TEST_F(FrozenToolsTest, ACancelledIdMayBeUsedAgain) {
   ExpectSilenceUntilPing();
 }
 
-TEST_F(FrozenToolsTest, ACancelOfAnUnknownRequestIsForwarded) {
+TEST_F(FrozenToolsTest, CancelOfUnknownRequestIsForwarded) {
   CancelCall("99");
   gateway_->AwaitRequests(1);
   ExpectSilenceUntilPing();
 }
 
-TEST_F(FrozenToolsTest, ADuplicateIdIsRefusedAndTheFirstCallUnharmed) {
+TEST_F(FrozenToolsTest, DuplicateIdIsRefusedWithoutHarmToFirstCall) {
   CallTool("\"A\"", "interact", "{}");
   Call("\"\\u0041\"", "ping");
   const auto refusal = Read();
@@ -354,7 +354,7 @@ TEST_F(FrozenToolsTest, ADuplicateIdIsRefusedAndTheFirstCallUnharmed) {
   EXPECT_EQ(ReadLine(), ResultFor("\"A\"", R"({"method":"tools/call"})"));
 }
 
-TEST_F(FrozenToolsTest, FastCallsPassAnyNumberOfWaits) {
+TEST_F(FrozenToolsTest, FastCallsAreNotBlockedByWaits) {
   constexpr int kWaits = 100;
   for (int i = 0; i < kWaits; ++i) {
     CallTool(absl::StrCat(i), "interact", R"({"wait_ms":30000})");
@@ -385,7 +385,7 @@ TEST_F(FrozenToolsTest, TooManyUnfinishedCallsAreRefused) {
   EXPECT_EQ(ids.size(), kMaxUnfinishedCalls);
 }
 
-TEST_F(FrozenToolsTest, DrainAnswersWhatDoesNotFinishInItsGrace) {
+TEST_F(FrozenToolsTest, DrainAnswersCallsUnfinishedAfterGrace) {
   CallTool("1", "observe", R"({"what":"command_result","correlation_id":"ann_1_a"})");
   gateway_->AwaitRequests(1);
   relay_->Drain(absl::ZeroDuration());
@@ -410,7 +410,7 @@ TEST_F(RelayTest, DrainLetsCallsFinish) {
   EXPECT_EQ(ids.size(), 20u);
 }
 
-TEST_F(RelayTest, ManyCallsAreAnsweredOnceEach) {
+TEST_F(RelayTest, EachOfManyCallsIsAnsweredOnce) {
   StartGateway();
   constexpr int kCalls = 500;
   for (int i = 0; i < kCalls; ++i) {

@@ -17,7 +17,7 @@ class SessionKeeperTest : public RelayTest {
   }
 };
 
-TEST_F(SessionKeeperTest, WhoWaitsForTheRenewalOfAnotherIsAbortedAtOnce) {
+TEST_F(SessionKeeperTest, WaitForRenewalByOtherCallIsAbortedAtOnce) {
   StartGateway(
       [](FakeGateway& gateway, const httplib::Request& request, httplib::Response& response) {
         gateway.Freeze();

@@ -20,7 +20,7 @@ std::string IdIn(const std::string& line) {
 
 const std::string kLong(100'000, 'x');
 
-TEST(SkippedLineTest, TheIdIsFoundBeforeAndBehindWhatIsLong) {
+TEST(SkippedLineTest, IdIsFoundBeforeAndAfterLongMembers) {
   const std::string params = absl::StrCat(R"("params":{"id":1,"list":[{"id":2}],"text":")", kLong,
                                           R"(\",\"id\":3,\\","method":"no"})");
   EXPECT_EQ(IdIn(absl::StrCat(R"({"id":7,"method":"tools/call",)", params, "}")), "7");
@@ -29,7 +29,7 @@ TEST(SkippedLineTest, TheIdIsFoundBeforeAndBehindWhatIsLong) {
             R"("a,\"}]b")");
 }
 
-TEST(SkippedLineTest, WhatIsNoRequestHasNoId) {
+TEST(SkippedLineTest, LineWithoutValidRequestHasNoId) {
   const std::string text = absl::StrCat(R"("text":")", kLong, "\"");
   for (const std::string& line :
        {absl::StrCat(R"({"method":"x",)", text, "}"),

@@ -43,7 +43,7 @@ class StdioTest : public testing::Test {
   int fds_[2] = {-1, -1};
 };
 
-TEST_F(StdioTest, ReaderCutsLines) {
+TEST_F(StdioTest, ReaderSplitsLines) {
   Put("one\ntwo\r\n\nrest");
   CloseWriteEnd();
   LineReader reader(fds_[0], 100);
@@ -55,7 +55,7 @@ TEST_F(StdioTest, ReaderCutsLines) {
   EXPECT_EQ(reader.Next(line), Event::kEnd);
 }
 
-TEST_F(StdioTest, ReaderKnowsWhetherALineIsThere) {
+TEST_F(StdioTest, ReaderKnowsWhetherLineIsBuffered) {
   Put("one\ntwo\nhalf");
   LineReader reader(fds_[0], 100);
   std::string line;
@@ -66,7 +66,7 @@ TEST_F(StdioTest, ReaderKnowsWhetherALineIsThere) {
   EXPECT_FALSE(reader.HasLine());
 }
 
-TEST_F(StdioTest, ReaderTellsTheIdOfALineThatIsTooLong) {
+TEST_F(StdioTest, ReaderReportsIdOfTooLongLine) {
   Put(R"({"method":"x","params":"long","id":7})"
       "\n"
       R"({"id":8})"
@@ -79,7 +79,7 @@ TEST_F(StdioTest, ReaderTellsTheIdOfALineThatIsTooLong) {
   EXPECT_EQ(line, R"({"id":8})");
 }
 
-TEST_F(StdioTest, ReaderSkipsALineThatIsTooLong) {
+TEST_F(StdioTest, ReaderSkipsTooLongLine) {
   Put("12345\n123456\nnext\n1234567");
   CloseWriteEnd();
   LineReader reader(fds_[0], 5);
@@ -93,7 +93,7 @@ TEST_F(StdioTest, ReaderSkipsALineThatIsTooLong) {
   EXPECT_EQ(reader.Next(line), Event::kEnd);
 }
 
-TEST_F(StdioTest, LinesLongerThanThePipePassWholeAndUnmixed) {
+TEST_F(StdioTest, LinesLongerThanPipeBufferStayIntact) {
   constexpr size_t kSize = 300'000;  // A pipe holds 64 KiB.
   fcntl(fds_[1], F_SETFL, O_NONBLOCK);
   LineWriter writer(fds_[1], [] {});
@@ -113,7 +113,7 @@ TEST_F(StdioTest, LinesLongerThanThePipePassWholeAndUnmixed) {
   EXPECT_THAT(letters, testing::UnorderedElementsAre('a', 'b', 'c', 'd'));
 }
 
-TEST_F(StdioTest, WriterTellsWhenItWillNotBlock) {
+TEST_F(StdioTest, WriterReportsWhenItWillNotBlock) {
   LineWriter writer(fds_[1], [] {});
   int calls = 0;
   const auto count = [&calls] { ++calls; };
@@ -131,7 +131,7 @@ TEST_F(StdioTest, WriterTellsWhenItWillNotBlock) {
   thread.join();
 }
 
-TEST_F(StdioTest, WriterTellsOnceThatThePipeIsClosed) {
+TEST_F(StdioTest, WriterReportsClosedPipeOnce) {
   int calls = 0;
   LineWriter writer(fds_[1], [&calls] { ++calls; });
   EXPECT_TRUE(writer.WriteLine("x"));

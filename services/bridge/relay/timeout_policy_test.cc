@@ -23,12 +23,12 @@ absl::Duration TimeoutOfTool(const std::string& tool, const std::string& argumen
                    absl::StrCat(R"({"name":")", tool, R"(","arguments":)", arguments, "}"));
 }
 
-TEST(TimeoutPolicyTest, AnnotationResultsBlock) {
+TEST(TimeoutPolicyTest, AnnotationResultsAreBlocking) {
   EXPECT_EQ(TimeoutOfTool("observe", R"({"what":"command_result","correlation_id":"ann_1_a"})"),
             absl::Seconds(65));
 }
 
-TEST(TimeoutPolicyTest, ResultsOfTasksBlock) {
+TEST(TimeoutPolicyTest, TaskResultsAreBlocking) {
   EXPECT_EQ(TimeoutOf("tasks/result", R"({"taskId":"corr-1-a"})"), absl::Seconds(65));
 }
 
@@ -52,18 +52,18 @@ TEST(TimeoutPolicyTest, AnalyzeIsSlow) {
   EXPECT_EQ(TimeoutOfTool("analyze", R"({"what":"annotations","wait":true})"), absl::Seconds(35));
 }
 
-TEST(TimeoutPolicyTest, AskingForALongWaitIsSlow) {
+TEST(TimeoutPolicyTest, CallWithLongWaitIsSlow) {
   EXPECT_EQ(TimeoutOfTool("observe", R"({"what":"command_result","wait_ms":8001})"),
             absl::Seconds(35));
   EXPECT_EQ(TimeoutOfTool("anything", R"({"wait_ms":60000})"), absl::Seconds(35));
 }
 
-TEST(TimeoutPolicyTest, AskingForAShortWaitIsFast) {
+TEST(TimeoutPolicyTest, CallWithShortWaitIsFast) {
   EXPECT_EQ(TimeoutOfTool("observe", R"({"what":"command_result","wait_ms":8000})"),
             absl::Seconds(10));
 }
 
-TEST(TimeoutPolicyTest, AWaitForASessionIsSlow) {
+TEST(TimeoutPolicyTest, SessionWaitIsSlow) {
   EXPECT_EQ(TimeoutOfTool("session", R"({"what":"wait","session_id":"s"})"), absl::Seconds(35));
   EXPECT_EQ(TimeoutOfTool("session", R"({"what":"read","session_id":"s"})"), absl::Seconds(10));
   for (const char* what : {"new", "answer"}) {
@@ -79,7 +79,7 @@ Message ToolCallOf(const std::string& tool, const std::string& arguments) {
                    R"(","arguments":)", arguments, "}}"));
 }
 
-TEST(TimeoutPolicyTest, WaitsAreThoseThatTheGatewayHolds) {
+TEST(TimeoutPolicyTest, CallsHeldByGatewayCountAsWaits) {
   const TimeoutPolicy policy{CallTimes()};
   const auto may_wait = [&](const std::string& tool, const std::string& arguments) {
     return policy.MayWait(ToolCallOf(tool, arguments));
@@ -93,7 +93,7 @@ TEST(TimeoutPolicyTest, WaitsAreThoseThatTheGatewayHolds) {
   EXPECT_FALSE(may_wait("observe", R"({"what":"command_result","correlation_id":"corr-1"})"));
 }
 
-TEST(TimeoutPolicyTest, WhatTheUserHasShortenedIsShortenedForTheGatewayToo) {
+TEST(TimeoutPolicyTest, ShorterUserTimesShortenGatewayWaits) {
   const TimeoutPolicy shorter({.fast = {absl::Seconds(5), absl::Seconds(2)},
                                .slow = {absl::Seconds(8), absl::Seconds(5)},
                                .blocking = {absl::Seconds(12), absl::Seconds(8)}});
@@ -127,13 +127,13 @@ TEST(TimeoutPolicyTest, EverythingElseIsFast) {
 
 TEST(CheckNestingTest, DefaultsNest) { EXPECT_OK(CheckNesting(CallTimes())); }
 
-TEST(CheckNestingTest, TimeoutsMustGrow) {
+TEST(CheckNestingTest, TimeoutsMustIncrease) {
   CallTimes times;
   times.slow.timeout = times.blocking.timeout;
   EXPECT_THAT(std::string(CheckNesting(times).message()), HasSubstr("--timeout-slow <"));
 }
 
-TEST(CheckNestingTest, EachTimeoutMustExceedTheServersWait) {
+TEST(CheckNestingTest, EachTimeoutMustExceedServerWait) {
   CallTimes times;
   times.blocking.timeout = absl::Seconds(56);
   EXPECT_EQ(CheckNesting(times).message(),
@@ -144,7 +144,7 @@ TEST(CheckNestingTest, EachTimeoutMustExceedTheServersWait) {
   EXPECT_FALSE(CheckNesting(times).ok());
 }
 
-TEST(CheckNestingTest, WithoutServerWaitsNoMarginIsNeeded) {
+TEST(CheckNestingTest, NoMarginIsNeededWithoutServerWaits) {
   const absl::Duration none = absl::ZeroDuration();
   EXPECT_OK(CheckNesting({.fast = {absl::Milliseconds(200), none},
                           .slow = {absl::Milliseconds(300), none},

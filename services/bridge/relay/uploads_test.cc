@@ -65,7 +65,7 @@ class UploadsTest : public RelayTest {
   TemporaryFolder folder_;
 };
 
-TEST_F(UploadsTest, PathsBecomeIdsOfFilesThatTheGatewayHas) {
+TEST_F(UploadsTest, PathsAreReplacedByIdsOfUploadedFiles) {
   StartTaking();
   Initialize({{"roots", json::object()}});
   Upload({"a.txt", "large"});
@@ -85,7 +85,7 @@ TEST_F(UploadsTest, PathsBecomeIdsOfFilesThatTheGatewayHas) {
   EXPECT_EQ(last["base64"], absl::Base64Escape("xx"));
 }
 
-TEST_F(UploadsTest, OtherFoldersThanTheRootsAreOutOfReach) {
+TEST_F(UploadsTest, FilesOutsideRootsAreUnavailable) {
   StartTaking();
   Initialize({{"roots", json::object()}});
   Upload({"/etc/passwd"});
@@ -97,7 +97,7 @@ TEST_F(UploadsTest, OtherFoldersThanTheRootsAreOutOfReach) {
   EXPECT_EQ(gateway_->requests().size(), 1u) << "nothing was sent";
 }
 
-TEST_F(UploadsTest, AClientWithoutRootsHasTheFolderOfTheBridge) {
+TEST_F(UploadsTest, ClientWithoutRootsUsesFolderOfBridge) {
   StartTaking();
   Initialize(json::object());
   const auto before = std::filesystem::current_path();
@@ -111,7 +111,7 @@ TEST_F(UploadsTest, AClientWithoutRootsHasTheFolderOfTheBridge) {
   std::filesystem::current_path(before);
 }
 
-TEST_F(UploadsTest, AClientThatDoesNotTellItsRootsHasNone) {
+TEST_F(UploadsTest, ClientWithInvalidRootsAnswerHasNoRoots) {
   StartTaking();
   Initialize({{"roots", json::object()}});
   Upload({"a.txt"});
@@ -119,7 +119,7 @@ TEST_F(UploadsTest, AClientThatDoesNotTellItsRootsHasNone) {
   EXPECT_EQ(Read()["result"]["structuredContent"]["reason"], "file_unavailable");
 }
 
-TEST_F(UploadsTest, StatelessRevisionsAreAskedNothing) {
+TEST_F(UploadsTest, StatelessRevisionsAreNotAskedForRoots) {
   StartTaking();
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder_.path());
@@ -132,7 +132,7 @@ TEST_F(UploadsTest, StatelessRevisionsAreAskedNothing) {
       "io.modelcontextprotocol/clientCapabilities"));
 }
 
-TEST_F(UploadsTest, WhatTheGatewaySaysOfAFileIsPassedOn) {
+TEST_F(UploadsTest, GatewayErrorAboutFileIsPassedOn) {
   StartTaking({{"error", "too_many_files"}, {"message", "Full."}, {"hint", "Later."}});
   Initialize({{"roots", json::object()}});
   Upload({"a.txt"});
@@ -143,7 +143,7 @@ TEST_F(UploadsTest, WhatTheGatewaySaysOfAFileIsPassedOn) {
   EXPECT_EQ(said["may_have_executed"], false);
 }
 
-TEST_F(UploadsTest, WhatIsNoListOfPathsIsForTheGatewayToRefuse) {
+TEST_F(UploadsTest, InvalidPathListIsLeftToGateway) {
   StartTaking();
   Initialize(json::object());
   Upload("a.txt");

@@ -36,7 +36,7 @@ class AutostartFilesTest : public testing::Test {
   std::string folder_;
 };
 
-TEST_F(AutostartFilesTest, ALogStaysBoundedWhileOthersAppendToIt) {
+TEST_F(AutostartFilesTest, LogStaysBoundedWhileOthersAppend) {
   const std::string path = Path("log");
   const int writer = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   const auto append = [&](const std::string& text) {
@@ -60,7 +60,7 @@ TEST_F(AutostartFilesTest, ALogStaysBoundedWhileOthersAppendToIt) {
   EXPECT_FALSE(std::filesystem::exists(Path("none")));
 }
 
-TEST_F(AutostartFilesTest, WhatIsTouchedLooksUsed) {
+TEST_F(AutostartFilesTest, TouchUpdatesFileTimes) {
   const std::string path = Path("lock");
   std::ofstream(path).close();
   const timespec long_ago[] = {{.tv_sec = 1'000, .tv_nsec = 0}, {.tv_sec = 1'000, .tv_nsec = 0}};
@@ -73,7 +73,7 @@ TEST_F(AutostartFilesTest, WhatIsTouchedLooksUsed) {
   EXPECT_FALSE(std::filesystem::exists(Path("none")));
 }
 
-TEST_F(AutostartFilesTest, ALockOfAFileThatWasReplacedIsKnown) {
+TEST_F(AutostartFilesTest, LockOfReplacedFileIsDetected) {
   const std::string path = Path("lock");
   ASSERT_OK_AND_ASSIGN(const int held, OpenAndLock(path, LOCK_EX));
   EXPECT_TRUE(IsAt(held, path));

@@ -110,7 +110,7 @@ class CommandHubTest : public testing::Test {
       std::make_shared<CommandHub>(io_.get_executor(), &tracker_, budget_);
 };
 
-TEST_F(CommandHubTest, OneFeedAndOneEncodingForAllWhoLookAtTheSame) {
+TEST_F(CommandHubTest, ObserversOfSameCommandsShareFeedAndEncoding) {
   const CommandHub::Which which{.client_id = "v@viewer", .owner = "*", .target = "t", .label = "l"};
   auto first = hub_->Join(which);
   auto second = hub_->Join(which);
@@ -134,7 +134,7 @@ TEST_F(CommandHubTest, OneFeedAndOneEncodingForAllWhoLookAtTheSame) {
   EXPECT_FALSE(feeds_[1]->left);
 }
 
-TEST_F(CommandHubTest, WhoReadsSlowlyIsToldTheNewestOfEach) {
+TEST_F(CommandHubTest, SlowObserverGetsNewestChangeOfEachCommand) {
   const auto observer = hub_->Join({.client_id = "a"});
   Run();
   feeds_[0]->Push(std::vector<v1::CommandUpdate>{Changed("c", 1), Changed("d", 1)});
@@ -147,7 +147,7 @@ TEST_F(CommandHubTest, WhoReadsSlowlyIsToldTheNewestOfEach) {
   EXPECT_FALSE(told->lost);
 }
 
-TEST_F(CommandHubTest, SomeAreToldAtATimeInTheOrderOfTheirChanges) {
+TEST_F(CommandHubTest, ChangesAreDeliveredInOrderAndInBatches) {
   const auto observer = hub_->Join({.client_id = "a"});
   Run();
   std::vector<v1::CommandUpdate> many;
@@ -160,7 +160,7 @@ TEST_F(CommandHubTest, SomeAreToldAtATimeInTheOrderOfTheirChanges) {
   EXPECT_EQ(Json::parse(*rest->rows[0])["correlation_id"], absl::StrCat(CommandHub::kMaxRows));
 }
 
-TEST_F(CommandHubTest, WhatIsTooMuchIsDroppedAndThatIsTold) {
+TEST_F(CommandHubTest, ExcessChangesAreDroppedAndLossIsReported) {
   const auto observer = hub_->Join({.client_id = "a"});
   Run();
   std::vector<v1::CommandUpdate> many;
@@ -174,7 +174,7 @@ TEST_F(CommandHubTest, WhatIsTooMuchIsDroppedAndThatIsTold) {
   EXPECT_THAT(told->rows, SizeIs(1)) << "what came after is told";
 }
 
-TEST_F(CommandHubTest, WhatWaitsTakesItsPlaceBesideWhatWaitsForOthers) {
+TEST_F(CommandHubTest, WaitingChangesUseSharedBudget) {
   const auto observer = hub_->Join({.client_id = "a"});
   Run();
   feeds_[0]->Push(std::vector{Changed("1", 1)});
@@ -197,7 +197,7 @@ TEST_F(CommandHubTest, WhatWaitsTakesItsPlaceBesideWhatWaitsForOthers) {
   EXPECT_THAT(Next(*observer)->rows, SizeIs(1));
 }
 
-TEST_F(CommandHubTest, BrokenFeedIsOpenedAnewAndTold) {
+TEST_F(CommandHubTest, BrokenFeedIsReopenedAndLossIsReported) {
   const auto observer = hub_->Join({.client_id = "a"});
   Run();
   feeds_[0]->Push(absl::UnavailableError("the connection was lost"));
@@ -213,7 +213,7 @@ TEST_F(CommandHubTest, BrokenFeedIsOpenedAnewAndTold) {
   EXPECT_THAT(Next(*observer)->rows, SizeIs(1));
 }
 
-TEST_F(CommandHubTest, WhatIsRemovedIsToldSo) {
+TEST_F(CommandHubTest, RemovedCommandIsMarkedAsRemoved) {
   const auto observer = hub_->Join({.client_id = "a"});
   Run();
   v1::CommandUpdate removed = Changed("c", 2);
@@ -226,7 +226,7 @@ TEST_F(CommandHubTest, WhatIsRemovedIsToldSo) {
   EXPECT_FALSE(Json::parse(*told->rows[1]).contains("removed"));
 }
 
-TEST_F(CommandHubTest, WhereTooManyAreThereOnlyChangesAreFollowed) {
+TEST_F(CommandHubTest, OnlyChangesAreFollowedWhenThereAreTooManyCommands) {
   const auto observer = hub_->Join({.client_id = "a"});
   Run();
   EXPECT_FALSE(feeds_[0]->only_changes);
@@ -248,7 +248,7 @@ TEST_F(CommandHubTest, WhereTooManyAreThereOnlyChangesAreFollowed) {
   EXPECT_THAT(Next(*observer)->rows, SizeIs(1));
 }
 
-TEST_F(CommandHubTest, WhatIsRefusedIsTheEnd) {
+TEST_F(CommandHubTest, RefusalOfTrackerEndsObserver) {
   for (const auto& [code, reason] :
        {std::pair(absl::StatusCode::kPermissionDenied, "not_your_client"),
         std::pair(absl::StatusCode::kResourceExhausted, "too_many_waits")}) {
@@ -262,7 +262,7 @@ TEST_F(CommandHubTest, WhatIsRefusedIsTheEnd) {
   }
 }
 
-TEST_F(CommandHubTest, FeedThatWasTooSlowIsOpenedAnew) {
+TEST_F(CommandHubTest, TooSlowFeedIsReportedAsLoss) {
   const auto observer = hub_->Join({.client_id = "a"});
   Run();
   feeds_[0]->Push(ErrorWithDetails(absl::StatusCode::kResourceExhausted, "more than is read",
@@ -271,7 +271,7 @@ TEST_F(CommandHubTest, FeedThatWasTooSlowIsOpenedAnew) {
   EXPECT_TRUE(Next(*observer)->lost);
 }
 
-TEST_F(CommandHubTest, EndsWithTheGateway) {
+TEST_F(CommandHubTest, ObserversGetErrorWhenGatewayDrains) {
   const auto before = hub_->Join({.client_id = "a"});
   Run();
   hub_->End();

@@ -28,7 +28,7 @@ class RecentMcpClientsTest : public testing::Test {
   RecentMcpClients clients_{&clock_};
 };
 
-TEST_F(RecentMcpClientsTest, TheOneThatHasCalledLastComesFirst) {
+TEST_F(RecentMcpClientsTest, LatestCallerComesFirst) {
   clients_.Note("alice", "Codex");
   const absl::Time first = clock_.Now();
   clock_.Advance(absl::Seconds(5));
@@ -41,7 +41,7 @@ TEST_F(RecentMcpClientsTest, TheOneThatHasCalledLastComesFirst) {
   EXPECT_EQ(clients_.List().front().last_call, first + absl::Seconds(5));
 }
 
-TEST_F(RecentMcpClientsTest, OfTooManyTheLongestSilentMakeRoom) {
+TEST_F(RecentMcpClientsTest, LongestSilentClientIsDroppedWhenThereAreTooMany) {
   clients_.Note("alice", "first");
   clients_.Note("alice", "second");
   for (size_t i = 2; i < RecentMcpClients::kMaxClients; ++i) {
@@ -54,12 +54,12 @@ TEST_F(RecentMcpClientsTest, OfTooManyTheLongestSilentMakeRoom) {
   EXPECT_THAT(Listed(), testing::Not(testing::Contains("alice/second")));
 }
 
-TEST_F(RecentMcpClientsTest, TheDoctorIsLeftOut) {
+TEST_F(RecentMcpClientsTest, DoctorIsOmitted) {
   clients_.Note("alice", RecentMcpClients::kDoctor);
   EXPECT_THAT(Listed(), testing::IsEmpty());
 }
 
-TEST(ClientNameOfTest, IsTheTitleElseTheName) {
+TEST(ClientNameOfTest, IsTitleOrElseName) {
   EXPECT_EQ(ClientNameOf(Json{{"name", "claude-code"}, {"title", "Claude Code"}}), "Claude Code");
   EXPECT_EQ(ClientNameOf(Json{{"name", "codex"}, {"title", ""}}), "codex");
   EXPECT_EQ(ClientNameOf(Json{{"name", "codex"}, {"title", 5}}), "codex");

@@ -51,7 +51,7 @@ class RecentStatisticsTest : public testing::Test {
   RecentStatistics statistics_{&tracker_, &clock_};
 };
 
-TEST_F(RecentStatisticsTest, TrackerIsAskedOnceForAll) {
+TEST_F(RecentStatisticsTest, TrackerIsAskedOnceForAllReaders) {
   health_.set_queued(3);
   EXPECT_EQ((*Read())["queued"], 3);
   health_.set_queued(4);
@@ -62,7 +62,7 @@ TEST_F(RecentStatisticsTest, TrackerIsAskedOnceForAll) {
   EXPECT_EQ(asked_, 2);
 }
 
-TEST_F(RecentStatisticsTest, LatenciesAreThoseOfTheLastMinute) {
+TEST_F(RecentStatisticsTest, LatenciesCoverLastMinute) {
   Dispatch(1000, 9);  // Slow commands, long ago.
   EXPECT_FALSE(Read()->contains("dispatch_p50_ms"));
   clock_.Advance(absl::Seconds(1));
@@ -75,7 +75,7 @@ TEST_F(RecentStatisticsTest, LatenciesAreThoseOfTheLastMinute) {
   EXPECT_FALSE(Read()->contains("dispatch_p50_ms")) << "nobody has looked for a minute";
 }
 
-TEST_F(RecentStatisticsTest, TrackerThatStartsAnewCountsFromZero) {
+TEST_F(RecentStatisticsTest, CountsStartFromZeroAfterTrackerRestart) {
   Dispatch(100, 3);
   ASSERT_TRUE(Read().ok());
   clock_.Advance(absl::Seconds(1));
@@ -90,7 +90,7 @@ TEST_F(RecentStatisticsTest, TrackerThatStartsAnewCountsFromZero) {
   EXPECT_NEAR((*Read())["dispatch_p50_ms"].get<double>(), 0.05, 0.001);
 }
 
-TEST_F(RecentStatisticsTest, OtherBucketsAreNotTold) {
+TEST_F(RecentStatisticsTest, LatenciesAreOmittedWhenBucketsDiffer) {
   health_.mutable_dispatch_counts()->RemoveLast();
   ASSERT_TRUE(Read().ok());
   Dispatch(10, 0);

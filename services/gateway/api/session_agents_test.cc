@@ -52,7 +52,7 @@ constexpr char kTwoRunners[] = R"(
     }
     runners { runner_id: "gone" agents { name: "gemini" } workspaces { name: "x" dir: "/x" } })";
 
-TEST_F(SessionAgentsTest, ListsRunnersAndWhatTheyHave) {
+TEST_F(SessionAgentsTest, ListsRunnersWithAgentsAndWorkspaces) {
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(kTwoRunners, &runners_));
   const Json runners = BodyOf(Ask("GET", "/api/runners"))["runners"];
   ASSERT_THAT(runners, SizeIs(3));
@@ -70,14 +70,14 @@ TEST_F(SessionAgentsTest, ListsRunnersAndWhatTheyHave) {
       {"name": "web", "dir": "/web", "agents": ["claude", "codex"], "runner_ids": ["a", "b"]}]})"));
 }
 
-TEST_F(SessionAgentsTest, AnAgentThatNobodyCanStartHasItsProblem) {
+TEST_F(SessionAgentsTest, AgentThatNoRunnerCanStartShowsItsProblem) {
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
       R"(runners { runner_id: "a" connected: true agents { name: "x" problem: "missing" } })",
       &runners_));
   EXPECT_EQ(BodyOf(Ask("GET", "/api/agents"))["agents"][0]["problem"], "missing");
 }
 
-TEST_F(SessionAgentsTest, DoesSomethingToTheAgent) {
+TEST_F(SessionAgentsTest, SendsActionsToAgent) {
   for (const char* action : {"start", "stop", "restart", "fresh"}) {
     const HttpResponse response =
         Ask("POST", "/api/sessions/s-1/agent", std::string(R"({"action":")") + action + "\"}");
@@ -105,7 +105,7 @@ TEST_F(SessionAgentsTest, SetsModesAndOptions) {
   EXPECT_EQ(client_.DeadlineOf<v1::ControlAgentRequest>(), absl::Seconds(9));
 }
 
-TEST_F(SessionAgentsTest, RefusesAControlThatIsNone) {
+TEST_F(SessionAgentsTest, RefusesInvalidControls) {
   for (const char* body : {"", R"({"action":"jump"})"}) {
     EXPECT_EQ(Ask("POST", "/api/sessions/s-1/agent", body).status, 400) << body;
   }
@@ -116,14 +116,14 @@ TEST_F(SessionAgentsTest, RefusesAControlThatIsNone) {
   EXPECT_THAT(controls_, IsEmpty());
 }
 
-TEST_F(SessionAgentsTest, SaysWhyItCouldNotBeDone) {
+TEST_F(SessionAgentsTest, ReportsWhyActionFailed) {
   refusal_ = Failure(absl::StatusCode::kFailedPrecondition, "no_runner");
   const HttpResponse response = Ask("POST", "/api/sessions/s-1/agent", R"({"action":"start"})");
   EXPECT_EQ(response.status, 409);
   EXPECT_EQ(BodyOf(response)["error"], "no_runner");
 }
 
-TEST_F(SessionAgentsTest, ASessionWithAnAgentStartsItUnlessToldOtherwise) {
+TEST_F(SessionAgentsTest, NewSessionStartsItsAgentUnlessDisabled) {
   EXPECT_EQ(Ask("POST", "/api/sessions", R"({"acp_server":"claude","start":false})").status, 201);
   EXPECT_EQ(Ask("POST", "/api/sessions", "{}").status, 201);
   EXPECT_THAT(controls_, IsEmpty());

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-TEST_F(SessionApiTest, CreatesASession) {
+TEST_F(SessionApiTest, CreatesSession) {
   client_.On<v1::CreateSessionRequest>([](const auto& request) -> absl::StatusOr<v1::Session> {
     EXPECT_EQ(request.client_id(), "local");
     EXPECT_EQ(request.session_id(), "");
@@ -33,7 +33,7 @@ TEST_F(SessionApiTest, CreatesASession) {
   EXPECT_EQ(BodyOf(response)["status"], "active");
 }
 
-TEST_F(SessionApiTest, ASessionSaysHowItsAgentIs) {
+TEST_F(SessionApiTest, SessionIncludesStateOfItsAgent) {
   client_.On<v1::GetSessionRequest>([](const auto&) -> absl::StatusOr<v1::Session> {
     v1::Session session;
     session.mutable_agent()->set_status(v1::AGENT_STATUS_NEEDS_PERMISSION);
@@ -55,7 +55,7 @@ TEST_F(SessionApiTest, ASessionSaysHowItsAgentIs) {
   EXPECT_EQ(session["detached"], false);
 }
 
-TEST_F(SessionApiTest, PassesOnWhoseChildItIsAndWhatNameMayBeReplaced) {
+TEST_F(SessionApiTest, ForwardsParentSessionAndConditionalRename) {
   client_.On<v1::CreateSessionRequest>([](const auto& request) -> absl::StatusOr<v1::Session> {
     EXPECT_EQ(request.parent_session_id(), "s-1");
     EXPECT_TRUE(request.detached());
@@ -73,7 +73,7 @@ TEST_F(SessionApiTest, PassesOnWhoseChildItIsAndWhatNameMayBeReplaced) {
   EXPECT_EQ(Ask("PATCH", "/api/sessions/s-1", R"({"name":"title","if_unnamed":true})").status, 200);
 }
 
-TEST_F(SessionApiTest, ImagesComeAndGoAsTheyAre) {
+TEST_F(SessionApiTest, ImagesAreStoredAndReturnedUnchanged) {
   const std::string bytes("GIF89a\0\xff", 8);
   client_.On<v1::PutImageRequest>([&](const auto& request) -> absl::StatusOr<v1::ImageRef> {
     EXPECT_EQ(request.client_id(), "local");
@@ -108,14 +108,14 @@ TEST_F(SessionApiTest, ImagesComeAndGoAsTheyAre) {
   EXPECT_EQ(Ask("GET", "/api/sessions/s-1/images/img-0").status, 404);
 }
 
-TEST_F(SessionApiTest, ImagesPassTheFilterOnTheirRouteOnly) {
+TEST_F(SessionApiTest, ImagesPassFilterOnlyOnTheirRoute) {
   EXPECT_EQ(Ask("POST", "/api/sessions", "{}", {{"content-type", "image/png"}}).status, 415);
   EXPECT_EQ(
       Ask("POST", "/api/sessions/s-1/images", "GIF89a", {{"content-type", "text/plain"}}).status,
       415);
 }
 
-TEST_F(SessionApiTest, RefusesWhatDoesNotFit) {
+TEST_F(SessionApiTest, RefusesInvalidRequests) {
   for (const auto& [method, target, body] :
        std::vector<std::tuple<std::string, std::string, std::string>>{
            {"POST", "/api/sessions", R"({"name":1})"},
@@ -137,7 +137,7 @@ TEST_F(SessionApiTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(BodyOf(Ask("POST", "/api/sessions", "[]"))["error"], "invalid_body");
 }
 
-TEST_F(SessionApiTest, QueuesAMessageAsTheSeedSays) {
+TEST_F(SessionApiTest, QueuesMessageOrReportsError) {
   client_.On<v1::AddMessageRequest>([](const auto& request) -> absl::StatusOr<v1::QueuedMessage> {
     if (request.message().empty()) {
       return Failure(absl::StatusCode::kInvalidArgument, "empty_message");
@@ -162,7 +162,7 @@ TEST_F(SessionApiTest, QueuesAMessageAsTheSeedSays) {
   EXPECT_EQ(BodyOf(full)["error"], "queue_full");
 }
 
-TEST_F(SessionApiTest, DeletesAMessageOrSaysWhyNot) {
+TEST_F(SessionApiTest, DeletesMessageOrReportsError) {
   client_.On<v1::DeleteMessageRequest>(
       [](const auto& request) -> absl::StatusOr<v1::DeleteMessageResponse> {
         EXPECT_EQ(request.session_id(), "s-1");
@@ -181,7 +181,7 @@ TEST_F(SessionApiTest, DeletesAMessageOrSaysWhyNot) {
   EXPECT_EQ(Ask("DELETE", "/api/sessions/s-1/queue/q-3").status, 404);
 }
 
-TEST_F(SessionApiTest, MovesAPlayerByItsPath) {
+TEST_F(SessionApiTest, MovesPlayerAccordingToPath) {
   std::vector<std::string> moves;
   client_.On<v1::MovePlayerRequest>(
       [&](const auto& request) -> absl::StatusOr<v1::MovePlayerResponse> {

@@ -39,7 +39,7 @@ class SessionNoticesTest : public SessionApiTest {
   }
 };
 
-TEST_F(SessionNoticesTest, TellOfTurns) {
+TEST_F(SessionNoticesTest, ReportTurns) {
   const auto socket = Follow();
   Tell("turn", [](v1::SessionNotice& notice) {
     notice.mutable_turn()->set_turn_id("turn-1");
@@ -59,7 +59,7 @@ TEST_F(SessionNoticesTest, TellOfTurns) {
   Leave(socket);
 }
 
-TEST_F(SessionNoticesTest, TellOfQuestions) {
+TEST_F(SessionNoticesTest, ReportPermissions) {
   const auto socket = Follow();
   Tell("permission", [](v1::SessionNotice& notice) {
     notice.mutable_session()->set_open_permissions(2);
@@ -90,7 +90,7 @@ TEST_F(SessionNoticesTest, TellOfQuestions) {
   Leave(socket);
 }
 
-TEST_F(SessionNoticesTest, TellThatEventsWereRecorded) {
+TEST_F(SessionNoticesTest, ReportRecordedEvents) {
   const auto socket = Follow();
   Tell("activity", [](v1::SessionNotice& notice) {
     notice.mutable_session()->set_max_seq(17);
@@ -102,7 +102,7 @@ TEST_F(SessionNoticesTest, TellThatEventsWereRecorded) {
   Leave(socket);
 }
 
-TEST_F(SessionNoticesTest, ASessionSaysWhoseItIsAndWhatItWaitsFor) {
+TEST_F(SessionNoticesTest, SessionIncludesOwnerPauseReasonAndOpenPermissions) {
   client_.On<v1::GetSessionRequest>([](const auto&) -> absl::StatusOr<v1::Session> {
     v1::Session session;
     session.set_session_id("s-1");
@@ -127,7 +127,7 @@ class ViewedSessionNoticesTest : public SessionNoticesTest {
             std::vector<TokenFile::Entry>{{{"viewer", Role::kViewer}, kToken}})) {}
 };
 
-TEST_F(ViewedSessionNoticesTest, AreOfWhomTheQueryNames) {
+TEST_F(ViewedSessionNoticesTest, QuerySelectsClientsToFollow) {
   const auto all = Connect("/api/events/ws?client=*", kToken);
   const auto one = Connect("/api/events/ws?client=agent", kToken);
   const auto own = Connect("/api/events/ws", kToken);

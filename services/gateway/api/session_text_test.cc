@@ -33,7 +33,7 @@ Json TextJson(int64_t iteration, int64_t offset, const std::string& text) {
   return {{"iteration", iteration}, {"offset", offset}, {"text", text}};
 }
 
-TEST(StreamedTextTest, PiecesFollowOrReplaceEachOther) {
+TEST(StreamedTextTest, PieceExtendsOrReplacesText) {
   StreamedText text;
   EXPECT_TRUE(text.ToJson().is_null());
   text.Note(Piece(0, 0, "Hello"));
@@ -48,7 +48,7 @@ TEST(StreamedTextTest, PiecesFollowOrReplaceEachOther) {
   EXPECT_EQ(text.ToJson(), TextJson(2, 0, "next"));
 }
 
-TEST(StreamedTextTest, GoesWithItsEventAndWithTheSession) {
+TEST(StreamedTextTest, TextIsClearedByItsEventAndBySessionEnd) {
   StreamedText text;
   text.Note(Piece(2, 0, "a"));
   text.Note(Said(1, 1, "one before"));
@@ -68,7 +68,7 @@ TEST(StreamedTextTest, GoesWithItsEventAndWithTheSession) {
   EXPECT_TRUE(text.ToJson().is_null());
 }
 
-TEST(StreamedTextTest, KeepsTheEndOfALongAnswer) {
+TEST(StreamedTextTest, RetainsEndOfLongAnswer) {
   StreamedText text;
   std::string whole;
   for (int i = 0; i < 400; ++i) {
@@ -85,7 +85,7 @@ TEST(StreamedTextTest, KeepsTheEndOfALongAnswer) {
   EXPECT_EQ(end.substr(0, 3), "\u20ac");
 }
 
-TEST_F(SessionApiTest, ShowsAnAnswerBeforeItsEnd) {
+TEST_F(SessionApiTest, SendsAgentTextBeforeAnswerIsComplete) {
   const auto first = Connect("/api/sessions/s-1/ws");
   EXPECT_FALSE(first->Message(0)["data"].contains("agent_text"));
   client_.watches[0].second->Push(Piece(0, 0, "Hel"));
@@ -106,7 +106,7 @@ TEST_F(SessionApiTest, ShowsAnAnswerBeforeItsEnd) {
   Run();
 }
 
-TEST_F(SessionApiTest, ShowsAnAnswerAnewWhereACallToTheTrackerBroke) {
+TEST_F(SessionApiTest, ResendsAgentTextAfterTrackerCallFails) {
   const auto socket = Connect("/api/sessions/s-1/ws");
   client_.watches[0].second->Push(Piece(0, 0, "Hel"));
   *client_.snapshot.mutable_snapshot()->mutable_agent_text() = Piece(0, 0, "Hello").agent_text();
@@ -123,7 +123,7 @@ TEST_F(SessionApiTest, ShowsAnAnswerAnewWhereACallToTheTrackerBroke) {
   Run();
 }
 
-TEST_F(SessionApiTest, StreamsShowWhatThereIsOfAnAnswer) {
+TEST_F(SessionApiTest, StreamStartsWithAgentTextSoFar) {
   const auto socket = Connect("/api/sessions/s-1/ws");
   client_.watches[0].second->Push(Piece(0, 0, "Hel"));
   Run();
@@ -162,7 +162,7 @@ class CutEventsTest : public SessionApiTest {
   }
 };
 
-TEST_F(CutEventsTest, OfAPageAreAsLongAsWanted) {
+TEST_F(CutEventsTest, EventsOfPageAreTruncatedToRequestedSize) {
   const Json whole = BodyOf(Ask("GET", "/api/sessions/s-1/events?after_seq=6&limit=1"));
   EXPECT_EQ(whole["events"][0]["data"]["text"].get<std::string>().size(), 100'000u);
   EXPECT_FALSE(whole["events"][0].contains("omitted_bytes"));
@@ -185,7 +185,7 @@ TEST_F(CutEventsTest, BoundOutOfRangeIsRefused) {
   }
 }
 
-TEST_F(CutEventsTest, OfASocketsPageAreMoreThanWholeOnes) {
+TEST_F(CutEventsTest, SocketPageHoldsMoreTruncatedEventsThanWholeOnes) {
   const auto socket = Connect("/api/sessions/s-1/ws");
   socket->Say(R"({"type":"load_events","data":{"before_seq":11}})");
   socket->Say(R"({"type":"load_events","data":{"before_seq":11,"max_event_bytes":4096}})");

@@ -17,14 +17,14 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-TEST_F(SessionApiTest, TellsASocketThatTheSessionIsUnknown) {
+TEST_F(SessionApiTest, SocketOfUnknownSessionIsClosedWithError) {
   const auto socket = Connect("/api/sessions/nope/ws");
   EXPECT_THAT(socket->Types(), ElementsAre("request_failed"));
   EXPECT_EQ(socket->Message(0)["data"]["error"], "unknown_session");
   EXPECT_EQ(socket->code, 4404);
 }
 
-TEST_F(SessionApiTest, LoadsAndThenTellsWhatComes) {
+TEST_F(SessionApiTest, SocketLoadsStoredEventsAndSendsNewOnes) {
   max_seq_ = 3;
   const auto socket = Connect("/api/sessions/s-1/ws");
   EXPECT_EQ(socket->Message(0)["type"], "connected");
@@ -61,7 +61,7 @@ TEST_F(SessionApiTest, LoadsAndThenTellsWhatComes) {
   EXPECT_TRUE(client_.watches[0].second->left);
 }
 
-TEST_F(SessionApiTest, AnAnswerHasTheIdOfWhatItAnswers) {
+TEST_F(SessionApiTest, ResponseHasIdOfItsRequest) {
   max_seq_ = 3;
   const auto socket = Connect("/api/sessions/s-1/ws");
   socket->Say(R"({"type":"load_events","data":{"after_seq":0,"request_id":"newer"}})");
@@ -85,7 +85,7 @@ TEST_F(SessionApiTest, AnAnswerHasTheIdOfWhatItAnswers) {
   Run();
 }
 
-TEST_F(SessionApiTest, LoadsNothingForWhoHasSeenAllThatThereWas) {
+TEST_F(SessionApiTest, LoadsNothingForPeerThatHasAllEarlierEvents) {
   max_seq_ = 3;
   const auto socket = Connect("/api/sessions/s-1/ws");
   // Two events are recorded later and come live. A page has them only if the peer asks for events
@@ -102,7 +102,7 @@ TEST_F(SessionApiTest, LoadsNothingForWhoHasSeenAllThatThereWas) {
   Run();
 }
 
-TEST_F(SessionApiTest, OneCallToTheTrackerAndOneEncodingForAllObservers) {
+TEST_F(SessionApiTest, ObserversShareOneTrackerCallAndOneEncoding) {
   const auto first = Connect("/api/sessions/s-1/ws");
   const auto second = Connect("/api/sessions/s-1/ws");
   ASSERT_THAT(client_.watches, SizeIs(1));
@@ -124,7 +124,7 @@ TEST_F(SessionApiTest, OneCallToTheTrackerAndOneEncodingForAllObservers) {
   Run();
 }
 
-TEST_F(SessionApiTest, GoesOnWhereACallToTheTrackerBroke) {
+TEST_F(SessionApiTest, WatchContinuesAfterTrackerCallFails) {
   const auto socket = Connect("/api/sessions/s-1/ws");
   client_.watches[0].second->Push(EventUpdate(1));
   client_.watches[0].second->End(absl::UnavailableError("gone"));
@@ -141,14 +141,14 @@ TEST_F(SessionApiTest, GoesOnWhereACallToTheTrackerBroke) {
   Run();
 }
 
-TEST_F(SessionApiTest, TellsThatTheSessionWasDeleted) {
+TEST_F(SessionApiTest, SocketIsClosedWhenSessionIsDeleted) {
   const auto socket = Connect("/api/sessions/s-1/ws");
   client_.watches[0].second->End(Failure(absl::StatusCode::kNotFound, "unknown_session"));
   Run();
   EXPECT_EQ(socket->code, 4404);
 }
 
-TEST_F(SessionApiTest, TakesAnswersToQuestions) {
+TEST_F(SessionApiTest, SocketTakesPermissionAnswers) {
   client_.On<v1::AnswerPermissionRequest>(
       [](const auto& request) -> absl::StatusOr<v1::Permission> {
         EXPECT_EQ(request.session_id(), "s-1");
@@ -177,7 +177,7 @@ class ViewedSessionApiTest : public SessionApiTest {
             std::vector<TokenFile::Entry>{{{"viewer", Role::kViewer}, kToken}})) {}
 };
 
-TEST_F(ViewedSessionApiTest, ViewersWatchAndLoadButDoNotAnswer) {
+TEST_F(ViewedSessionApiTest, ViewersCanWatchAndLoadButNotAnswer) {
   max_seq_ = 2;
   const auto socket = Connect("/api/sessions/s-1/ws", kToken);
   socket->Say(R"({"type":"load_events","data":{"after_seq":0}})");
@@ -189,7 +189,7 @@ TEST_F(ViewedSessionApiTest, ViewersWatchAndLoadButDoNotAnswer) {
   Run();
 }
 
-TEST_F(SessionApiTest, TellsWhoComesWhichQuestionsAreOpen) {
+TEST_F(SessionApiTest, NewObserverGetsOpenPermissions) {
   const auto first = Connect("/api/sessions/s-1/ws");
   EXPECT_EQ(first->Message(0)["data"]["permissions"], Json::array());
   for (const char* id : {"p-1", "p-2", "p-3"}) {
@@ -213,7 +213,7 @@ TEST_F(SessionApiTest, TellsWhoComesWhichQuestionsAreOpen) {
   Run();
 }
 
-TEST_F(SessionApiTest, TellsOfAllSessions) {
+TEST_F(SessionApiTest, GlobalSocketReportsAllSessions) {
   const auto socket = Connect("/api/events/ws");
   // The peer gets `connected` only once no notice can be missed.
   EXPECT_THAT(socket->sent, IsEmpty());
@@ -235,7 +235,7 @@ TEST_F(SessionApiTest, TellsOfAllSessions) {
   Run();
 }
 
-TEST_F(SessionApiTest, StreamsEventsFromTheLogAndOn) {
+TEST_F(SessionApiTest, StreamsStoredAndNewEvents) {
   max_seq_ = 3;
   const HttpResponse response = Ask("GET", "/api/sessions/s-1/events", "",
                                     {{"accept", "text/event-stream"}, {"last-event-id", "1"}});
@@ -258,7 +258,7 @@ TEST_F(SessionApiTest, StreamsEventsFromTheLogAndOn) {
   EXPECT_THAT(writer.written, HasSubstr("draining"));
 }
 
-TEST_F(SessionApiTest, StreamsToThoseWhoAskForAStream) {
+TEST_F(SessionApiTest, StreamsOnlyIfAcceptHeaderAsksForIt) {
   for (const char* accept : {"Text/Event-Stream", "application/json, text/event-stream;q=0.5"}) {
     const HttpResponse response = Ask("GET", "/api/sessions/s-1/events", "", {{"accept", accept}});
     EXPECT_EQ(response.content_type, "text/event-stream") << accept;
@@ -270,7 +270,7 @@ TEST_F(SessionApiTest, StreamsToThoseWhoAskForAStream) {
   }
 }
 
-TEST_F(SessionApiTest, CutsOffAStreamThatIsNotRead) {
+TEST_F(SessionApiTest, EndsStreamThatIsNotRead) {
   const HttpResponse response =
       Ask("GET", "/api/sessions/s-1/events", "", {{"accept", "text/event-stream"}});
   FakeBodyWriter writer(io_);
@@ -296,7 +296,7 @@ TEST_F(SessionApiTest, CutsOffAStreamThatIsNotRead) {
   Run();
 }
 
-TEST_F(SessionApiTest, HandsMessagesToARunner) {
+TEST_F(SessionApiTest, StreamsMessagesToRunner) {
   client_.On<v1::GetQueueStatusRequest>(
       [](const auto&) -> absl::StatusOr<v1::QueueStatus> { return v1::QueueStatus(); });
   const HttpResponse response = Ask("GET", "/api/sessions/s-1/messages");

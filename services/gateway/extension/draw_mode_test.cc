@@ -62,7 +62,7 @@ Json ContentOf(const Json& body) {
   return request.ok() ? Json::parse(request->drawing().content()) : Json();
 }
 
-TEST(DrawModeTest, ReadsWhatIsKnownOfTheFormat) {
+TEST(DrawModeTest, ReadsAllKnownMembers) {
   const auto request = Parse(Body());
   ASSERT_OK(request);
   EXPECT_EQ(request->drawing().tab_id(), 7);
@@ -80,7 +80,7 @@ TEST(DrawModeTest, ReadsWhatIsKnownOfTheFormat) {
   EXPECT_EQ(Json::parse(request->drawing().content()), content);
 }
 
-TEST(DrawModeTest, MostMembersMayBeAbsentOrNull) {
+TEST(DrawModeTest, MostMembersCanBeAbsentOrNull) {
   const auto request = Parse({{"tab_id", 0}, {"annotations", Json::array()}, {"session", ""}});
   ASSERT_OK(request);
   EXPECT_TRUE(request->command_ids().empty());
@@ -93,7 +93,7 @@ TEST(DrawModeTest, MostMembersMayBeAbsentOrNull) {
   EXPECT_OK(Parse(body));
 }
 
-TEST(DrawModeTest, MissingPicturesAreSaid) {
+TEST(DrawModeTest, MissingPicturesAreReported) {
   Json body = Body();
   body["crops_left_out"] = false;
   body["screenshot_left_out"] = true;
@@ -102,7 +102,7 @@ TEST(DrawModeTest, MissingPicturesAreSaid) {
   EXPECT_EQ(content["screenshot_left_out"], true);
 }
 
-TEST(DrawModeTest, LeavesOutWhatIsNotKnownAndCutsWhatIsLong) {
+TEST(DrawModeTest, OmitsUnknownMembersAndTruncatesLongOnes) {
   Json body = Body();
   body["more"] = 1;
   Json& annotation = body["annotations"][0];
@@ -122,7 +122,7 @@ TEST(DrawModeTest, LeavesOutWhatIsNotKnownAndCutsWhatIsLong) {
   EXPECT_EQ(kept["element"]["computed_style"].size(), 100u);
 }
 
-TEST(DrawModeTest, RefusesWhatDoesNotFitAndNamesIt) {
+TEST(DrawModeTest, RefusesInvalidMembersAndNamesThem) {
   const auto expect_refused = [](const std::string& pointer, Json value, const std::string& named) {
     Json body = Body();
     body[Json::json_pointer(pointer)] = std::move(value);
@@ -163,7 +163,7 @@ TEST(DrawModeTest, RefusesWhatDoesNotFitAndNamesIt) {
   expect_refused("/correlation_ids", ids, "correlation_ids");
 }
 
-TEST(DrawModeTest, BodiesHaveALimit) {
+TEST(DrawModeTest, InvalidAndOversizedBodiesAreRefused) {
   EXPECT_THAT(ParseDrawing("[]"), FailsWith(StatusCode::kInvalidArgument, "invalid_body"));
   EXPECT_THAT(ParseDrawing("{"), FailsWith(StatusCode::kInvalidArgument, "malformed_json"));
   EXPECT_THAT(ParseDrawing(std::string((8 << 20) + 1, ' ')),

@@ -21,7 +21,7 @@ v1::CompleteCommandRequest Completion(const std::string& body) {
   return std::get<v1::CompleteCommandRequest>(*parsed);
 }
 
-TEST(QueryResultTest, PendingAcknowledges) {
+TEST(QueryResultTest, PendingAcknowledgesCommand) {
   const auto parsed = ParseQueryResult(
       R"({"id":"l1","correlation_id":"c1","status":"pending","tab_id":7,"url":"http://x/"})");
   ASSERT_OK(parsed);
@@ -31,7 +31,7 @@ TEST(QueryResultTest, PendingAcknowledges) {
   EXPECT_EQ(request.context(), R"({"tab_id":7,"url":"http://x/"})");
 }
 
-TEST(QueryResultTest, TheTimeOfTheWorkGoesAlongWithItsEnd) {
+TEST(QueryResultTest, CompleteCarriesWorkTime) {
   const auto work_of = [](const std::string& work) -> absl::StatusOr<std::vector<double>> {
     const auto parsed =
         ParseQueryResult(R"({"correlation_id":"c1","status":"complete","work":)" + work + "}");
@@ -76,7 +76,7 @@ TEST(QueryResultTest, PendingCarriesProgress) {
   }
 }
 
-TEST(QueryResultTest, CompleteCarriesTheResult) {
+TEST(QueryResultTest, CompleteCarriesResult) {
   const auto request =
       Completion(R"({"correlation_id":"c1","status":"complete","result":{"success":true}})");
   EXPECT_EQ(request.result(), R"({"success":true})");
@@ -85,7 +85,7 @@ TEST(QueryResultTest, CompleteCarriesTheResult) {
   EXPECT_EQ(Completion(R"({"correlation_id":"c1","status":"complete"})").result(), "null");
 }
 
-TEST(QueryResultTest, ErrorsComeAsTextOrAsObject) {
+TEST(QueryResultTest, ErrorIsTextOrObject) {
   const auto text =
       Completion(R"({"correlation_id":"c1","status":"timeout","error":"Execution timeout"})");
   EXPECT_EQ(text.timeout().message(), "Execution timeout");
@@ -103,7 +103,7 @@ TEST(QueryResultTest, ErrorsComeAsTextOrAsObject) {
             "execution_failed");
 }
 
-TEST(QueryResultTest, MissingCorrelationIdNamesTheFieldAndTheVersion) {
+TEST(QueryResultTest, ErrorForMissingCorrelationIdNamesFieldAndVersion) {
   for (const char* body :
        {R"({"id":"x","status":"complete"})", R"({"correlation_id":"","status":"complete"})"}) {
     const auto parsed = ParseQueryResult(body);
@@ -113,7 +113,7 @@ TEST(QueryResultTest, MissingCorrelationIdNamesTheFieldAndTheVersion) {
   }
 }
 
-TEST(QueryResultTest, RefusesWhatDoesNotFit) {
+TEST(QueryResultTest, RefusesInvalidResults) {
   EXPECT_THAT(ParseQueryResult("{"), FailsWith(StatusCode::kInvalidArgument, "malformed_json"));
   EXPECT_THAT(ParseQueryResult("[]"), FailsWith(StatusCode::kInvalidArgument, "invalid_body"));
   EXPECT_THAT(ParseQueryResult(R"({"correlation_id":7,"status":"complete"})"),

@@ -38,7 +38,7 @@ std::string RefusalOf(const Json& params, const SyncRequest& caller = {.tracked_
   return error->code();
 }
 
-TEST(SyncCommandTest, SpeaksTheWordsOfTheExtension) {
+TEST(SyncCommandTest, TranslatesActionsForExtension) {
   struct Case {
     Json ours;
     std::string type;
@@ -70,19 +70,19 @@ TEST(SyncCommandTest, SpeaksTheWordsOfTheExtension) {
   }
 }
 
-TEST(SyncCommandTest, PageIsReadByAScript) {
+TEST(SyncCommandTest, PageIsReadByScript) {
   const Json command = Command({{"action", "get_page"}});
   EXPECT_EQ(command["type"], "execute");
   EXPECT_THAT(command["params"]["script"].get<std::string>(), HasSubstr("document.title"));
 }
 
-TEST(SyncCommandTest, WhatItCannotDoIsRefused) {
+TEST(SyncCommandTest, UnsupportedActionIsRefused) {
   EXPECT_EQ(RefusalOf({{"action", "draw_mode"}}), "unknown_action");
   EXPECT_EQ(RefusalOf("no object"), "unknown_action");
   EXPECT_EQ(std::get<Json>(SyncCommand(Lease(Json::object(), "get_page"), {}))["type"], "execute");
 }
 
-TEST(SyncCommandTest, NoOtherTabIsEverTakenInSilence) {
+TEST(SyncCommandTest, CommandForUntrackedTabIsRefused) {
   const Json in_tab_7 = {{"action", "get_page"}, {"tab_id", 7}};
   const Json in_tab_12 = {{"action", "get_page"}, {"tab_id", 12}};
   EXPECT_EQ(RefusalOf(in_tab_7), "tab_not_tracked");
@@ -91,7 +91,7 @@ TEST(SyncCommandTest, NoOtherTabIsEverTakenInSilence) {
   EXPECT_EQ(Command(in_tab_7, {.may_be_held = true})["tab_id"], 7);
 }
 
-TEST(SyncCommandTest, WithoutATabItIsTheTrackedOneOrTheActiveOne) {
+TEST(SyncCommandTest, DefaultTabIsTrackedOrActiveTab) {
   const Json params = {{"action", "get_page"}};
   EXPECT_FALSE(Command(params)["params"].contains("use_active_tab"));
   EXPECT_EQ(Command(params, {.may_be_held = true})["params"]["use_active_tab"], true);

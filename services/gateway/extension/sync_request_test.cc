@@ -40,7 +40,7 @@ v1::CompleteCommandRequest Result(Json report, const Json& settings = nullptr) {
   return sync.results.empty() ? v1::CompleteCommandRequest() : sync.results[0];
 }
 
-TEST(SyncRequestTest, MembersTellWhatTheExtensionCanDo) {
+TEST(SyncRequestTest, MembersShowCapabilitiesOfExtension) {
   struct Case {
     const char* body;
     const char* worker_id;
@@ -64,7 +64,7 @@ TEST(SyncRequestTest, MembersTellWhatTheExtensionCanDo) {
   }
 }
 
-TEST(SyncRequestTest, RefusesWhatNamesNoSession) {
+TEST(SyncRequestTest, RefusesRequestWithoutSession) {
   EXPECT_THAT(ParseSync({.body = "{"}),
               FailsWith(absl::StatusCode::kInvalidArgument, "malformed_json"));
   EXPECT_THAT(ParseSync({.body = "[]"}),
@@ -75,7 +75,7 @@ TEST(SyncRequestTest, RefusesWhatNamesNoSession) {
   }
 }
 
-TEST(SyncRequestTest, SettingsAndHeadersSayWhoItIs) {
+TEST(SyncRequestTest, SettingsAndHeadersIdentifyExtension) {
   const SyncRequest sync =
       Parsed({{"session_id", "s"},
               {"extension_version", "6.0.3"},
@@ -100,7 +100,7 @@ TEST(SyncRequestTest, SettingsAndHeadersSayWhoItIs) {
             "kaboom-extension/0.8.2");
 }
 
-TEST(SyncRequestTest, CompleteIsAResultUnlessItTellsOfAFailure) {
+TEST(SyncRequestTest, CompleteIsResultUnlessItReportsFailure) {
   struct Case {
     Json report;
     std::string result;  // Empty where it is a failure,
@@ -148,7 +148,7 @@ TEST(SyncRequestTest, CompleteIsAResultUnlessItTellsOfAFailure) {
   }
 }
 
-TEST(SyncRequestTest, OnlyWhatWasSwitchedOffWasCertainlyNotExecuted) {
+TEST(SyncRequestTest, OnlyDisabledActionIsCertainlyNotExecuted) {
   EXPECT_FALSE(Result({{"status", "complete"}, {"error", "ai_web_pilot_disabled"}})
                    .error()
                    .may_have_executed());
@@ -157,7 +157,7 @@ TEST(SyncRequestTest, OnlyWhatWasSwitchedOffWasCertainlyNotExecuted) {
   EXPECT_EQ(timeout.timeout().message(), "It took too long.");
 }
 
-TEST(SyncRequestTest, ResultSaysWhereItRan) {
+TEST(SyncRequestTest, ResultNamesTabAndUrl) {
   const Json settings = {
       {"tracking_enabled", true}, {"tracked_tab_id", 12}, {"tracked_tab_url", "http://x/"}};
   EXPECT_EQ(Result({{"status", "complete"}}, settings).context(),
@@ -175,7 +175,7 @@ TEST(SyncRequestTest, ResultSaysWhereItRan) {
             R"({"tab_id":9})");
 }
 
-TEST(SyncRequestTest, ReportsWithoutAnIdOfOursAreLeftOut) {
+TEST(SyncRequestTest, ReportsWithoutOurIdAreIgnored) {
   const Json reports = Json::array({{{"id", "q-7"}, {"status", "complete"}},
                                     {{"status", "complete"}},
                                     "text",
@@ -188,7 +188,7 @@ TEST(SyncRequestTest, ReportsWithoutAnIdOfOursAreLeftOut) {
   EXPECT_THAT(sync.heartbeats, SizeIs(1));
 }
 
-TEST(SyncRequestTest, InProgressIsAHeartbeat) {
+TEST(SyncRequestTest, InProgressIsHeartbeat) {
   const SyncRequest sync = Parsed({{"ext_session_id", "s"},
                                    {"in_progress",
                                     {{{"id", kId}, {"type", "execute"}, {"status", "running"}},
@@ -203,7 +203,7 @@ TEST(SyncRequestTest, InProgressIsAHeartbeat) {
   EXPECT_EQ(sync.heartbeats[1].progress().fraction(), 0.25);
 }
 
-TEST(SyncRequestTest, TakesABoundedNumberOfReports) {
+TEST(SyncRequestTest, NumberOfReportsIsBounded) {
   Json many = Json::array();
   for (int i = 0; i < 300; ++i) many.push_back({{"id", kId}, {"status", "complete"}});
   const SyncRequest sync =
@@ -212,7 +212,7 @@ TEST(SyncRequestTest, TakesABoundedNumberOfReports) {
   EXPECT_THAT(sync.heartbeats, SizeIs(20));
 }
 
-TEST(SyncRequestTest, ScreenshotIsTheResultOfItsQuery) {
+TEST(SyncRequestTest, ScreenshotIsResultOfItsQuery) {
   const auto result = ScreenshotResult(
       {{"data_url", "data:image/jpeg;base64,AAAA"}, {"url", "http://x/"}, {"query_id", kId}});
   ASSERT_TRUE(result.has_value());
@@ -248,7 +248,7 @@ TEST(BrowserLogTest, EntriesAreBoundedAndWithoutSecrets) {
   EXPECT_EQ(LogEntries(many)[0].json, "1") << "the newest are kept";
 }
 
-TEST(BrowserLogTest, EntriesSayTheirTab) {
+TEST(BrowserLogTest, EntriesNameTheirTab) {
   const auto kept = LogEntries(Json::array(
       {{{"tab_id", 12}}, {{"tabId", 13}}, {{"tab_id", "14"}}, {{"tab_id", 1.5}}, "no object"}));
   EXPECT_THAT(
@@ -258,7 +258,7 @@ TEST(BrowserLogTest, EntriesSayTheirTab) {
                   Field(&BrowserLogEntry::place, ""), Field(&BrowserLogEntry::place, "")));
 }
 
-TEST(BrowserLogTest, SecretsAreKnownByTheirNames) {
+TEST(BrowserLogTest, SecretsAreRecognizedByName) {
   const auto kept = [](const Json& entry) { return LogEntries(Json::array({entry})).at(0).json; };
   for (const char* name :
        {"access_token", "refreshToken", "id-token", "api_key", "apiKey", "X-Api-Key", "secret",

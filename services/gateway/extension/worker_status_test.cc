@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::SizeIs;
 
-TEST(WorkerStatusTest, TakesWhatAWorkerSaysOfItself) {
+TEST(WorkerStatusTest, ReadsReportOfWorker) {
   const auto parsed = ParseWorkerStatus(
       R"({"worker":"w1","target":"laptop","name":"Work laptop","version":"0.1.0",)"
       R"("browser":"Chrome/131.0","paused":true,"tabs":[{"tab_id":7,"window_id":1,"active":true,)"
@@ -27,14 +27,14 @@ TEST(WorkerStatusTest, TakesWhatAWorkerSaysOfItself) {
             R"([{"active":true,"tab_id":7,"title":"T","url":"http://x/","window_id":1}])");
 }
 
-TEST(WorkerStatusTest, EverythingMayBeLeftOut) {
+TEST(WorkerStatusTest, AllMembersAreOptional) {
   const auto parsed = ParseWorkerStatus("{}");
   ASSERT_OK(parsed);
   EXPECT_TRUE(parsed->has_report());
   EXPECT_EQ(parsed->report().tabs(), "");
 }
 
-TEST(WorkerStatusTest, RefusesWhatDoesNotFit) {
+TEST(WorkerStatusTest, RefusesInvalidMembers) {
   for (const char* body : {R"({"worker":7})", R"({"name":[]})", R"({"paused":"yes"})",
                            R"({"tabs":{}})", R"({"version":1})"}) {
     EXPECT_THAT(ParseWorkerStatus(body),
@@ -49,7 +49,7 @@ TEST(WorkerStatusTest, RefusesWhatDoesNotFit) {
               FailsWith(absl::StatusCode::kInvalidArgument, "invalid_field"));
 }
 
-TEST(WorkerStatusTest, LongTabsAreCutToWhatTheTrackerTakes) {
+TEST(WorkerStatusTest, TabsAreTruncatedToLimitOfTracker) {
   Json tabs = Json::array();
   for (int i = 0; i < 200; ++i) {
     tabs.push_back({{"title", std::string(9000, 't')}, {"url", std::string(9000, 'u')}});

@@ -49,7 +49,7 @@ class FileStoreTest : public testing::Test {
   FileStore store_{&clock_, 2 * FileStore::kBytesOfClient};
 };
 
-TEST_F(FileStoreTest, AFileComesInPiecesAndIsReadInPieces) {
+TEST_F(FileStoreTest, FileIsUploadedAndReadInPieces) {
   ASSERT_OK_AND_ASSIGN(const auto begun, Begin(5, "ab"));
   EXPECT_EQ(begun.received, 2);
   EXPECT_EQ(ReasonOf(store_.Find("alice", begun.id)), "file_unavailable") << "not whole yet";
@@ -65,14 +65,14 @@ TEST_F(FileStoreTest, AFileComesInPiecesAndIsReadInPieces) {
   EXPECT_EQ(ReasonOf(store_.Read(begun.id, 6)), "invalid_piece");
 }
 
-TEST_F(FileStoreTest, OnlyItsClientCanNameAFile) {
+TEST_F(FileStoreTest, FileIsAvailableOnlyToItsClient) {
   const std::string id = Whole(3);
   EXPECT_EQ(ReasonOf(store_.Find("bob", id)), "file_unavailable");
   EXPECT_EQ(ReasonOf(GoOn(id, 0, "x", "bob")), "file_unavailable");
   EXPECT_EQ(ReasonOf(store_.Find("alice", "file-0")), "file_unavailable");
 }
 
-TEST_F(FileStoreTest, PiecesThatDoNotFitAreRefused) {
+TEST_F(FileStoreTest, InvalidPiecesAreRefused) {
   ASSERT_OK_AND_ASSIGN(const auto begun, Begin(5, "ab"));
   EXPECT_EQ(ReasonOf(GoOn(begun.id, 3, "x")), "invalid_piece");
   EXPECT_EQ(ReasonOf(GoOn(begun.id, 2, "cdef")), "invalid_piece");
@@ -81,7 +81,7 @@ TEST_F(FileStoreTest, PiecesThatDoNotFitAreRefused) {
   EXPECT_EQ(ReasonOf(Begin(-1, "")), "invalid_piece");
 }
 
-TEST_F(FileStoreTest, AClientHasAsMuchAsOneUploadMayHave) {
+TEST_F(FileStoreTest, ClientIsLimitedToSizeOfOneUpload) {
   EXPECT_EQ(ReasonOf(Begin(FileStore::kBytesOfClient + 1, "")), "file_too_large");
   const std::string large = Whole(FileStore::kBytesOfClient);
   EXPECT_EQ(ReasonOf(Begin(1, "")), "too_many_files");
@@ -93,7 +93,7 @@ TEST_F(FileStoreTest, AClientHasAsMuchAsOneUploadMayHave) {
   EXPECT_EQ(ReasonOf(store_.Find("alice", large)), "file_unavailable");
 }
 
-TEST_F(FileStoreTest, WhatNoUploadNamesMakesRoom) {
+TEST_F(FileStoreTest, FileThatNoUploadNamesIsEvicted) {
   const std::string left = Whole(FileStore::kBytesOfClient);
   clock_.Advance(FileStore::kNamedWithin);
   const std::string named = Whole(FileStore::kBytesOfClient);
@@ -103,7 +103,7 @@ TEST_F(FileStoreTest, WhatNoUploadNamesMakesRoom) {
   EXPECT_EQ(ReasonOf(Begin(1, "")), "too_many_files");
 }
 
-TEST_F(FileStoreTest, AllClientsTogetherHaveALimit) {
+TEST_F(FileStoreTest, AllClientsTogetherAreLimited) {
   Whole(FileStore::kBytesOfClient, "a");
   Whole(FileStore::kBytesOfClient, "b");
   EXPECT_EQ(ReasonOf(Begin(1, "", "c")), "too_many_files");
@@ -111,13 +111,13 @@ TEST_F(FileStoreTest, AllClientsTogetherHaveALimit) {
   EXPECT_OK(Begin(1, "", "c").status());
 }
 
-TEST_F(FileStoreTest, ManyEmptyFilesAreAsManyAsThereMayBe) {
+TEST_F(FileStoreTest, NumberOfEmptyFilesIsLimited) {
   for (size_t i = 0; i < FileStore::kFilesOfClient; ++i) EXPECT_OK(Begin(0, "").status());
   EXPECT_EQ(ReasonOf(Begin(0, "")), "too_many_files");
   EXPECT_OK(Begin(0, "", "bob").status());
 }
 
-TEST_F(FileStoreTest, NothingIsKeptForLong) {
+TEST_F(FileStoreTest, FilesExpire) {
   const std::string id = Whole(3);
   clock_.Advance(FileStore::kLifetime - absl::Seconds(1));
   EXPECT_OK(store_.Find("alice", id).status());

@@ -7,7 +7,7 @@ namespace {
 
 bool TakesJson(absl::string_view accept) { return Accepts(accept, "application/json"); }
 
-TEST(AcceptTest, TakesWhatARangeHas) {
+TEST(AcceptTest, AcceptsTypesInRange) {
   for (const char* accept :
        {"", " ", "*/*", "application/json", "application/*", "text/html, application/json",
         "text/html,application/json;q=0.1", "Application/JSON", "APPLICATION/*",
@@ -18,7 +18,7 @@ TEST(AcceptTest, TakesWhatARangeHas) {
   }
 }
 
-TEST(AcceptTest, TakesNothingElse) {
+TEST(AcceptTest, RefusesTypesOutsideRange) {
   for (const char* accept :
        {"text/*", "text/html", "application/jsonx", "application/json-seq", "application",
         "application/json;q=0", "application/json; q=0.0", "application/json;Q=0",
@@ -28,7 +28,7 @@ TEST(AcceptTest, TakesNothingElse) {
   }
 }
 
-TEST(AcceptTest, TheMostSpecificRangeCounts) {
+TEST(AcceptTest, MostSpecificRangeDecides) {
   EXPECT_FALSE(TakesJson("*/*, application/json;q=0"));
   EXPECT_FALSE(TakesJson("application/json;q=0, application/*"));
   EXPECT_FALSE(TakesJson("application/*;q=0, */*"));
@@ -36,7 +36,7 @@ TEST(AcceptTest, TheMostSpecificRangeCounts) {
   EXPECT_TRUE(TakesJson("application/*;q=0, application/json"));
 }
 
-TEST(AcceptTest, AsksForWhatItNames) {
+TEST(AcceptTest, AsksOnlyForNamedTypes) {
   for (const char* accept : {"application/json", "text/html, Application/JSON;q=0.1",
                              "*/*;q=0, application/json;x=\",\""}) {
     EXPECT_TRUE(AsksFor(accept, "application/json")) << accept;

@@ -10,7 +10,7 @@
 namespace callslip::gateway {
 namespace {
 
-TEST(ErrorResponseTest, EveryCodeOfTheTrackerHasItsStatus) {
+TEST(ErrorResponseTest, EveryTrackerCodeHasHttpStatus) {
   using Code = absl::StatusCode;
   const std::map<Code, int> statuses = {
       {Code::kCancelled, 500},
@@ -38,7 +38,7 @@ TEST(ErrorResponseTest, EveryCodeOfTheTrackerHasItsStatus) {
   }
 }
 
-TEST(ErrorResponseTest, WhatHasNoReasonIsOfTheConnection) {
+TEST(ErrorResponseTest, ErrorWithoutReasonMeansTrackerIsUnreachable) {
   const HttpResponse response = ErrorResponse(absl::DeadlineExceededError("late"));
   EXPECT_EQ(response.status, 503);
   EXPECT_EQ(response.error, "tracker_unreachable");

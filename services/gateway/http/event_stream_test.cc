@@ -53,7 +53,7 @@ class EventStreamTest : public testing::Test {
   bool failed_ = false;
 };
 
-TEST_F(EventStreamTest, EventsGoOutWithTheirIds) {
+TEST_F(EventStreamTest, EventsAreSentWithTheirIds) {
   Serve([](StreamPtr stream) -> asio::awaitable<void> {
     std::string first = ServerSentEvent("one", 7);
     co_await stream->Send(std::move(first));
@@ -67,7 +67,7 @@ TEST_F(EventStreamTest, EventsGoOutWithTheirIds) {
   EXPECT_FALSE(failed_);
 }
 
-TEST_F(EventStreamTest, SilenceIsFilledAgainAndAgain) {
+TEST_F(EventStreamTest, KeepAlivesAreSentDuringSilence) {
   Serve(&WaitForever, std::chrono::milliseconds(1));
   const std::string twice = ": connected\n\n: keep-alive\n\n: keep-alive\n\n";
   while (writer_.written.size() < twice.size()) io_.run_one();
@@ -76,7 +76,7 @@ TEST_F(EventStreamTest, SilenceIsFilledAgainAndAgain) {
   while (!ended_) io_.run_one();
 }
 
-TEST_F(EventStreamTest, PeerThatDoesNotReadHoldsItsProducerUp) {
+TEST_F(EventStreamTest, ProducerWaitsForPeerThatDoesNotRead) {
   int sent = 0;
   Serve([&sent](StreamPtr stream) -> asio::awaitable<void> {
     for (; sent < 10; ++sent) {
@@ -94,7 +94,7 @@ TEST_F(EventStreamTest, PeerThatDoesNotReadHoldsItsProducerUp) {
   EXPECT_EQ(writer_.written.size(), std::string(": connected\n\n").size() + (1000 << 10));
 }
 
-TEST_F(EventStreamTest, WhereThereIsNoRoomForWhatWaitsTheStreamIsTorn) {
+TEST_F(EventStreamTest, StreamFailsWhenThereIsNoRoomForWaitingEvents) {
   writer_.blocked = true;
   writer_.most_held = 1000;
   int sent = 0;
@@ -127,7 +127,7 @@ TEST_F(EventStreamTest, ProducerIsCancelledWhenItsPeerLeaves) {
   EXPECT_TRUE(failed_);
 }
 
-TEST_F(EventStreamTest, ProducerThatThrowsTearsTheStream) {
+TEST_F(EventStreamTest, StreamFailsWhenProducerThrows) {
   Serve([](StreamPtr stream) -> asio::awaitable<void> {
     std::string event = ServerSentEvent("last");
     co_await stream->Send(std::move(event));

@@ -17,7 +17,7 @@ class FailureQuotaTest : public testing::Test {
   FailureQuota quota_{&clock_, {.of_address = 3, .of_all = 10, .window = kWindow}};
 };
 
-TEST_F(FailureQuotaTest, AnAddressWaitsForTheRestOfItsWindow) {
+TEST_F(FailureQuotaTest, AddressWaitsForRestOfItsWindow) {
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(MayAsk("a"));
     quota_.CountFailed("a");
@@ -31,7 +31,7 @@ TEST_F(FailureQuotaTest, AnAddressWaitsForTheRestOfItsWindow) {
   EXPECT_TRUE(MayAsk("a"));
 }
 
-TEST_F(FailureQuotaTest, OfManyAddressesThoseWaitThatHaveFailed) {
+TEST_F(FailureQuotaTest, OnlyFailedAddressesWaitAfterTotalLimit) {
   for (int i = 0; i < 10; ++i) {
     const std::string address = absl::StrCat("stranger-", i);
     EXPECT_TRUE(MayAsk(address));
@@ -43,7 +43,7 @@ TEST_F(FailureQuotaTest, OfManyAddressesThoseWaitThatHaveFailed) {
   EXPECT_TRUE(MayAsk("stranger-0"));
 }
 
-TEST_F(FailureQuotaTest, OfTooManyAddressesTheOldestIsForgotten) {
+TEST_F(FailureQuotaTest, OldestAddressIsForgottenWhenThereAreTooMany) {
   for (int i = 0; i < 3; ++i) quota_.CountFailed("first");
   clock_.Advance(absl::Seconds(1));
   EXPECT_FALSE(MayAsk("first"));

@@ -16,7 +16,7 @@ TEST(ParseTargetTest, SplitsPathAndQuery) {
   ASSERT_TRUE(ParseTarget("/%e2%82%ac%f0%9f%98%80", request));
 }
 
-TEST(ParseTargetTest, TakesAbsoluteTargetsWhoseHostCounts) {
+TEST(ParseTargetTest, HostOfAbsoluteTargetReplacesHostHeader) {
   struct Case {
     const char* target;
     const char* host;

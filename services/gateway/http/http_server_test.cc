@@ -137,14 +137,14 @@ TEST_F(HttpServerTest, PiecesArriveAsTheyAreWritten) {
   EXPECT_THAT(peer.ReadTo("echo"), StartsWith("HTTP/1.1 200 OK\r\n"));
 }
 
-TEST_F(HttpServerTest, HeadersOfAStreamGoOutAtOnce) {
+TEST_F(HttpServerTest, HeadersOfStreamAreSentAtOnce) {
   ServeStream([&](BodyWriter&) -> asio::awaitable<void> { co_await WaitForever(); });
   RawConnection peer(port_);
   peer.Send(Get("/"));
   EXPECT_THAT(peer.ReadTo("\r\n\r\n"), StartsWith("HTTP/1.1 200 OK\r\n"));
 }
 
-TEST_F(HttpServerTest, RequestBehindAStreamIsAnsweredAfterIt) {
+TEST_F(HttpServerTest, RequestBehindStreamIsAnsweredAfterIt) {
   ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> { co_await writer.Write("piece"); });
   RawConnection peer(port_);
   peer.Send(Get("/") + Get("/echo"));
@@ -173,7 +173,7 @@ TEST_F(HttpServerTest, ProducerIsCancelledWhenItsPeerLeaves) {
   cancelled.Await();
 }
 
-TEST_F(HttpServerTest, ProducerThatFloodsEndsWhenItsPeerResets) {
+TEST_F(HttpServerTest, FloodingProducerIsCancelledWhenItsPeerResets) {
   Event ended;
   ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> {
     try {
@@ -191,7 +191,7 @@ TEST_F(HttpServerTest, ProducerThatFloodsEndsWhenItsPeerResets) {
   ended.Await();
 }
 
-TEST_F(HttpServerTest, PeerThatDoesNotReadItsStreamIsCutOff) {
+TEST_F(HttpServerTest, PeerThatDoesNotReadItsStreamIsDisconnected) {
   limits_.write_time = std::chrono::seconds(1);
   Event cut_off;
   ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> {
@@ -208,7 +208,7 @@ TEST_F(HttpServerTest, PeerThatDoesNotReadItsStreamIsCutOff) {
   cut_off.Await();
 }
 
-TEST_F(HttpServerTest, StreamWithoutAPauseLeavesRoomForOthers) {
+TEST_F(HttpServerTest, StreamWithoutPausesDoesNotBlockOtherPeers) {
   ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> {
     for (;;) co_await writer.Write("piece");
   });
@@ -224,7 +224,7 @@ TEST_F(HttpServerTest, StreamWithoutAPauseLeavesRoomForOthers) {
   EXPECT_THAT(all.get(), HasSubstr("piece"));
 }
 
-TEST_F(HttpServerTest, FailedProducerTearsTheBody) {
+TEST_F(HttpServerTest, FailedProducerLeavesBodyIncomplete) {
   ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> {
     co_await writer.Write("piece");
     throw std::runtime_error("out of pieces");
@@ -234,7 +234,7 @@ TEST_F(HttpServerTest, FailedProducerTearsTheBody) {
   EXPECT_THAT(peer.ReadAll(), EndsWith("\r\n\r\n5\r\npiece\r\n"));
 }
 
-TEST_F(HttpServerTest, HeadDoesNotRunTheProducer) {
+TEST_F(HttpServerTest, HeadRequestDoesNotRunProducer) {
   ServeStream([&](BodyWriter&) -> asio::awaitable<void> {
     ADD_FAILURE();
     co_return;
@@ -245,7 +245,7 @@ TEST_F(HttpServerTest, HeadDoesNotRunTheProducer) {
               AllOf(HasSubstr("Content-Type: text/event-stream\r\n"), EndsWith("\r\n\r\n")));
 }
 
-TEST_F(HttpServerTest, OldPeersGetTheBareStream) {
+TEST_F(HttpServerTest, Http10PeersGetUnchunkedStream) {
   ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> {
     co_await writer.Write("one, ");
     co_await writer.Write("two");
@@ -278,7 +278,7 @@ TEST_F(HttpServerTest, DrainWaitsForStreams) {
   idle.Await();
 }
 
-TEST_F(HttpServerTest, LeavingServerClosesAfterEachAnswerAndAcceptsMore) {
+TEST_F(HttpServerTest, LeavingServerClosesAfterEachResponseAndStillAccepts) {
   Serve(Echo);
   RawConnection early(port_);
   early.Send(Post("before"));
@@ -298,7 +298,7 @@ TEST_F(HttpServerTest, LeavingServerClosesAfterEachAnswerAndAcceptsMore) {
 
 // Requests.
 
-TEST_F(HttpServerTest, HeadersAreCounted) {
+TEST_F(HttpServerTest, NumberOfHeadersIsLimited) {
   Serve(Echo);
   std::string headers;
   for (int i = 0; i < limits_.header_count - 2; ++i) absl::StrAppend(&headers, "X: 1\r\n");
@@ -310,7 +310,7 @@ TEST_F(HttpServerTest, HeadersAreCounted) {
 }
 
 // Browsers send the cookies of all ports of a host.
-TEST_F(HttpServerTest, LargeCookiesOfOthersFit) {
+TEST_F(HttpServerTest, LargeCookiesAreAccepted) {
   Serve([](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
     co_return HttpResponse{.body = absl::StrCat(request->Header("cookie").size(), " bytes")};
   });
@@ -322,9 +322,9 @@ TEST_F(HttpServerTest, LargeCookiesOfOthersFit) {
               AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("\r\n20479 bytes")));
 }
 
-// A header that decides who calls, and from where, may come once: a proxy may have read the other
-// copy.
-TEST_F(HttpServerTest, HeadersThatDecideMayComeOnce) {
+// A header that identifies the caller or its origin must not be repeated: a proxy may have read the
+// other copy.
+TEST_F(HttpServerTest, RepeatedSecurityHeadersAreRefused) {
   Serve(Echo);
   for (const char* name : {"Host", "ORIGIN", "Authorization", "Content-Type"}) {
     RawConnection peer(port_);
@@ -335,7 +335,7 @@ TEST_F(HttpServerTest, HeadersThatDecideMayComeOnce) {
   }
 }
 
-TEST_F(HttpServerTest, HeadersOfOneNameAreOneList) {
+TEST_F(HttpServerTest, ValuesOfRepeatedHeaderAreJoined) {
   Serve([](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
     co_return HttpResponse{.body = absl::StrCat(request->Header("accept"), " | ",
                                                 request->Header("cookie"), " | ",
@@ -349,7 +349,7 @@ TEST_F(HttpServerTest, HeadersOfOneNameAreOneList) {
   EXPECT_THAT(peer.ReadAll(), EndsWith("a,b | x=1; y=2 | 1"));
 }
 
-TEST_F(HttpServerTest, TellsWhatAddressARequestComesFrom) {
+TEST_F(HttpServerTest, RequestHasAddressOfItsPeer) {
   Serve([](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
     co_return HttpResponse{.body = request->address == AddressKeyOfText("127.0.0.1") ? "y" : "n"};
   });
@@ -359,7 +359,7 @@ TEST_F(HttpServerTest, TellsWhatAddressARequestComesFrom) {
 }
 
 // A body with any other encoding could be read as the next request.
-TEST_F(HttpServerTest, OnlyChunkedIsATransferEncoding) {
+TEST_F(HttpServerTest, OnlyChunkedTransferEncodingIsAccepted) {
   Serve(Echo);
   const std::string body = "\r\n4\r\nbody\r\n0\r\n\r\n" + Get("/smuggled");
   const auto ask = [&](const std::string& version, const std::string& headers) {
@@ -387,7 +387,7 @@ TEST_F(HttpServerTest, OnlyChunkedIsATransferEncoding) {
               AllOf(StartsWith("HTTP/1.1 200 "), EndsWith("body")));
 }
 
-TEST_F(HttpServerTest, AbsoluteTargetsAreTaken) {
+TEST_F(HttpServerTest, AbsoluteTargetsAreAccepted) {
   Serve([](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
     co_return HttpResponse{.body = absl::StrCat(request->Header("host"), " ", request->path)};
   });
@@ -396,7 +396,7 @@ TEST_F(HttpServerTest, AbsoluteTargetsAreTaken) {
   EXPECT_THAT(peer.ReadAll(), AllOf(StartsWith("HTTP/1.1 200 "), EndsWith("test:1 /a")));
 }
 
-TEST_F(HttpServerTest, NoAnswerIsTakenForSomethingElse) {
+TEST_F(HttpServerTest, EveryResponseForbidsContentSniffing) {
   Serve(Echo);
   RawConnection peer(port_);
   peer.Send(Post("taken") + "no HTTP\r\n\r\n");
@@ -408,7 +408,7 @@ TEST_F(HttpServerTest, NoAnswerIsTakenForSomethingElse) {
   EXPECT_THAT(answers.substr(refusal), HasSubstr(kHeader));
 }
 
-TEST_F(HttpServerTest, TrailersAreNoHeaders) {
+TEST_F(HttpServerTest, TrailersAreNotHeaders) {
   Serve([](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
     co_return HttpResponse{.body = absl::StrCat("late: ", request->headers.count("x-late"))};
   });
@@ -463,7 +463,7 @@ TEST_F(HttpServerTest, HandlerIsCancelledWhenItsPeerSendsMoreAndLeaves) {
   cancelled.Await();
 }
 
-TEST_F(HttpServerTest, AHeadIsJudgedBeforeItsBodyIsRead) {
+TEST_F(HttpServerTest, HeadIsJudgedBeforeItsBodyIsRead) {
   Serve(Echo, [](const std::shared_ptr<HttpRequest>& head, Verdict done) {
     if (head->path == "/refused") return std::move(done)({.is_refused = true});
     std::move(done)({.body_bytes = 100'000});
@@ -494,7 +494,7 @@ TEST_F(HttpServerTest, AHeadIsJudgedBeforeItsBodyIsRead) {
               AllOf(StartsWith("HTTP/1.1 100 Continue\r\n\r\n"), HasSubstr("HTTP/1.1 200 OK\r\n")));
 }
 
-TEST_F(HttpServerTest, OnlySoManyBytesOfBodiesAreOnTheirWay) {
+TEST_F(HttpServerTest, AllBodiesShareOneByteLimit) {
   limits_.all_bodies_bytes = 1'000'000;
   Event arrived;
   Serve([&](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
@@ -539,7 +539,7 @@ TEST_F(HttpServerTest, OnlySoManyBytesOfBodiesAreOnTheirWay) {
   EXPECT_THAT(fourth.ReadTo("taken"), StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_F(HttpServerTest, NobodyTakesTheBytesOfBodiesForTheOthers) {
+TEST_F(HttpServerTest, BodyBytesOfEachCallerAreLimited) {
   limits_.all_bodies_bytes = 1'000'000;
   limits_.bodies_of_caller_bytes = 600'000;
   Serve(Echo, [](const std::shared_ptr<HttpRequest>& head, Verdict done) {
@@ -560,8 +560,8 @@ TEST_F(HttpServerTest, NobodyTakesTheBytesOfBodiesForTheOthers) {
   EXPECT_THAT(other.ReadTo("\r\n\r\n"), HasSubstr("100 Continue"));
 }
 
-// Strangers may send their heads, and little more.
-TEST_F(HttpServerTest, StrangersTakeNothingFromTheOthers) {
+// Strangers can send heads and small bodies only.
+TEST_F(HttpServerTest, StrangersDoNotUseUpLimitsOfKnownCallers) {
   limits_.all_bodies_bytes = limits_.bodies_of_caller_bytes = 1'000'000;
   limits_.strangers_bodies_bytes = 2 * 4096;
   limits_.connections = 8;
@@ -604,7 +604,7 @@ TEST_F(HttpServerTest, StrangersTakeNothingFromTheOthers) {
   EXPECT_THAT(alice.ReadTo("\r\n\r\n"), HasSubstr(" 200 "));
 }
 
-TEST_F(HttpServerTest, WhatAStrangerHadIsNotWhatTheNextOneHas) {
+TEST_F(HttpServerTest, EachRequestOfConnectionCountsAgainstItsOwnAccount) {
   limits_.strangers_bodies_bytes = 4096;
   Serve(Echo, [](const std::shared_ptr<HttpRequest>& head, Verdict done) {
     if (head->path == "/alice") return std::move(done)({.caller = "alice"});
@@ -628,7 +628,7 @@ TEST_F(HttpServerTest, WhatAStrangerHadIsNotWhatTheNextOneHas) {
 }
 
 // A signature can be verified only once the body has arrived: until then it may be made up.
-TEST_F(HttpServerTest, ClaimsMakeRoomForEachOtherAndTakeNothingFromTheOthers) {
+TEST_F(HttpServerTest, ClaimedBodiesMakeRoomForEachOtherAndForKnownCallers) {
   limits_.all_bodies_bytes = 1'000'000;
   limits_.bodies_of_caller_bytes = 600'000;
   Serve(Echo, [](const std::shared_ptr<HttpRequest>& head, Verdict done) {
@@ -658,8 +658,8 @@ TEST_F(HttpServerTest, ClaimsMakeRoomForEachOtherAndTakeNothingFromTheOthers) {
   EXPECT_THAT(begin(third, "/", 1000), HasSubstr(" 503 "));
 }
 
-// Whether their connections wait for the rest of a head or for an answer.
-TEST_F(HttpServerTest, WhoWasNotLetInMakesRoom) {
+// Whether they wait for the rest of a head or for a response.
+TEST_F(HttpServerTest, ConnectionsOfStrangersMakeRoom) {
   limits_.connections = 4;
   std::vector<Responder> held;
   Serve(
@@ -693,7 +693,7 @@ TEST_F(HttpServerTest, WhoWasNotLetInMakesRoom) {
   EXPECT_THAT(known.ReadTo("at last"), StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_F(HttpServerTest, LittleIsKeptOfAHeadAndOfAChunkThatDoNotEnd) {
+TEST_F(HttpServerTest, UnfinishedHeadsAndChunkHeadersAreLimited) {
   limits_.strangers_bodies_bytes = 10'000;
   Serve(Echo);
   RawConnection chunk(port_);
@@ -714,7 +714,7 @@ TEST_F(HttpServerTest, LittleIsKeptOfAHeadAndOfAChunkThatDoNotEnd) {
   EXPECT_EQ(OnLoop([&] { return server_->body_bytes(); }), 0);
 }
 
-TEST_F(HttpServerTest, NothingIsReadWhileItIsNotKnownFromWhom) {
+TEST_F(HttpServerTest, BodyIsNotReadBeforeVerdictOnItsHead) {
   std::array<Event, 2> judged;
   std::vector<Verdict> verdicts;
   Serve(Echo, [&](const std::shared_ptr<HttpRequest>&, Verdict done) {
@@ -741,7 +741,7 @@ TEST_F(HttpServerTest, NothingIsReadWhileItIsNotKnownFromWhom) {
   AwaitConnections(1);
 }
 
-TEST_F(HttpServerTest, OnlySoManyBytesOfAnswersWaitForTheirReaders) {
+TEST_F(HttpServerTest, UnsentBytesOfResponsesAreLimited) {
   // More than the kernel buffers.
   constexpr size_t kAnswerBytes = 32 << 20;
   limits_.all_unsent_bytes = kAnswerBytes + kAnswerBytes / 2;
@@ -784,7 +784,7 @@ RespondingHandler HoldUntilTold(std::shared_ptr<HeldRequest> held, CredentialPtr
   };
 }
 
-TEST_F(HttpServerTest, WhatWasLetInEndsWithItsCredential) {
+TEST_F(HttpServerTest, RequestEndsWhenItsCredentialIsRevoked) {
   const auto held = std::make_shared<HeldRequest>();
   const auto credential = std::make_shared<Credential>(Principal{"a", Role::kClient});
   Event arrived;
@@ -797,7 +797,7 @@ TEST_F(HttpServerTest, WhatWasLetInEndsWithItsCredential) {
   EXPECT_TRUE(held->was_expelled);
 }
 
-TEST_F(HttpServerTest, PeerThatSendsMoreAndLeavesMayBeAnsweredAtOnce) {
+TEST_F(HttpServerTest, HandlerCanRespondAtOnceWhenPeerSendsMoreAndLeaves) {
   const auto held = std::make_shared<HeldRequest>();
   Event arrived;
   Serve(HoldUntilTold(held, nullptr, &arrived));
@@ -810,7 +810,7 @@ TEST_F(HttpServerTest, PeerThatSendsMoreAndLeavesMayBeAnsweredAtOnce) {
   EXPECT_FALSE(held->was_expelled);
 }
 
-TEST_F(HttpServerTest, SilentPeersAreCutOff) {
+TEST_F(HttpServerTest, SilentPeersAreDisconnected) {
   limits_.idle = std::chrono::seconds(1);
   limits_.header_time = std::chrono::seconds(1);
   limits_.body_time = std::chrono::seconds(1);
@@ -825,7 +825,7 @@ TEST_F(HttpServerTest, SilentPeersAreCutOff) {
   EXPECT_EQ(in_body.ReadAll(), "");
 }
 
-TEST_F(HttpServerTest, StrangersHaveLittleTimeForTheirBodies) {
+TEST_F(HttpServerTest, StrangersHaveLessTimeToSendBodies) {
   limits_.strangers_body_time = std::chrono::seconds(1);
   limits_.body_time = std::chrono::hours(1);
   Serve(Echo, [](const std::shared_ptr<HttpRequest>& head, Verdict done) {
@@ -842,7 +842,7 @@ TEST_F(HttpServerTest, StrangersHaveLittleTimeForTheirBodies) {
   EXPECT_THAT(known.ReadTo("abcd"), StartsWith("HTTP/1.1 200 "));
 }
 
-TEST_F(HttpServerTest, HandlerThatThrowsIsAnsweredWith500) {
+TEST_F(HttpServerTest, PeerGets500WhenHandlerThrows) {
   Serve([](std::shared_ptr<const HttpRequest>) -> asio::awaitable<HttpResponse> {
     throw std::runtime_error("broken");
     co_return HttpResponse{};
@@ -855,7 +855,7 @@ TEST_F(HttpServerTest, HandlerThatThrowsIsAnsweredWith500) {
 }
 
 // Each request is answered once, in turn, however the requests are split into packets.
-TEST_F(HttpServerTest, RequestsMayBeCutAnywhere) {
+TEST_F(HttpServerTest, RequestsCanBeSplitAnywhere) {
   Serve([](std::shared_ptr<const HttpRequest> request) {
     return request->path == "/later" ? EchoLater(request) : Echo(request);
   });
@@ -898,8 +898,8 @@ TEST_F(HttpServerTest, RequestsMayBeCutAnywhere) {
   }
 }
 
-// Peers that leave at any point of their request, or of its answer.
-TEST_F(HttpServerTest, PeersMayLeaveAnywhere) {
+// Of a request or of its response.
+TEST_F(HttpServerTest, PeersCanDisconnectAtAnyPoint) {
   Serve([](std::shared_ptr<const HttpRequest> request) {
     return request->path == "/later" ? EchoLater(request) : Echo(request);
   });
@@ -922,7 +922,7 @@ TEST_F(HttpServerTest, PeersMayLeaveAnywhere) {
 
 // Limits of connections.
 
-TEST_F(HttpServerTest, NewConnectionsHaveTheTimeOfAHeadForTheirFirstRequest) {
+TEST_F(HttpServerTest, NewConnectionMustSendFirstRequestWithinHeaderTime) {
   limits_.header_time = std::chrono::seconds(1);
   limits_.idle = std::chrono::seconds(1000);
   Serve(Echo);
@@ -938,7 +938,7 @@ TEST_F(HttpServerTest, NewConnectionsHaveTheTimeOfAHeadForTheirFirstRequest) {
   EXPECT_THAT(kept.ReadTo("still"), StartsWith("HTTP/1.1 200 OK\r\n"));
 }
 
-TEST_F(HttpServerTest, WhenFullTheLongestIdleMakesRoom) {
+TEST_F(HttpServerTest, LongestIdleConnectionIsClosedWhenServerIsFull) {
   limits_.connections = 3;
   Serve([](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
     if (request->path == "/held") co_await WaitForever();
@@ -962,7 +962,7 @@ TEST_F(HttpServerTest, WhenFullTheLongestIdleMakesRoom) {
   EXPECT_THAT(ask(first, "/still"), EndsWith("/still"));
 }
 
-TEST_F(HttpServerTest, WhenAllAreBusyTheNextOneWaits) {
+TEST_F(HttpServerTest, NextConnectionWaitsWhileAllAreBusy) {
   limits_.connections = 1;
   Serve([](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
     if (request->path == "/held") co_await WaitForever();

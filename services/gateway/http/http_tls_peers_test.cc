@@ -219,7 +219,7 @@ class TlsPeersTest : public HttpTlsTest {
   const TestAuthority other_authority_;
 };
 
-TEST_F(TlsPeersTest, BadOnesGoAndOthersStay) {
+TEST_F(TlsPeersTest, BadPeersAreDisconnectedAndGoodPeersStay) {
   limits_.idle = std::chrono::seconds(30);  // For the steady peer.
   Serve(/*asks_for_certificates=*/true);
   TlsConnection steady(port_, Good());
@@ -246,7 +246,7 @@ TEST_F(TlsPeersTest, BadOnesGoAndOthersStay) {
   EXPECT_LT(ResidentBytes() - before, kMaxGrowth);
 }
 
-TEST_F(TlsPeersTest, AThousandHalfOpenHandshakesKeepNobodyOut) {
+TEST_F(TlsPeersTest, ThousandHalfOpenHandshakesDoNotBlockOtherPeers) {
   limits_.handshakes = 100;
   Serve();
   const auto round = [&] {
@@ -269,7 +269,7 @@ TEST_F(TlsPeersTest, AThousandHalfOpenHandshakesKeepNobodyOut) {
   EXPECT_LT(ResidentBytes() - before, kMaxGrowth);
 }
 
-TEST_F(TlsPeersTest, ThoseWhoseHandshakesFailedMakeRoom) {
+TEST_F(TlsPeersTest, ConnectionsWithFailedHandshakesMakeRoom) {
   limits_.connections = 2;
   limits_.linger_time = std::chrono::hours(1);
   Serve();
@@ -284,7 +284,7 @@ TEST_F(TlsPeersTest, ThoseWhoseHandshakesFailedMakeRoom) {
   }
 }
 
-TEST_F(TlsPeersTest, HandshakeInPiecesOfOneByteIsFollowed) {
+TEST_F(TlsPeersTest, ClientHelloInSingleBytesIsAnswered) {
   Serve();
   RawConnection slow(port_);
   for (const char byte : ClientHello()) slow.Send(std::string(1, byte));

@@ -34,7 +34,7 @@ TEST_F(HttpTlsTest, ServesBothVersionsAndKeepsConnections) {
   }
 }
 
-TEST_F(HttpTlsTest, RequestsOfAnyShapeArrive) {
+TEST_F(HttpTlsTest, RequestsArriveHoweverTheyAreSplitIntoRecords) {
   Serve();
   TlsConnection peer(port_);
   const std::string long_body(8 << 20, 'b');
@@ -54,7 +54,7 @@ TEST_F(HttpTlsTest, RequestsOfAnyShapeArrive) {
   EXPECT_THAT(peer.ReadTo("bytes"), StartsWith("HTTP/1.1 200 OK\r\n"));
 }
 
-TEST_F(HttpTlsTest, AnAnswerThatClosesEndsInOrder) {
+TEST_F(HttpTlsTest, ClosingResponseEndsWithCloseNotify) {
   Serve();
   TlsConnection peer(port_);
   peer.Send("GET /echo HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
@@ -62,7 +62,7 @@ TEST_F(HttpTlsTest, AnAnswerThatClosesEndsInOrder) {
   EXPECT_EQ(SSL_get_shutdown(peer.session()), SSL_RECEIVED_SHUTDOWN);
 }
 
-TEST_F(HttpTlsTest, PeerThatLeavesIsNoticedWhileItsRequestIsHeld) {
+TEST_F(HttpTlsTest, HeldRequestIsCancelledWhenPeerLeaves) {
   Serve();
   using Leave = void (*)(TlsConnection&);
   const std::vector<Leave> ways = {
@@ -85,14 +85,14 @@ TEST_F(HttpTlsTest, PeerThatLeavesIsNoticedWhileItsRequestIsHeld) {
   }
 }
 
-TEST_F(HttpTlsTest, WhatIsSentEarlyIsAnsweredLater) {
+TEST_F(HttpTlsTest, PipelinedRequestIsAnsweredLater) {
   Serve();
   TlsConnection peer(port_);
   peer.Send(Get("/echo") + Post("second"));
   EXPECT_THAT(peer.ReadTo("second"), HasSubstr("HTTP/1.1 200 OK\r\nContent-Type"));
 }
 
-TEST_F(HttpTlsTest, FloodWaitsForASlowReaderAndEndsWithIt) {
+TEST_F(HttpTlsTest, FloodingStreamWaitsForSlowReaderAndEndsWithIt) {
   Serve();
   TlsConnection peer(port_, Options{}, /*receive_buffer=*/4096);
   peer.Send(Get("/stream"));
@@ -102,7 +102,7 @@ TEST_F(HttpTlsTest, FloodWaitsForASlowReaderAndEndsWithIt) {
   Await([&] { return Connections() == 0; });
 }
 
-TEST_F(HttpTlsTest, WebSocketsWorkAsWithoutIt) {
+TEST_F(HttpTlsTest, WebSocketsWorkOverTls) {
   Serve();
   TlsWebSocketClient socket(port_);
   EXPECT_THAT(socket.Upgrade("/ws"), StartsWith("HTTP/1.1 101"));
@@ -133,7 +133,7 @@ TEST_F(HttpTlsTest, WebSocketThatLosesItsPeerIsRemoved) {
   Await([&] { return WebSockets() == 0; });
 }
 
-TEST_F(HttpTlsTest, PlainHttpIsToldWhatIsExpected) {
+TEST_F(HttpTlsTest, PlainHttpRequestGetsTlsExpectedError) {
   Serve();
   RawConnection peer(port_);
   peer.Send(Get("/echo"));
@@ -143,7 +143,7 @@ TEST_F(HttpTlsTest, PlainHttpIsToldWhatIsExpected) {
   EXPECT_THAT(answer, HasSubstr("https://"));
 }
 
-TEST_F(HttpTlsTest, CertificatesOfPeersAreReadAndOthersRefused) {
+TEST_F(HttpTlsTest, PeerNamesAreReadAndPeersWithoutCertificateRefused) {
   Serve(/*asks_for_certificates=*/true);
   TlsConnection peer(
       port_, {.certificate = authority_.Issue(
@@ -154,7 +154,7 @@ TEST_F(HttpTlsTest, CertificatesOfPeersAreReadAndOthersRefused) {
   EXPECT_FALSE(Serves());
 }
 
-TEST_F(HttpTlsTest, WithoutAnAuthorityNamesOfPeersDoNotCount) {
+TEST_F(HttpTlsTest, PeerNamesAreIgnoredWithoutAuthority) {
   Serve();
   TlsConnection peer(port_, {.certificate = authority_.Issue({.names = "DNS:agent.test"})});
   peer.Send("GET /names HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
@@ -163,7 +163,7 @@ TEST_F(HttpTlsTest, WithoutAnAuthorityNamesOfPeersDoNotCount) {
 
 // Rotation.
 
-TEST_F(HttpTlsTest, NewCertificatesCountForNewConnectionsAndBreakNothing) {
+TEST_F(HttpTlsTest, NewCertificatesApplyOnlyToNewConnections) {
   constexpr size_t kPeers = 50;
   Serve();
   std::vector<std::unique_ptr<TlsWebSocketClient>> sockets;
@@ -203,7 +203,7 @@ TEST_F(HttpTlsTest, NewCertificatesCountForNewConnectionsAndBreakNothing) {
   Await([&] { return left_ == kPeers; });
 }
 
-TEST_F(HttpTlsTest, FilesThatDoNotFitChangeNothing) {
+TEST_F(HttpTlsTest, CertificateStaysWhenNewFilesAreInvalid) {
   Serve();
   const auto shown = [&] {
     TlsConnection peer(port_);
@@ -230,7 +230,7 @@ TEST_F(HttpTlsTest, FilesThatDoNotFitChangeNothing) {
   EXPECT_EQ(shown(), next.certificate);
 }
 
-TEST_F(HttpTlsTest, LoadingSaysWhichFileIsWrong) {
+TEST_F(HttpTlsTest, LoadErrorNamesInvalidFile) {
   const TestAuthority::Pair other = authority_.Issue();
   Write(server_pair_);
   std::ofstream(Path("other")) << other.key;

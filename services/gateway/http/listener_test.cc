@@ -38,7 +38,7 @@ class ListenerTest : public testing::Test {
   asio::io_context context_{1};
 };
 
-TEST_F(ListenerTest, SocketIsForItsUserAndGoesWithItsListener) {
+TEST_F(ListenerTest, SocketIsPrivateToUserAndRemovedWithListener) {
   auto listener = Open();
   ASSERT_TRUE(listener.ok()) << listener.status();
   struct stat found = {};
@@ -48,7 +48,7 @@ TEST_F(ListenerTest, SocketIsForItsUserAndGoesWithItsListener) {
   EXPECT_NE(access(path_.c_str(), F_OK), 0);
 }
 
-TEST_F(ListenerTest, LiveSocketIsRefusedAndTheOneOfASuccessorIsLeftAlone) {
+TEST_F(ListenerTest, LiveSocketIsRefusedAndSocketOfSuccessorIsNotRemoved) {
   auto listener = Open();
   ASSERT_TRUE(listener.ok()) << listener.status();
   const auto second = Open();
@@ -62,7 +62,7 @@ TEST_F(ListenerTest, LiveSocketIsRefusedAndTheOneOfASuccessorIsLeftAlone) {
   EXPECT_EQ(access(path_.c_str(), F_OK), 0);
 }
 
-TEST_F(ListenerTest, StaleSocketIsTakenOver) {
+TEST_F(ListenerTest, StaleSocketIsReplaced) {
   const int dead = socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un name = {};
   name.sun_family = AF_UNIX;
@@ -72,7 +72,7 @@ TEST_F(ListenerTest, StaleSocketIsTakenOver) {
   EXPECT_TRUE(Open().ok());
 }
 
-TEST_F(ListenerTest, HttpIsServedOverASocketAndAPeerThatLeavesIsNoticed) {
+TEST_F(ListenerTest, HttpIsServedOverSocketAndDisconnectIsNoticed) {
   Event left;
   HttpServer server(
       context_.get_executor(), HttpLimits{},
@@ -102,7 +102,7 @@ TEST_F(ListenerTest, HttpIsServedOverASocketAndAPeerThatLeavesIsNoticed) {
   thread.join();
 }
 
-TEST(AddressQuotaTest, EachAddressHasItsOwn) {
+TEST(AddressQuotaTest, EachAddressHasItsOwnQuota) {
   using asio::ip::make_address;
   AddressQuota quota(2);
   const auto take = [&](const char* address) {
@@ -119,7 +119,7 @@ TEST(AddressQuotaTest, EachAddressHasItsOwn) {
   EXPECT_NE(take("10.0.0.1"), nullptr);
 }
 
-TEST(AddressKeyTest, IsTheSameForASocketAndForText) {
+TEST(AddressKeyTest, KeyIsSameForEndpointAndText) {
   for (const char* address : {"10.0.0.1", "::ffff:10.0.0.1", "2001:db8::1", "127.0.0.1", "::1"}) {
     const asio::ip::tcp::endpoint peer(asio::ip::make_address(address), 1);
     EXPECT_EQ(AddressKey(peer), AddressKeyOfText(address)) << address;
@@ -128,7 +128,7 @@ TEST(AddressKeyTest, IsTheSameForASocketAndForText) {
   EXPECT_EQ(AddressKeyOfText("unknown"), "unknown");
 }
 
-TEST(AddressKeyTest, KnowsThisMachine) {
+TEST(AddressKeyTest, LoopbackAddressesAreRecognized) {
   for (const char* address : {"127.0.0.1", "127.9.0.1", "::1", "::ffff:127.0.0.1"}) {
     EXPECT_TRUE(IsLoopbackKey(AddressKeyOfText(address))) << address;
   }
@@ -137,7 +137,7 @@ TEST(AddressKeyTest, KnowsThisMachine) {
   }
 }
 
-TEST(AddressQuotaTest, ANetworkOfIpv6IsOneAddress) {
+TEST(AddressQuotaTest, Ipv6NetworkCountsAsOneAddress) {
   AddressQuota quota(1);
   const auto take = [&](const char* address) {
     return quota.Take(AddressKey(asio::ip::tcp::endpoint(asio::ip::make_address(address), 1)));

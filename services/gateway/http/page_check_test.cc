@@ -18,7 +18,7 @@ HttpRequest PollAt(const std::string& host, const HttpHeaders& headers = {},
   return request;
 }
 
-TEST(PageCheckTest, OverPlainHttpOfAnotherMachineAPageIsToldFromAWorkerByItsContentType) {
+TEST(PageCheckTest, RequestToOtherHostMustShowThatItIsNotFromPage) {
   for (const char* host : {"gateway.lan:7890", "192.168.1.7:7890", "[fd00::1]:7890", "gateway"}) {
     const auto refusal = ExcludePages(PollAt(host));
     ASSERT_TRUE(refusal.has_value()) << host;
@@ -35,7 +35,7 @@ TEST(PageCheckTest, OverPlainHttpOfAnotherMachineAPageIsToldFromAWorkerByItsCont
   }
 }
 
-TEST(PageCheckTest, OnThisMachineBrowsersSayWhereRequestsComeFrom) {
+TEST(PageCheckTest, RequestToLoopbackHostPasses) {
   for (const char* host : {"127.0.0.1:7890", "localhost:7890", "[::1]:7890", "localhost"}) {
     EXPECT_FALSE(ExcludePages(PollAt(host)).has_value()) << host;
   }

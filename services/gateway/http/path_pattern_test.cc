@@ -22,7 +22,7 @@ TEST(PathPatternTest, ParametersAreNamed) {
               Optional(ElementsAre(Pair("id", "s-1"), Pair("msg_id", "m-2"))));
 }
 
-TEST(PathPatternTest, SegmentsAreExact) {
+TEST(PathPatternTest, SegmentsMatchExactly) {
   for (const char* path :
        {"/api/sessions/s-1/queue", "/api/sessions/s-1/queue/", "/api/sessions/s-1/queue/m-2/",
         "/api/sessions/s-1/queue/m-2/x", "/api/sessions//queue/m-2", "/api/sessions/s-1/Queue/m-2",
@@ -39,7 +39,7 @@ TEST(PathPatternTest, SegmentsAreDecodedOneByOne) {
   EXPECT_EQ(Message().Match("/api/sessions/%4/queue/m-2"), std::nullopt);
 }
 
-TEST(PathPatternTest, RestIsAllThatFollows) {
+TEST(PathPatternTest, RestParameterMatchesRemainingPath) {
   const PathPattern pattern("/ui/{path...}");
   EXPECT_THAT(pattern.Match("/ui/a"), Optional(ElementsAre(Pair("path", "a"))));
   EXPECT_THAT(pattern.Match("/ui/a/b%20c/"), Optional(ElementsAre(Pair("path", "a/b c/"))));
@@ -50,7 +50,7 @@ TEST(PathPatternTest, RestIsAllThatFollows) {
   }
 }
 
-TEST(PathPatternTest, ParametersAreBounded) {
+TEST(PathPatternTest, ParameterLengthIsLimited) {
   const PathPattern pattern("/{id}");
   EXPECT_NE(pattern.Match("/" + std::string(PathPattern::kMaxParameterBytes, 'x')), std::nullopt);
   EXPECT_EQ(pattern.Match("/" + std::string(PathPattern::kMaxParameterBytes + 1, 'x')),

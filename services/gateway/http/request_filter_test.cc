@@ -42,7 +42,7 @@ TEST_F(RequestFilterTest, OtherHostsAreRefused) {
   EXPECT_EQ(Check("GET", {}), 403);
 }
 
-TEST_F(RequestFilterTest, Ipv6AddressesAndCapitalsOfTheListenerAreOwnHosts) {
+TEST_F(RequestFilterTest, Ipv6HostOfListenerPassesInAnyCase) {
   const RequestFilter ipv6({{.host = "FD00::1", .port = 7890}}, {}, {});
   for (const char* host : {"[fd00::1]:7890", "[FD00::1]:7890"}) {
     EXPECT_FALSE(ipv6.Check({.method = "GET", .headers = {{"host", host}}}).has_value()) << host;
@@ -52,7 +52,7 @@ TEST_F(RequestFilterTest, Ipv6AddressesAndCapitalsOfTheListenerAreOwnHosts) {
   }
 }
 
-TEST_F(RequestFilterTest, AListenerKnowsItsOwnHostsAndPages) {
+TEST_F(RequestFilterTest, EachListenerAcceptsOnlyItsOwnHostsAndPages) {
   const RequestFilter filter(
       {{.host = "10.0.0.1", .port = 443}, {.host = "10.0.0.2", .port = 7890}, {.unix_path = "/s"}},
       {"gateway.test"}, {kExtension}, /*is_tls=*/true);
@@ -83,7 +83,7 @@ TEST_F(RequestFilterTest, AListenerKnowsItsOwnHostsAndPages) {
 }
 
 // At other addresses of this machine, the same port may belong to another program.
-TEST_F(RequestFilterTest, OfTheLoopbackNamesOnlyThoseThatLeadToTheListenerAreItsOwn) {
+TEST_F(RequestFilterTest, OnlyLoopbackNamesThatReachListenerPass) {
   const std::vector<std::string> names = {"127.0.0.1", "localhost", "[::1]"};
   const auto own = [&](const std::string& listen) {
     const RequestFilter filter({{.host = listen, .port = 7890}}, {}, {});
@@ -112,7 +112,7 @@ TEST_F(RequestFilterTest, OfTheLoopbackNamesOnlyThoseThatLeadToTheListenerAreIts
 }
 
 // Pages from port 80 of this machine belong to another program.
-TEST_F(RequestFilterTest, NobodyHasAPageOverASocket) {
+TEST_F(RequestFilterTest, PagesAreRefusedOverUnixSocket) {
   const RequestFilter filter({{.host = "127.0.0.1", .port = 7890}, {.unix_path = "/s"}}, {}, {});
   const auto passes = [&](size_t listener, HttpHeaders headers) {
     return !filter.Check({.method = "GET", .headers = std::move(headers), .listener = listener})
@@ -127,7 +127,7 @@ TEST_F(RequestFilterTest, NobodyHasAPageOverASocket) {
   EXPECT_FALSE(passes(0, {{"host", "127.0.0.1:7890"}, {"origin", "http://localhost"}}));
 }
 
-TEST_F(RequestFilterTest, OnlyNamedExtensionsAndOwnPagesMayBeTheOrigin) {
+TEST_F(RequestFilterTest, OnlyAllowedExtensionsAndOwnPagesAreAcceptedAsOrigin) {
   const auto with_origin = [&](const std::string& origin) {
     return Check("GET", {{"host", "127.0.0.1:7890"}, {"origin", origin}});
   };
@@ -144,7 +144,7 @@ TEST_F(RequestFilterTest, OnlyNamedExtensionsAndOwnPagesMayBeTheOrigin) {
   }
 }
 
-TEST_F(RequestFilterTest, OtherExtensionsAreToldHowToBeLetIn) {
+TEST_F(RequestFilterTest, RefusalNamesFlagThatAllowsExtension) {
   const auto refusal =
       filter_.Check({.method = "GET",
                      .headers = {{"host", "127.0.0.1:7890"}, {"origin", "moz-extension://mine"}}});
@@ -152,7 +152,7 @@ TEST_F(RequestFilterTest, OtherExtensionsAreToldHowToBeLetIn) {
   EXPECT_THAT(refusal->body, testing::HasSubstr("--allowed-origins=moz-extension://mine"));
 }
 
-TEST_F(RequestFilterTest, RequestsThatAPageOfAnotherSiteMakesAreRefused) {
+TEST_F(RequestFilterTest, RequestsOfOtherSitesAreRefused) {
   const auto with_site = [&](const char* site) {
     return Check("GET", {{"host", "127.0.0.1:7890"}, {"sec-fetch-site", site}});
   };
@@ -180,7 +180,7 @@ TEST_F(RequestFilterTest, PostsMustBeJson) {
   EXPECT_EQ(Check("POST", {{"host", "127.0.0.1:7890"}}), 415);
 }
 
-TEST_F(RequestFilterTest, LinksToThePagePassFromAnywhere) {
+TEST_F(RequestFilterTest, LinksToPagePassFromAnySite) {
   const auto follow = [this](const std::string& method, const std::string& path,
                              const std::string& mode, const std::string& destination) {
     const auto refusal = filter_.Check({.method = method,

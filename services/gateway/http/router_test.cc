@@ -125,12 +125,12 @@ TEST_F(RouterTest, WithoutTokensEveryoneIsLocal) {
   EXPECT_EQ(Ask(open_, "GET", "/nothing").status, 404);
 }
 
-TEST_F(RouterTest, HandlersLearnWhoCalls) {
+TEST_F(RouterTest, HandlersGetPrincipalOfCaller) {
   EXPECT_EQ(Ask(guarded_, "GET", "/work", With(Role::kWorker)).body, "worker-1");
   EXPECT_EQ(Ask(guarded_, "GET", "/work", With(Role::kAdmin)).body, "admin-1");
 }
 
-TEST_F(RouterTest, KnownCertificateIsAsGoodAsATokenAndATokenWins) {
+TEST_F(RouterTest, KnownCertificateAuthenticatesAndTokenTakesPrecedence) {
   EXPECT_EQ(Ask(guarded_, "GET", "/work", {}, {"other.test", "browser.test"}).body, "machine");
   EXPECT_EQ(Ask(guarded_, "GET", "/work", With(Role::kAdmin), {"browser.test"}).body, "admin-1");
   EXPECT_EQ(Ask(guarded_, "POST", "/work", {}, {"browser.test"}).status, 403);
@@ -142,7 +142,7 @@ TEST_F(RouterTest, KnownCertificateIsAsGoodAsATokenAndATokenWins) {
   EXPECT_EQ(ErrorCodeOf(malformed), "token_missing");
 }
 
-TEST_F(RouterTest, WithoutAKnownTokenThereIsNothingToSee) {
+TEST_F(RouterTest, CallersWithoutKnownTokenGet401ForEveryPath) {
   for (const char* path : {"/work", "/nothing"}) {
     for (const char* method : {"GET", "POST", "DELETE"}) {
       const HttpResponse missing = Ask(guarded_, method, path);
@@ -162,13 +162,13 @@ TEST_F(RouterTest, WithoutAKnownTokenThereIsNothingToSee) {
   EXPECT_EQ(Ask(guarded_, "DELETE", "/work", With(Role::kViewer)).status, 405);
 }
 
-TEST_F(RouterTest, OpenRoutesAskForNoToken) {
+TEST_F(RouterTest, OpenRoutesNeedNoToken) {
   EXPECT_EQ(Ask(guarded_, "GET", "/open").status, 200);
   EXPECT_EQ(Ask(guarded_, "GET", "/open", {{"authorization", "Bearer nonsense"}}).status, 200);
   EXPECT_EQ(Ask(guarded_, "GET", "/open", {{"host", "evil.example"}}).status, 403);
 }
 
-TEST_F(RouterTest, OtherRolesAreToldWhichMay) {
+TEST_F(RouterTest, RefusalNamesAllowedRoles) {
   const HttpResponse refusal = Ask(guarded_, "GET", "/work", With(Role::kClient));
   EXPECT_EQ(refusal.status, 403);
   EXPECT_EQ(ErrorCodeOf(refusal), "role_not_allowed");
@@ -178,7 +178,7 @@ TEST_F(RouterTest, OtherRolesAreToldWhichMay) {
   EXPECT_EQ(Ask(guarded_, "POST", "/work", With(Role::kAdmin)).status, 200);
 }
 
-TEST_F(RouterTest, PathsMayHaveParameters) {
+TEST_F(RouterTest, PathsCanHaveParameters) {
   EXPECT_EQ(Ask(guarded_, "GET", "/things/t-1?x=2", With(Role::kViewer)).body, "t-1,");
   EXPECT_EQ(Ask(guarded_, "GET", "/things/a%2Fb/parts/%7B", With(Role::kAdmin)).body, "a/b,{");
   EXPECT_EQ(Ask(guarded_, "GET", "/things/all", With(Role::kAdmin)).body, "admin-1");
@@ -233,7 +233,7 @@ class VerifyingRouterTest : public RouterTest {
                   .scopes = {{"s.work", Role::kWorker}, {"s.admin", Role::kAdmin}}});
 };
 
-TEST_F(VerifyingRouterTest, CallersWithoutATokenAreToldWhereToGetOne) {
+TEST_F(VerifyingRouterTest, CallersWithoutTokenGetMetadataUrl) {
   const HttpResponse missing = Ask(router_, "GET", "/work");
   EXPECT_EQ(missing.status, 401);
   EXPECT_EQ(HeaderOf(missing, "WWW-Authenticate"),
@@ -245,7 +245,7 @@ TEST_F(VerifyingRouterTest, CallersWithoutATokenAreToldWhereToGetOne) {
   EXPECT_EQ(Ask(router_, "GET", "/nothing").status, 401);
 }
 
-TEST_F(VerifyingRouterTest, TheTokenFileComesFirst) {
+TEST_F(VerifyingRouterTest, TokenFileIsCheckedFirst) {
   EXPECT_EQ(AskWith("GET", "/work", TokenOf(Role::kWorker)).body, "worker-1");
   EXPECT_EQ(verifier_.asked, 0);
   EXPECT_EQ(AskWith("GET", "/work", "worker-x").body, "oauth-worker-x");
@@ -254,7 +254,7 @@ TEST_F(VerifyingRouterTest, TheTokenFileComesFirst) {
   EXPECT_EQ(verifier_.asked, 1);
 }
 
-TEST_F(VerifyingRouterTest, RefusalsSayWhyAndWhatIsNeeded) {
+TEST_F(VerifyingRouterTest, RefusalsGiveReasonAndNeededScope) {
   verifier_.refusal = ErrorWithDetails(absl::StatusCode::kUnauthenticated, "It has expired.",
                                        {.reason = "token_expired"});
   const HttpResponse invalid = AskWith("GET", "/work", "x");
@@ -280,7 +280,7 @@ TEST_F(VerifyingRouterTest, RefusalsSayWhyAndWhatIsNeeded) {
   EXPECT_EQ(HeaderOf(unavailable, "Retry-After"), "30");
 }
 
-TEST_F(VerifyingRouterTest, AnotherRoleIsToldWhichScopeItNeeds) {
+TEST_F(VerifyingRouterTest, RefusalOfOtherRoleNamesNeededScope) {
   const HttpResponse refusal = AskWith("POST", "/work", "worker-x");
   EXPECT_EQ(refusal.status, 403);
   EXPECT_EQ(ErrorCodeOf(refusal), "role_not_allowed");
@@ -289,7 +289,7 @@ TEST_F(VerifyingRouterTest, AnotherRoleIsToldWhichScopeItNeeds) {
   EXPECT_EQ(HeaderOf(Ask(guarded_, "POST", "/work", With(Role::kWorker)), "WWW-Authenticate"), "");
 }
 
-TEST_F(VerifyingRouterTest, AnAnswerMayComeLater) {
+TEST_F(VerifyingRouterTest, VerifierCanAnswerLater) {
   verifier_.hold = true;
   EXPECT_EQ(AskWith("GET", "/work", "worker-x").body, "");
   boost::asio::io_context context;
@@ -332,7 +332,7 @@ TEST_F(VerifyingRouterTest, AnAnswerMayComeLater) {
   EXPECT_EQ(credential, nullptr);
 }
 
-TEST_F(RouterTest, PreflightNamesWhatMayBeSent) {
+TEST_F(RouterTest, PreflightResponseNamesAllowedMethodsAndHeaders) {
   const HttpResponse response = Ask(guarded_, "OPTIONS", "/work",
                                     {{"origin", kExtension},
                                      {"sec-fetch-site", "cross-site"},
@@ -348,7 +348,7 @@ TEST_F(RouterTest, PreflightNamesWhatMayBeSent) {
   EXPECT_EQ(HeaderOf(response, "Vary"), "Origin");
 }
 
-TEST_F(RouterTest, OtherPreflightsAreRefused) {
+TEST_F(RouterTest, InvalidPreflightsAreRefused) {
   const auto preflight = [&](const char* path, HttpHeaders headers) {
     headers.emplace("access-control-request-method", "GET");
     const HttpResponse response = Ask(open_, "OPTIONS", path, std::move(headers));
@@ -362,7 +362,7 @@ TEST_F(RouterTest, OtherPreflightsAreRefused) {
   EXPECT_EQ(preflight("/work", {{"origin", kExtension}, {"host", "evil.example:7890"}}), 403);
 }
 
-TEST_F(RouterTest, AnswersAreSharedWithAllowedOriginsOnly) {
+TEST_F(RouterTest, ResponsesAreSharedWithAllowedOriginsOnly) {
   for (const char* origin : {kExtension, "http://127.0.0.1:7890"}) {
     const HttpResponse answer = Ask(open_, "GET", "/work", {{"origin", origin}});
     EXPECT_EQ(HeaderOf(answer, "Access-Control-Allow-Origin"), origin);
@@ -381,7 +381,7 @@ TEST_F(RouterTest, AnswersAreSharedWithAllowedOriginsOnly) {
   EXPECT_EQ(HeaderOf(Ask(open_, "GET", "/work"), "Access-Control-Allow-Origin"), "");
 }
 
-TEST_F(VerifyingRouterTest, AHeadTellsStrangersFromOthers) {
+TEST_F(VerifyingRouterTest, HeadOfForbiddenRequestIsRefused) {
   const auto refused = [this](const std::string& method, const std::string& path,
                               HttpHeaders headers) {
     return Judge(router_, HeadOf(method, path, std::move(headers)))->is_refused;
@@ -401,7 +401,7 @@ TEST_F(VerifyingRouterTest, AHeadTellsStrangersFromOthers) {
   EXPECT_TRUE(refused("POST", "/work", {{"authorization", "Bearer admin-of-others"}}));
 }
 
-TEST_F(VerifyingRouterTest, AHeadTellsOnWhoseAccountItsBodyIs) {
+TEST_F(VerifyingRouterTest, HeadVerdictNamesAccountOfBody) {
   const auto judge = [](const Router& router, const std::string& path, HttpHeaders headers) {
     return *Judge(router, HeadOf("GET", path, std::move(headers)));
   };
@@ -418,7 +418,7 @@ TEST_F(VerifyingRouterTest, AHeadTellsOnWhoseAccountItsBodyIs) {
 }
 
 // The token is verified before the body is read, and not again afterwards.
-TEST_F(VerifyingRouterTest, WhoCallsIsWorkedOutOnce) {
+TEST_F(VerifyingRouterTest, CallerIsVerifiedOnce) {
   verifier_.hold = true;
   const auto head = HeadOf("POST", "/work", {{"authorization", "Bearer admin-of-others"}});
   std::optional<HeadVerdict> verdict;
@@ -436,7 +436,7 @@ TEST_F(VerifyingRouterTest, WhoCallsIsWorkedOutOnce) {
   EXPECT_EQ(verifier_.asked, 1);
 }
 
-TEST_F(VerifyingRouterTest, WhatWasNotReadIsNotHandled) {
+TEST_F(VerifyingRouterTest, RequestRefusedByItsHeadIsNotHandled) {
   const auto head = HeadOf("POST", "/work", {{"authorization", "Bearer worker-of-others"}});
   EXPECT_TRUE(Judge(router_, head)->is_refused);
   EXPECT_EQ(ErrorCodeOf(Send(router_, head)), "role_not_allowed");

@@ -139,13 +139,13 @@ class SignedRequestsTest : public testing::Test {
                  std::make_shared<SignedRequests>(credentials_, &clock_, /*max_nonces=*/3)};
 };
 
-TEST_F(SignedRequestsTest, LetInWithoutShowingTheToken) {
+TEST_F(SignedRequestsTest, RequestIsAdmittedWithoutShowingToken) {
   const Answer answer = AskSigned({.method = "POST", .target = "/work?a=%20b", .body = "{}"});
   EXPECT_EQ(answer.response.body, "browser:{}");
   EXPECT_TRUE(answer.IsProven());
 }
 
-TEST_F(SignedRequestsTest, EveryAnswerToARightSignatureIsProven) {
+TEST_F(SignedRequestsTest, EveryResponseToValidSignatureIsProven) {
   const std::vector<std::pair<Asked, int>> cases = {
       {{.target = "/nothing"}, 404},
       {{.method = "DELETE"}, 405},
@@ -167,14 +167,14 @@ TEST_F(SignedRequestsTest, EveryAnswerToARightSignatureIsProven) {
   }
 }
 
-TEST_F(SignedRequestsTest, AnAnswerWithoutItsBodyIsProvenAsSuch) {
+TEST_F(SignedRequestsTest, ResponseToHeadIsProvenWithoutBody) {
   const Answer answer = AskSigned({.method = "HEAD", .target = "/open"});
   // The connection omits the body.
   EXPECT_FALSE(answer.response.body.empty());
   EXPECT_TRUE(IsProofOf(kBrowserToken, answer.nonce, 200, "", ProofIn(answer.response)));
 }
 
-TEST_F(SignedRequestsTest, TheEndOfARequestWhoseTokenIsRevokedMeanwhileIsProven) {
+TEST_F(SignedRequestsTest, RefusalIsProvenWhenTokenIsRevokedMeanwhile) {
   const Answer answer =
       AskSigned({.target = "/expelled", .headers = {{"origin", "http://127.0.0.1:7890"}}});
   EXPECT_EQ(answer.response.status, 401);
@@ -185,7 +185,7 @@ TEST_F(SignedRequestsTest, TheEndOfARequestWhoseTokenIsRevokedMeanwhileIsProven)
               testing::Contains(testing::Pair("Access-Control-Allow-Origin", testing::_)));
 }
 
-TEST_F(SignedRequestsTest, WhoeverHasNotSignedRightlyGetsNoProof) {
+TEST_F(SignedRequestsTest, InvalidSignatureGetsNoProof) {
   const Asked asked;
   Answer answer = AskSigned(asked, kUnknownToken);
   EXPECT_EQ(answer.error(), "token_unknown");
@@ -206,7 +206,7 @@ TEST_F(SignedRequestsTest, WhoeverHasNotSignedRightlyGetsNoProof) {
   EXPECT_EQ(Send(asked, header, NonceOf(7)).response.status, 200);
 }
 
-TEST_F(SignedRequestsTest, ThoseForAnotherHostAreRefusedWithoutAProof) {
+TEST_F(SignedRequestsTest, RequestsForOtherHostsAreRefusedWithoutProof) {
   for (const char* host : {"127.0.0.1:7891", "gateway.example:7890"}) {
     const Answer answer = AskSigned({.host = host});
     EXPECT_EQ(answer.error(), "host_not_allowed");
@@ -214,7 +214,7 @@ TEST_F(SignedRequestsTest, ThoseForAnotherHostAreRefusedWithoutAProof) {
   }
 }
 
-TEST_F(SignedRequestsTest, AreLetInOnce) {
+TEST_F(SignedRequestsTest, RequestIsAdmittedOnce) {
   const Asked asked;
   const std::string header = Sign(asked, kBrowserToken, NonceOf(1));
   EXPECT_EQ(Send(asked, header, NonceOf(1)).response.status, 200);
@@ -237,7 +237,7 @@ TEST_F(SignedRequestsTest, AreLetInOnce) {
   EXPECT_EQ(Send(asked, header, NonceOf(1)).error(), "signature_stale");
 }
 
-TEST_F(SignedRequestsTest, WhatWasToldThatItsTimeIsToComeIsNotTakenWhenItHas) {
+TEST_F(SignedRequestsTest, FutureRequestRefusedWithProofIsNotAcceptedLater) {
   const Asked asked;
   for (const absl::Duration ahead : {SignedRequests::kWindow + absl::Seconds(1), absl::Hours(24)}) {
     const std::string nonce = NonceOf(++nonces_);
@@ -250,7 +250,7 @@ TEST_F(SignedRequestsTest, WhatWasToldThatItsTimeIsToComeIsNotTakenWhenItHas) {
   }
 }
 
-TEST_F(SignedRequestsTest, OnlySoManyAreToldThatTheirTimeIsToCome) {
+TEST_F(SignedRequestsTest, ProvenRefusalsOfFutureRequestsAreLimited) {
   for (size_t i = 0; i < SeenNonces::kMaxAhead; ++i) {
     EXPECT_TRUE(AskSigned({}, kBrowserToken, absl::Hours(1)).IsProven());
   }
@@ -262,7 +262,7 @@ TEST_F(SignedRequestsTest, OnlySoManyAreToldThatTheirTimeIsToCome) {
   EXPECT_TRUE(AskSigned({}, kBrowserToken, absl::Hours(1)).IsProven());
 }
 
-TEST_F(SignedRequestsTest, AClockThatIsOffIsToldTheTime) {
+TEST_F(SignedRequestsTest, CallerWithWrongClockGetsServerTime) {
   const absl::Duration most = SignedRequests::kWindow;
   EXPECT_EQ(AskSigned({}, kBrowserToken, most).response.status, 200);
   EXPECT_EQ(AskSigned({}, kBrowserToken, -most).response.status, 200);
@@ -277,7 +277,7 @@ TEST_F(SignedRequestsTest, AClockThatIsOffIsToldTheTime) {
   }
 }
 
-TEST_F(SignedRequestsTest, AFullTableNarrowsTheWindowAndLetsNothingInTwice) {
+TEST_F(SignedRequestsTest, FullTableNarrowsWindowAndAdmitsNoRequestTwice) {
   const Asked asked;
   std::vector<std::string> headers;
   for (int i = 0; i < 5; ++i) {
@@ -294,7 +294,7 @@ TEST_F(SignedRequestsTest, AFullTableNarrowsTheWindowAndLetsNothingInTwice) {
   EXPECT_EQ(AskSigned(asked).response.status, 200);
 }
 
-TEST_F(SignedRequestsTest, AKeyThatFillsTheTableLeavesOthersTheirs) {
+TEST_F(SignedRequestsTest, NoncesOfOtherKeysSurviveFullTable) {
   constexpr char kOther[] = "other-0123456789abcdef0123456789";
   credentials_->Replace(
       {{{"browser", Role::kWorker}, kBrowserToken}, {{"other", Role::kWorker}, kOther}});
@@ -312,7 +312,7 @@ TEST_F(SignedRequestsTest, AKeyThatFillsTheTableLeavesOthersTheirs) {
   EXPECT_EQ(AskSigned(asked, kBrowserToken, -absl::Minutes(4)).response.status, 200);
 }
 
-TEST_F(SignedRequestsTest, AFullTableCostsOtherKeysNothing) {
+TEST_F(SignedRequestsTest, FullTableOfOneKeyDoesNotRefuseOtherKeys) {
   constexpr char kOther[] = "other-0123456789abcdef0123456789";
   credentials_->Replace(
       {{{"browser", Role::kWorker}, kBrowserToken}, {{"other", Role::kWorker}, kOther}});
@@ -322,13 +322,13 @@ TEST_F(SignedRequestsTest, AFullTableCostsOtherKeysNothing) {
   EXPECT_EQ(AskSigned({}).response.status, 200);
 }
 
-TEST_F(SignedRequestsTest, TokensMayStillBeShown) {
+TEST_F(SignedRequestsTest, BearerTokensAreStillAccepted) {
   const Answer answer = Send({}, absl::StrCat("Bearer ", kBrowserToken), "");
   EXPECT_EQ(answer.response.body, "browser:");
   EXPECT_FALSE(answer.HasProof());
 }
 
-TEST_F(SignedRequestsTest, ATokenThatWasRevokedProvesNothingMore) {
+TEST_F(SignedRequestsTest, RevokedTokenGetsNoProof) {
   credentials_->Replace({{{"other", Role::kWorker}, "other-0123456789abcdef0123456789"}});
   const Answer answer = AskSigned({});
   EXPECT_EQ(answer.error(), "token_unknown");

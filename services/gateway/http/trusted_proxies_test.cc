@@ -21,12 +21,12 @@ std::string ClientOf(const std::vector<std::string>& proxies, const std::string&
   return AddressText(trusted->ClientOf(key, forwarded_for));
 }
 
-TEST(TrustedProxiesTest, WithoutAnyEverybodyIsWhoConnects) {
+TEST(TrustedProxiesTest, ClientIsPeerWithoutTrustedProxies) {
   EXPECT_EQ(ClientOf({}, "127.0.0.1", "10.9.9.9"), "127.0.0.1");
   EXPECT_EQ(ClientOf({}, "", "10.9.9.9"), "");
 }
 
-TEST(TrustedProxiesTest, ATrustedOneTellsForWhomItAsks) {
+TEST(TrustedProxiesTest, TrustedProxyNamesItsClient) {
   const std::vector<std::string> proxies = {"127.0.0.1", "10.1.0.0/16", "2001:db8:1::/48"};
   struct Case {
     const char* peer;
@@ -65,7 +65,7 @@ TEST(TrustedProxiesTest, ATrustedOneTellsForWhomItAsks) {
   EXPECT_EQ(ClientOf({"0.0.0.0/0"}, "", "192.0.2.7"), "");
 }
 
-TEST(TrustedProxiesTest, WhatIsNoNetworkIsNamed) {
+TEST(TrustedProxiesTest, ErrorNamesInvalidNetwork) {
   for (const char* wrong :
        {"", "proxy", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0/8", "2001:db8::/65",
         "2001:db8::/129", "::ffff:10.0.0.0/104", "[::1]", "10.0.0.1:80", "10.0.0.0/8/8"}) {

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST_F(WebSocketsTest, UpgradeIsAnsweredAsTheRfcHasIt) {
+TEST_F(WebSocketsTest, UpgradeResponseFollowsRfc) {
   Serve(Echo);
   WebSocketClient client(port_);
   EXPECT_THAT(client.Upgrade("/ws/1", "Sec-WebSocket-Extensions: permessage-deflate\r\n"),
@@ -24,7 +24,7 @@ TEST_F(WebSocketsTest, UpgradeIsAnsweredAsTheRfcHasIt) {
                     Not(HasSubstr("Sec-WebSocket-Protocol")), Not(HasSubstr("deflate"))));
 }
 
-TEST_F(WebSocketsTest, HandlersGetTheRequest) {
+TEST_F(WebSocketsTest, HandlerGetsUpgradeRequest) {
   Serve([](std::shared_ptr<const HttpRequest> request,
            std::shared_ptr<WebSocket> socket) -> asio::awaitable<void> {
     socket->Send(absl::StrCat(request->Parameter("id"), " ", request->Query("from"), " ",
@@ -36,7 +36,7 @@ TEST_F(WebSocketsTest, HandlersGetTheRequest) {
   EXPECT_EQ(client.ReadText(), "a/b 7 local");
 }
 
-TEST_F(WebSocketsTest, TokenMayBeOfferedAsAProtocol) {
+TEST_F(WebSocketsTest, TokenCanBeOfferedAsProtocol) {
   Serve(Echo, Tokens());
   WebSocketClient client(port_);
   EXPECT_THAT(client.Upgrade("/ws/1", absl::StrCat("Sec-WebSocket-Protocol: callslip.v1, "
@@ -49,7 +49,7 @@ TEST_F(WebSocketsTest, TokenMayBeOfferedAsAProtocol) {
               StartsWith("HTTP/1.1 101 "));
 }
 
-TEST_F(WebSocketsTest, UpgradeHasToPassTheFilter) {
+TEST_F(WebSocketsTest, UpgradeMustPassFilterAndAuthentication) {
   Serve(Echo, Tokens());
   const auto ask = [&](const std::string& headers, const std::string& host = "test") {
     WebSocketClient client(port_);
@@ -69,7 +69,7 @@ TEST_F(WebSocketsTest, UpgradeHasToPassTheFilter) {
               AllOf(StartsWith("HTTP/1.1 403 "), HasSubstr("role_not_allowed")));
 }
 
-TEST_F(WebSocketsTest, OtherRoutesTakeNoTokenFromTheProtocols) {
+TEST_F(WebSocketsTest, OtherRoutesIgnoreTokenInProtocols) {
   Serve(Echo, Tokens());
   WebSocketClient client(port_);
   client.Send(absl::StrCat("GET /plain HTTP/1.1\r\nHost: test\r\nConnection: close\r\n",
@@ -77,7 +77,7 @@ TEST_F(WebSocketsTest, OtherRoutesTakeNoTokenFromTheProtocols) {
   EXPECT_THAT(client.ReadAll(), HasSubstr("token_missing"));
 }
 
-TEST_F(WebSocketsTest, WhatIsNoUpgradeIsAnsweredAsOtherRequestsAre) {
+TEST_F(WebSocketsTest, RequestWithoutValidUpgradeGetsHttpResponse) {
   Serve(Echo);
   const auto answer = [&](const std::string& request) {
     WebSocketClient client(port_);
@@ -102,7 +102,7 @@ TEST_F(WebSocketsTest, WhatIsNoUpgradeIsAnsweredAsOtherRequestsAre) {
   EXPECT_THAT(answer(replaced("/ws/1", "/ws/")), HasSubstr("unknown_path"));
 }
 
-TEST_F(WebSocketsTest, FramesBeforeTheAnswerAreRefused) {
+TEST_F(WebSocketsTest, FramesBeforeUpgradeResponseAreRefused) {
   Serve(Echo);
   WebSocketClient client(port_);
   client.Send(WebSocketClient::UpgradeRequest("/ws/1") + Masked(kFin | kText, "early"));

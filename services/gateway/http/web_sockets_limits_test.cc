@@ -16,7 +16,7 @@ namespace {
 namespace asio = boost::asio;
 using ::testing::HasSubstr;
 
-TEST_F(WebSocketsTest, SlowPeerIsClosedAndDelaysNobody) {
+TEST_F(WebSocketsTest, SlowPeerIsClosedAndDelaysNoOtherPeer) {
   limits_.web_socket.close_time = std::chrono::minutes(1);
   const auto message = std::make_shared<const std::string>(64 << 10, 'x');
   std::atomic<int> sent = 0;
@@ -55,7 +55,7 @@ TEST_F(WebSocketsTest, SlowPeerIsClosedAndDelaysNobody) {
   EXPECT_EQ(close.close_reason(), "too slow");
 }
 
-TEST_F(WebSocketsTest, OneMessageIsSentHoweverLargeItIs) {
+TEST_F(WebSocketsTest, SingleMessageIsSentWhateverItsSize) {
   limits_.web_socket.unsent_bytes = 1000;
   Serve([](std::shared_ptr<const HttpRequest>,
            std::shared_ptr<WebSocket> socket) -> asio::awaitable<void> {
@@ -68,7 +68,7 @@ TEST_F(WebSocketsTest, OneMessageIsSentHoweverLargeItIs) {
   EXPECT_EQ(client.ReadFrame().close_code(), 1000);
 }
 
-TEST_F(WebSocketsTest, AllThatIsNotTakenHasOneLimit) {
+TEST_F(WebSocketsTest, UnsentBytesOfAllSocketsShareOneLimit) {
   limits_.all_unsent_bytes = 1 << 20;
   limits_.unsent_of_caller_bytes = 1 << 20;
   std::vector<std::shared_ptr<WebSocket>> sockets;
@@ -103,7 +103,7 @@ TEST_F(WebSocketsTest, AllThatIsNotTakenHasOneLimit) {
   dropped.get_future().wait();
 }
 
-TEST_F(WebSocketsTest, AllThatIsNotReadHasOneLimit) {
+TEST_F(WebSocketsTest, UnreadMessagesCountTowardsLimitOfAllBodies) {
   limits_.all_bodies_bytes = 64 << 10;
   limits_.bodies_of_caller_bytes = 64 << 10;
   ServeIdle();
@@ -113,7 +113,7 @@ TEST_F(WebSocketsTest, AllThatIsNotReadHasOneLimit) {
   EXPECT_EQ(client.ReadClose().close_code(), 1008);
 }
 
-TEST_F(WebSocketsTest, WhoWaitsForRoomMaySendAnyNumber) {
+TEST_F(WebSocketsTest, ServerThatAwaitsRoomCanSendAnyNumberOfMessages) {
   limits_.web_socket.unsent_bytes = 1000;
   Serve([](std::shared_ptr<const HttpRequest>,
            std::shared_ptr<WebSocket> socket) -> asio::awaitable<void> {
@@ -128,7 +128,7 @@ TEST_F(WebSocketsTest, WhoWaitsForRoomMaySendAnyNumber) {
   EXPECT_EQ(client.ReadFrame().close_code(), 1000);
 }
 
-TEST_F(WebSocketsTest, PeerThatNeverReadsIsCutOff) {
+TEST_F(WebSocketsTest, PeerThatNeverReadsIsDisconnected) {
   limits_.web_socket.close_time = std::chrono::milliseconds(50);
   Event gone;
   Serve([&](std::shared_ptr<const HttpRequest>,
@@ -146,7 +146,7 @@ TEST_F(WebSocketsTest, PeerThatNeverReadsIsCutOff) {
   gone.Await();
 }
 
-TEST_F(WebSocketsTest, PeerThatDoesNotAnswerTheCloseIsCutOff) {
+TEST_F(WebSocketsTest, PeerThatDoesNotAnswerCloseIsDisconnected) {
   limits_.web_socket.close_time = std::chrono::milliseconds(50);
   Serve([](std::shared_ptr<const HttpRequest>,
            std::shared_ptr<WebSocket>) -> asio::awaitable<void> { co_return; });
@@ -156,7 +156,7 @@ TEST_F(WebSocketsTest, PeerThatDoesNotAnswerTheCloseIsCutOff) {
   EXPECT_EQ(client.ReadFrame().first, 0);
 }
 
-TEST_F(WebSocketsTest, SilentPeerIsPingedAndCutOff) {
+TEST_F(WebSocketsTest, SilentPeerIsPingedAndDisconnected) {
   limits_.web_socket.ping_interval = std::chrono::milliseconds(50);
   ServeIdle();
   WebSocketClient client(port_);
@@ -215,7 +215,7 @@ TEST_F(WebSocketsTest, SocketsCountAsConnections) {
 }
 
 // The server stops while sockets are open, in every state.
-TEST_F(WebSocketsTest, PeersMayLeaveAnywhere) {
+TEST_F(WebSocketsTest, PeersCanDisconnectAtAnyPoint) {
   Serve(Echo);
   const std::string frames = Masked(kText, std::string(2000, 'x')) + Masked(kFin | kPing, "ping") +
                              Masked(kFin | kContinuation, "x") + Masked(kFin | kClose, "\x03\xE8");

@@ -18,7 +18,7 @@ namespace asio = boost::asio;
 
 // Messages.
 
-TEST_F(WebSocketsTest, MessagesAreWholeHoweverTheyCome) {
+TEST_F(WebSocketsTest, MessagesAreReassembledFromFrames) {
   Serve(Echo);
   WebSocketClient client(port_);
   client.Upgrade("/ws/1");
@@ -38,7 +38,7 @@ TEST_F(WebSocketsTest, MessagesAreWholeHoweverTheyCome) {
   EXPECT_EQ(client.ReadText(), "one \xC3\xA4 two");
 }
 
-TEST_F(WebSocketsTest, FramesMayBeCutAnywhere) {
+TEST_F(WebSocketsTest, FramesCanBeSplitAnywhere) {
   Serve(Echo);
   std::mt19937 random(20240601);
   const auto below = [&](size_t limit) {
@@ -65,7 +65,7 @@ TEST_F(WebSocketsTest, FramesMayBeCutAnywhere) {
   sender.join();
 }
 
-TEST_F(WebSocketsTest, WhatMayNotBeSentCloses) {
+TEST_F(WebSocketsTest, InvalidFramesAndMessagesCloseSocket) {
   Serve(Echo);
   const std::string half(limits_.web_socket.message_bytes / 2, 'x');
   EXPECT_EQ(CodeAfter(Masked(kFin | kBinary, "bytes")), 1003);
@@ -84,7 +84,7 @@ TEST_F(WebSocketsTest, WhatMayNotBeSentCloses) {
   EXPECT_EQ(CodeAfter(Masked(kPing, "in pieces")), 1002);
 }
 
-TEST_F(WebSocketsTest, MessagesThatNobodyReadsClose) {
+TEST_F(WebSocketsTest, TooManyUnreadMessagesCloseSocket) {
   ServeIdle();
   const std::string message(limits_.web_socket.message_bytes, 'x');
   std::string bytes;
@@ -93,7 +93,7 @@ TEST_F(WebSocketsTest, MessagesThatNobodyReadsClose) {
   cancelled_.Await();
 }
 
-TEST_F(WebSocketsTest, OneMessageGoesToManySocketsUncopied) {
+TEST_F(WebSocketsTest, MessageToManySocketsIsNotCopied) {
   auto message = std::make_shared<const std::string>(512 << 10, 'x');
   std::atomic<int> sent = 0;
   Event all_sent;
@@ -143,7 +143,7 @@ TEST_F(WebSocketsTest, ServerThatThrowsClosesItsSocket) {
   EXPECT_EQ(client.ReadFrame().close_code(), 1011);
 }
 
-TEST_F(WebSocketsTest, ReasonsAreCutBetweenCharacters) {
+TEST_F(WebSocketsTest, CloseReasonIsTruncatedBetweenCharacters) {
   Serve([](std::shared_ptr<const HttpRequest>,
            std::shared_ptr<WebSocket> socket) -> asio::awaitable<void> {
     socket->Close(static_cast<WebSocketCloseCode>(4001), std::string(122, 'x') + "\xC3\xA4");
@@ -158,7 +158,7 @@ TEST_F(WebSocketsTest, ReasonsAreCutBetweenCharacters) {
   EXPECT_EQ(close.close_reason(), std::string(122, 'x'));
 }
 
-TEST_F(WebSocketsTest, PeerMayClose) {
+TEST_F(WebSocketsTest, PeerCanCloseSocket) {
   ServeIdle();
   WebSocketClient client(port_);
   client.Upgrade("/ws/1");
@@ -186,7 +186,7 @@ TEST_F(WebSocketsTest, ServerIsCancelledWhenItsPeerResets) {
   cancelled_.Await();
 }
 
-TEST_F(WebSocketsTest, ReaderIsToldThatItsPeerHasLeft) {
+TEST_F(WebSocketsTest, ReadReturnsNothingWhenPeerLeaves) {
   Event told;
   Serve([&](std::shared_ptr<const HttpRequest>,
             std::shared_ptr<WebSocket> socket) -> asio::awaitable<void> {

@@ -22,7 +22,7 @@ std::string CallerMadeOf(const std::string& client_id, const std::string& label)
   return query["caller"];
 }
 
-TEST(PendingQueryTest, TellsCallersApartAndNothingElseOfThem) {
+TEST(PendingQueryTest, DistinguishesCallersWithoutRevealingTheirIds) {
   const std::string caller = CallerMadeOf("agent-a", "session-1");
   EXPECT_THAT(caller, MatchesRegex("[0-9a-f]{12}"));
   EXPECT_EQ(CallerMadeOf("agent-a", "session-1"), caller);

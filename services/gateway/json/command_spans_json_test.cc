@@ -35,7 +35,7 @@ std::string IdOf(const std::string& part) {
       SpanOfCommand(*TraceContext::Parse(kRegistered), "c", part).span_id());
 }
 
-TEST(CommandSpansTest, ADeliveryThatCameBackIsFollowedByAnotherWait) {
+TEST(CommandSpansTest, ReturnedDeliveryIsFollowedByAnotherQueueSpan) {
   const Json spans = CommandSpans(Made({"queued", "sent", "started", "returned", "sent"}));
   std::vector<std::string> names;
   for (const Json& span : spans) {
@@ -46,7 +46,7 @@ TEST(CommandSpansTest, ADeliveryThatCameBackIsFollowedByAnotherWait) {
                                  "execute execute_js", "queue browser", "process browser …"));
 }
 
-TEST(CommandSpansTest, TheirIdsAreThoseThatTheTrackerRecords) {
+TEST(CommandSpansTest, SpanIdsMatchThoseOfTracker) {
   tracker::v1::Command command = Made({"queued", "sent", "started", "resolved"});
   command.set_traceparent(
       SpanOfCommand(*TraceContext::Parse(kRegistered), "c", "command").ToString());
@@ -61,7 +61,7 @@ TEST(CommandSpansTest, TheirIdsAreThoseThatTheTrackerRecords) {
   EXPECT_EQ(spans[3]["parent_span_id"], IdOf("process 1"));
 }
 
-TEST(CommandSpansTest, TheWorkersOwnTimeIsBelowItsDelivery) {
+TEST(CommandSpansTest, WorkSpanIsChildOfItsDelivery) {
   tracker::v1::Command command = Made({"queued", "sent", "resolved"});
   command.set_traceparent(
       SpanOfCommand(*TraceContext::Parse(kRegistered), "c", "command").ToString());
@@ -75,7 +75,7 @@ TEST(CommandSpansTest, TheWorkersOwnTimeIsBelowItsDelivery) {
   EXPECT_EQ(work["end"], "1970-01-01T00:00:03.000Z");
 }
 
-TEST(CommandSpansTest, OneThatIsNotRecordedHasNoIds) {
+TEST(CommandSpansTest, UnrecordedSpansHaveNoIds) {
   tracker::v1::Command command = Made({"queued"});
   command.set_traceparent(kRegistered);
   EXPECT_FALSE(CommandSpans(command)[0].contains("span_id"));

@@ -17,14 +17,14 @@ Json EventWith(Json data, const std::string& type = "tool_call_update") {
           {"data", std::move(data)}};
 }
 
-TEST(EventCutTest, WhatFitsStaysAsItIs) {
+TEST(EventCutTest, EventWithinBoundIsUnchanged) {
   Json event = EventWith({{"tool_call_id", "call-1"}, {"raw_output", std::string(900, 'x')}});
   const Json before = event;
   EXPECT_EQ(CutEvent(1024, event), Dump(event).size());
   EXPECT_EQ(event, before);
 }
 
-TEST(EventCutTest, LongStringsAreCutToOneLengthAndShortOnesStay) {
+TEST(EventCutTest, LongStringsAreTruncatedToEqualLength) {
   Json event = EventWith({{"tool_call_id", "toolu_0123456789012345678901"},
                           {"status", "completed"},
                           {"title", std::string(500, 't')},
@@ -51,7 +51,7 @@ TEST(EventCutTest, LongStringsAreCutToOneLengthAndShortOnesStay) {
   EXPECT_EQ(Dump(event).size() + omitted, before);
 }
 
-TEST(EventCutTest, CutsAtACharacterWhateverItIsWrittenAs) {
+TEST(EventCutTest, TruncatesAtCharacterBoundaries) {
   for (const char* unit :
        {"\u00f6", "\u20ac", "\u2028", "\U0001F600", "\"", "\n", "\x01", "\\", "x\u00f6"}) {
     for (int shift = 0; shift < 4; ++shift) {
@@ -70,7 +70,7 @@ TEST(EventCutTest, CutsAtACharacterWhateverItIsWrittenAs) {
   }
 }
 
-TEST(EventCutTest, LeavesOutTheLargestMembersWhereThereAreTooManyValues) {
+TEST(EventCutTest, OmitsLargestMembersIfThereAreTooManyValues) {
   Json lines = Json::array();
   for (int i = 0; i < 5000; ++i) lines.push_back(i);
   Json event = EventWith({{"tool_call_id", "call-1"},
@@ -86,7 +86,7 @@ TEST(EventCutTest, LeavesOutTheLargestMembersWhereThereAreTooManyValues) {
   EXPECT_GT(event["omitted_bytes"], 20'000);
 }
 
-TEST(EventCutTest, BoundsWhateverThereIs) {
+TEST(EventCutTest, BoundsAnyEvent) {
   Json many = Json::object();
   for (int i = 0; i < 2000; ++i) many[absl::StrCat("member ", i)] = std::string(100, 'x');
   Json deep = std::string(5000, 'd');
@@ -102,7 +102,7 @@ TEST(EventCutTest, BoundsWhateverThereIs) {
   }
 }
 
-TEST(EventCutTest, ReadsTheBoundOfARequest) {
+TEST(EventCutTest, ReadsBoundFromRequest) {
   const auto read = [](const std::string& value) {
     JsonFields fields = JsonFields::OfQuery({{"max_event_bytes", value}});
     const size_t bytes = ReadMaxEventBytes(fields);

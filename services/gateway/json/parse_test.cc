@@ -8,7 +8,7 @@
 namespace callslip::gateway {
 namespace {
 
-TEST(ParseJsonTest, TakesEveryKindOfValue) {
+TEST(ParseJsonTest, AcceptsEveryKindOfValue) {
   for (const char* text : {"null", "true", "-1", "18446744073709551615", "1.5", "\"x\"", "[]", "{}",
                            R"({"a":[1,{"b":null}],"c":{"d":[[]]}})"}) {
     const auto parsed = ParseJson(text);
@@ -17,7 +17,7 @@ TEST(ParseJsonTest, TakesEveryKindOfValue) {
   }
 }
 
-TEST(ParseJsonTest, WhatIsAlmostTextIsMended) {
+TEST(ParseJsonTest, RemovesByteOrderMarkAndReplacesLoneSurrogates) {
   EXPECT_EQ(*ParseJson("\xEF\xBB\xBF{}"), Json::object());
   EXPECT_EQ(*ParseJson(R"("\ud83d")"), "\uFFFD");
   EXPECT_EQ(*ParseJson(R"(["\uDE00\ud83d", "\ud83d\ude00"])"),
@@ -25,13 +25,13 @@ TEST(ParseJsonTest, WhatIsAlmostTextIsMended) {
   EXPECT_EQ(*ParseJson(R"({"\udfff":1})"), (Json{{"\uFFFD", 1}}));
 }
 
-TEST(ParseJsonTest, ANumberWithoutAFractionIsAnInteger) {
+TEST(ParseJsonTest, NumberWithoutFractionIsInteger) {
   EXPECT_EQ(Dump(*ParseJson("[7.0,-7.0,5e3,-0.0,1.5e1,9007199254740991.0]")),
             "[7,-7,5000,0,15,9007199254740991]");
   EXPECT_EQ(Dump(*ParseJson("[1.5,1e300,1e-7]")), "[1.5,1e+300,1e-07]");
 }
 
-TEST(ParseJsonTest, RefusesWhatIsNoJson) {
+TEST(ParseJsonTest, RefusesInvalidJson) {
   const std::string invalid_utf8 = "\"\xff\"";
   for (const std::string& text :
        {std::string(), std::string("{"), std::string("{\"a\":}"), std::string("nul"),
@@ -40,7 +40,7 @@ TEST(ParseJsonTest, RefusesWhatIsNoJson) {
   }
 }
 
-TEST(ParseJsonTest, BoundsTheNesting) {
+TEST(ParseJsonTest, BoundsNestingDepth) {
   const auto nested = [](int depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   EXPECT_OK(ParseJson(nested(kMaxJsonDepth)));
   EXPECT_THAT(ParseJson(nested(kMaxJsonDepth + 1)),
@@ -48,7 +48,7 @@ TEST(ParseJsonTest, BoundsTheNesting) {
   EXPECT_FALSE(ParseJson(std::string(1 << 20, '[')).ok());
 }
 
-TEST(ParseJsonTest, BoundsTheNumberOfValues) {
+TEST(ParseJsonTest, BoundsNumberOfValues) {
   // The array counts as a value, too.
   const auto array_of = [](const std::string& value, int count) {
     std::string text = "[" + value;
@@ -86,11 +86,11 @@ TEST(DumpTest, EscapesAsNlohmannDoes) {
   }
 }
 
-TEST(DumpTest, IsOneLineToEverybody) {
+TEST(DumpTest, EscapesUnicodeLineSeparators) {
   EXPECT_EQ(Dump(Json{{"a\u2028", "\u2029\u2026\n"}}), "{\"a\\u2028\":\"\\u2029\u2026\\n\"}");
 }
 
-TEST(DumpTest, AppendsToWhatIsThere) {
+TEST(DumpTest, AppendsToExistingText) {
   std::string text = "[";
   AppendDump(Json{{"a", 1}}, text);
   EXPECT_EQ(text, R"([{"a":1})");

@@ -13,7 +13,7 @@
 namespace callslip::gateway {
 namespace {
 
-TEST(SessionEventJsonTest, IsATypeAndAnObject) {
+TEST(SessionEventJsonTest, ConsistsOfTypeAndObject) {
   for (const char* text : {
            R"({"type":"agent_message","data":{"text":"\u00e4\n\"x\"","iteration":2}})",
            R"({"type":"other","data":{"a":[{}]}})",
@@ -28,7 +28,7 @@ TEST(SessionEventJsonTest, IsATypeAndAnObject) {
   }
 }
 
-TEST(SessionEventJsonTest, RefusesWhatIsNoEvent) {
+TEST(SessionEventJsonTest, RefusesInvalidEvents) {
   for (const char* text : {"1", "{}", R"({"type":""})", R"({"type":1,"data":{}})",
                            R"({"type":"error","data":[]})", R"({"type":"error","data":"x"})"}) {
     EXPECT_THAT(EventOf(Json::parse(text)),
@@ -37,7 +37,7 @@ TEST(SessionEventJsonTest, RefusesWhatIsNoEvent) {
   }
 }
 
-TEST(SessionEventJsonTest, HasTheShapeOfALog) {
+TEST(SessionEventJsonTest, HasFormatOfLog) {
   v1::SessionEvent event;
   event.set_seq(7);
   event.mutable_time()->set_seconds(1'769'947'200);
@@ -50,7 +50,7 @@ TEST(SessionEventJsonTest, HasTheShapeOfALog) {
   EXPECT_EQ(ToJson(event), Json::parse(text));
 }
 
-TEST(SessionEventJsonTest, APageIsAnObjectOfItsEventsAndItsPlace) {
+TEST(SessionEventJsonTest, PageContainsEventsAndMaxSeq) {
   v1::ReadEventsResponse page;
   EXPECT_EQ(Json::parse(PageText(page, 0))["events"], Json::array());
   for (const int64_t seq : {7, 8}) {
@@ -71,7 +71,7 @@ TEST(SessionEventJsonTest, APageIsAnObjectOfItsEventsAndItsPlace) {
   EXPECT_FALSE(cut.contains("request_id"));
 }
 
-TEST(AgentTextJsonTest, AnOffsetIsPassedOnAndItsAbsenceIsNone) {
+TEST(AgentTextJsonTest, OffsetIsOptional) {
   v1::AddAgentTextRequest request;
   const Json with = Json::parse(R"({"iteration":2,"text":"x","offset":0})");
   JsonFields fields = JsonFields::OfObject(with);
@@ -88,7 +88,7 @@ TEST(AgentTextJsonTest, AnOffsetIsPassedOnAndItsAbsenceIsNone) {
   EXPECT_EQ(ToJson(added), Json::parse(R"({"commands":[],"length":7})"));
 }
 
-TEST(QueueJsonTest, HasTheShapesOfTheQueue) {
+TEST(QueueJsonTest, MessagesHaveDocumentedFormat) {
   v1::QueuedMessage message;
   message.set_message_id("q-1738396800-abc12345");
   message.set_message("hi");
@@ -101,7 +101,7 @@ TEST(QueueJsonTest, HasTheShapesOfTheQueue) {
   EXPECT_EQ(ToJson(listed)["messages"][0]["image_ids"], Json::array());
 }
 
-TEST(QueueJsonTest, NamesTheNoticesAsTheyWere) {
+TEST(QueueJsonTest, NoticeTypeFollowsQueueAction) {
   v1::SessionUpdate update;
   auto* queue = update.mutable_queue();
   queue->set_action("added");
@@ -116,7 +116,7 @@ TEST(QueueJsonTest, NamesTheNoticesAsTheyWere) {
   EXPECT_EQ(ToMessage(update)["type"], "queue_message_sent");
 }
 
-TEST(QueueJsonTest, ReadsADelayAsSeconds) {
+TEST(QueueJsonTest, ReadsDelayInSeconds) {
   for (const auto& [text, seconds, nanos] :
        std::vector<std::tuple<std::string, int64_t, int32_t>>{{"1.5", 1, 500'000'000},
                                                               {"2.3", 2, 300'000'000},

@@ -457,7 +457,7 @@ class BadTokensTest : public ResourceServerTest {
   }
 };
 
-TEST_F(BadTokensTest, AreRefusedEachForItsFlawAndMakeUsFetchNothing) {
+TEST_F(BadTokensTest, AreRefusedForTheirFlawsWithoutFetch) {
   size_t count = ExpectRefused(AlgorithmFlaws());
   count += ExpectRefused(HeaderFlaws());
   count += ExpectRefused(ClaimFlaws(absl::ToUnixSeconds(clock_.Now())));
@@ -469,7 +469,7 @@ TEST_F(BadTokensTest, AreRefusedEachForItsFlawAndMakeUsFetchNothing) {
   EXPECT_EQ(documents_.log().size(), 2u);
 }
 
-TEST_F(BadTokensTest, HaveGoodOnesBesideThem) {
+TEST_F(BadTokensTest, SimilarGoodTokensAreAccepted) {
   struct Good {
     const char* name;
     std::function<void(Recipe&)> change;

@@ -134,7 +134,7 @@ class HttpsSourceTest : public testing::Test {
   std::unique_ptr<DocumentSource> source_ = *MakeHttpsSource("");
 };
 
-TEST_F(HttpsSourceTest, FetchesADocumentAndHowLongItLasts) {
+TEST_F(HttpsSourceTest, FetchesDocumentAndItsMaxAge) {
   ASSERT_OK_AND_ASSIGN(const Document document, source_->Get(peer_.At("http", "/text")));
   EXPECT_EQ(document.body, "text");
   EXPECT_EQ(document.max_age, absl::Seconds(120));
@@ -142,7 +142,7 @@ TEST_F(HttpsSourceTest, FetchesADocumentAndHowLongItLasts) {
   EXPECT_EQ(brief.max_age, absl::ZeroDuration());
 }
 
-TEST_F(HttpsSourceTest, GoesNowhereElseAndTakesNoMoreThanItsLimits) {
+TEST_F(HttpsSourceTest, FollowsNoRedirectsAndEnforcesLimits) {
   EXPECT_TRUE(absl::IsNotFound(source_->Get(peer_.At("http", "/missing")).status()));
   EXPECT_THAT(ErrorOf("/elsewhere"), HasSubstr("302"));
   EXPECT_THAT(ErrorOf("/large"), HasSubstr("body limit"));
@@ -158,7 +158,7 @@ TEST_F(HttpsSourceTest, GoesNowhereElseAndTakesNoMoreThanItsLimits) {
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("accept a connection"));
 }
 
-TEST_F(HttpsSourceTest, AServerThatHangsIsLeft) {
+TEST_F(HttpsSourceTest, HangingServerTimesOut) {
   ASSERT_OK_AND_ASSIGN(const auto hasty, MakeHttpsSource("", {.time = absl::Milliseconds(50)}));
   const auto held = hasty->Get(peer_.At("http", "/held"));
   EXPECT_THAT(std::string(held.status().message()), HasSubstr("no answer within 50ms"));
@@ -166,14 +166,14 @@ TEST_F(HttpsSourceTest, AServerThatHangsIsLeft) {
 }
 
 // After the fetch there is nothing that Stop() could end.
-TEST_F(HttpsSourceTest, StopAfterAFetchEndsOnlyThoseThatCome) {
+TEST_F(HttpsSourceTest, StopAfterFetchEndsOnlyLaterFetches) {
   ASSERT_OK(source_->Get(peer_.At("http", "/text")));
   source_->Stop();
   source_->Stop();
   EXPECT_THAT(ErrorOf("/text"), HasSubstr("stops"));
 }
 
-TEST_F(HttpsSourceTest, StopEndsWhatIsUnderWayAndAllThatCome) {
+TEST_F(HttpsSourceTest, StopEndsCurrentAndLaterFetches) {
   std::thread stopper([this] {
     peer_.AwaitReached();
     source_->Stop();
@@ -207,19 +207,19 @@ class SilentNamesTest : public testing::Test {
   std::unique_ptr<DocumentSource> patient_;
 };
 
-TEST_F(SilentNamesTest, AreLeftLikeAnyThatHangs) {
+TEST_F(SilentNamesTest, LookupTimesOut) {
   EXPECT_THAT(std::string(source_->Get(url_).status().message()), HasSubstr("within 50ms"));
   // The lookup delays neither the next request nor the end of the source.
   EXPECT_THAT(std::string(source_->Post(url_, "").status().message()), HasSubstr("within 50ms"));
   source_ = nullptr;
 }
 
-TEST_F(SilentNamesTest, OneLookUpServesTheFetchesAfterIt) {
+TEST_F(SilentNamesTest, LaterFetchesShareOneLookup) {
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(source_->Get(url_).ok());
   EXPECT_EQ(*asked_times_, 1);
 }
 
-TEST_F(SilentNamesTest, AreLeftWhenTheGatewayStops) {
+TEST_F(SilentNamesTest, StopEndsWaitForLookup) {
   std::thread stopper([this] {
     asked_->Wait();
     patient_->Stop();
@@ -228,7 +228,7 @@ TEST_F(SilentNamesTest, AreLeftWhenTheGatewayStops) {
   stopper.join();
 }
 
-TEST(HttpsSourceTlsTest, BelievesThoseOfTheFileAndNobodyElse) {
+TEST(HttpsSourceTlsTest, TrustsOnlyCertificatesOfFile) {
   const TestKey key = TestKey::Ec();
   X509* const certificate = MakeCertificate(key);
   const TemporaryFolder folder;
@@ -248,7 +248,7 @@ TEST(HttpsSourceTlsTest, BelievesThoseOfTheFileAndNobodyElse) {
   X509_free(certificate);
 }
 
-TEST(HttpsSourceTlsTest, AFileThatHoldsNoCertificatesIsAnError) {
+TEST(HttpsSourceTlsTest, FileWithoutCertificatesIsRefused) {
   const auto source = MakeHttpsSource("/dev/null");
   EXPECT_THAT(std::string(source.status().message()), HasSubstr("/dev/null"));
 }

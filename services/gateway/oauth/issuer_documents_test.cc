@@ -23,7 +23,7 @@ std::vector<std::string> UrlsOf(const char* issuer) {
   return texts;
 }
 
-TEST(MetadataUrlsTest, AreThoseOfOAuthAndOfOpenIdConnect) {
+TEST(MetadataUrlsTest, CoverOAuthAndOpenIdConnect) {
   for (const char* issuer : {"https://as.example", "https://as.example/"}) {
     EXPECT_THAT(UrlsOf(issuer),
                 ElementsAre("https://as.example/.well-known/oauth-authorization-server",
@@ -54,7 +54,7 @@ class FetchIssuerKeysTest : public testing::Test {
   FakeDocuments documents_;
 };
 
-TEST_F(FetchIssuerKeysTest, LooksInOnePlaceAfterTheOther) {
+TEST_F(FetchIssuerKeysTest, TriesMetadataUrlsInTurn) {
   documents_.Put(
       "https://as.example/t/.well-known/openid-configuration",
       Json{{"issuer", "https://as.example/t"}, {"jwks_uri", "https://keys.example/"}}.dump());
@@ -64,7 +64,7 @@ TEST_F(FetchIssuerKeysTest, LooksInOnePlaceAfterTheOther) {
 }
 
 // A proxy in front of the issuer may answer an unknown path in its own way.
-TEST_F(FetchIssuerKeysTest, LooksFurtherWhereAServerHasSomethingElse) {
+TEST_F(FetchIssuerKeysTest, TriesNextUrlIfResponseIsNotMetadataOfIssuer) {
   const std::string first = "https://as.example/.well-known/oauth-authorization-server";
   const std::string second = "https://as.example/.well-known/openid-configuration";
   documents_.Put(
@@ -85,7 +85,7 @@ TEST_F(FetchIssuerKeysTest, LooksFurtherWhereAServerHasSomethingElse) {
 }
 
 // RFC 8414 does not require jwks_uri, OpenID Connect does.
-TEST_F(FetchIssuerKeysTest, LooksFurtherWhereTheMetadataDoNotSayWhereTheKeysAre) {
+TEST_F(FetchIssuerKeysTest, TriesNextUrlIfMetadataHasNoUsableKeysUrl) {
   const std::string issuer = "https://as.example";
   const std::string first = issuer + "/.well-known/oauth-authorization-server";
   const std::string second = issuer + "/.well-known/openid-configuration";
@@ -102,14 +102,14 @@ TEST_F(FetchIssuerKeysTest, LooksFurtherWhereTheMetadataDoNotSayWhereTheKeysAre)
   }
 }
 
-TEST_F(FetchIssuerKeysTest, DoesNotLookFurtherWhereAServerIsAway) {
+TEST_F(FetchIssuerKeysTest, DoesNotTryNextUrlIfServerIsUnavailable) {
   documents_.Put("https://as.example/.well-known/oauth-authorization-server",
                  absl::UnavailableError("no answer within 5s"));
   EXPECT_THAT(Fetch("https://as.example"), HasSubstr("no answer"));
   EXPECT_EQ(documents_.log().size(), 1u);
 }
 
-TEST_F(FetchIssuerKeysTest, BelievesTheMetadataOfTheIssuerOnly) {
+TEST_F(FetchIssuerKeysTest, TrustsMetadataOfIssuerOnly) {
   for (const char* issuer : {"https://evil.example", "https://as.example/", "HTTPS://AS.example"}) {
     documents_.Put("https://as.example/.well-known/oauth-authorization-server",
                    Json{{"issuer", issuer}, {"jwks_uri", "https://as.example/keys"}}.dump());
@@ -120,7 +120,7 @@ TEST_F(FetchIssuerKeysTest, BelievesTheMetadataOfTheIssuerOnly) {
   EXPECT_EQ(documents_.requests("https://as.example/keys"), 0);
 }
 
-TEST_F(FetchIssuerKeysTest, TakesKeysFromWhereNobodyCanChangeThem) {
+TEST_F(FetchIssuerKeysTest, FetchesKeysOnlyFromTrustworthyUrls) {
   EXPECT_EQ(FetchFrom("https://as.example", "https://keys.example/k"), "OK");
   EXPECT_EQ(FetchFrom("http://127.0.0.1:9000", "http://127.0.0.1:9000/k"), "OK");
   EXPECT_EQ(FetchFrom("http://127.0.0.1:9000", "https://keys.example/k"), "OK");
@@ -131,7 +131,7 @@ TEST_F(FetchIssuerKeysTest, TakesKeysFromWhereNobodyCanChangeThem) {
   EXPECT_THAT(FetchFrom("https://as.example", ""), HasSubstr("no jwks_uri"));
 }
 
-TEST_F(FetchIssuerKeysTest, SaysWhatIsWrongWithTheKeys) {
+TEST_F(FetchIssuerKeysTest, ReportsInvalidKeys) {
   std::vector<Json> keys(KeySet::kMaxKeys, Json::object());
   documents_.Put(
       "https://as.example/.well-known/oauth-authorization-server",

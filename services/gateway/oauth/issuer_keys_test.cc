@@ -58,7 +58,7 @@ TEST_F(IssuerKeysTest, AreFetchedAtOnceAndEveryTenMinutes) {
   EXPECT_EQ(fetched_, 3);
 }
 
-TEST_F(IssuerKeysTest, TheServerSaysHowLongTheyLastWithinBounds) {
+TEST_F(IssuerKeysTest, MaxAgeSetsFetchIntervalWithinBounds) {
   PutKeys(absl::Minutes(3));
   Start();
   PutKeys(absl::ZeroDuration());
@@ -68,7 +68,7 @@ TEST_F(IssuerKeysTest, TheServerSaysHowLongTheyLastWithinBounds) {
   EXPECT_TRUE(FetchesAfter(absl::Hours(24)));
 }
 
-TEST_F(IssuerKeysTest, AreRenewedForCallersTwiceAMinuteAtMost) {
+TEST_F(IssuerKeysTest, AreRenewedForCallersAtMostTwicePerMinute) {
   Start();
   EXPECT_FALSE(keys_->Renew());
   clock_.Advance(absl::Seconds(29));
@@ -85,7 +85,7 @@ TEST_F(IssuerKeysTest, AreRenewedForCallersTwiceAMinuteAtMost) {
   EXPECT_FALSE(keys_->Renew());
 }
 
-TEST_F(IssuerKeysTest, OldOnesCountForADayWhereAFetchFails) {
+TEST_F(IssuerKeysTest, OldKeysStayValidForOneDayWhenFetchFails) {
   Start();
   const auto before = keys_->keys();
   documents_.Put(kKeysUrl, absl::UnavailableError("down"));
@@ -103,7 +103,7 @@ TEST_F(IssuerKeysTest, OldOnesCountForADayWhereAFetchFails) {
   EXPECT_NE(keys_->keys(), nullptr);
 }
 
-TEST_F(IssuerKeysTest, AreNullBeforeTheFirst) {
+TEST_F(IssuerKeysTest, AreNullBeforeFirstSuccessfulFetch) {
   documents_.Put(kKeysUrl, Document{.body = "no JSON"});
   Start();
   EXPECT_EQ(keys_->keys(), nullptr);

@@ -17,7 +17,7 @@ Json With(Json jwk, const char* member, Json value) {
   return jwk;
 }
 
-TEST(PublicKeyTest, ChecksSignaturesOfAllThreeKinds) {
+TEST(PublicKeyTest, VerifiesSignaturesOfAllThreeAlgorithms) {
   const std::vector<std::pair<TestKey, JwtAlgorithm>> keys = {
       {TestKey::Rsa(), JwtAlgorithm::kRs256},
       {TestKey::Ec(), JwtAlgorithm::kEs256},
@@ -31,7 +31,7 @@ TEST(PublicKeyTest, ChecksSignaturesOfAllThreeKinds) {
   }
 }
 
-TEST(PublicKeyTest, ASignatureWithLeadingZerosIsOne) {
+TEST(PublicKeyTest, SignatureWithLeadingZerosIsValid) {
   // Half of the numbers of this key's signatures have a first byte of 0x80 and more, and some have
   // zeros: DER writes both differently.
   const TestKey key = TestKey::Ec();
@@ -42,7 +42,7 @@ TEST(PublicKeyTest, ASignatureWithLeadingZerosIsOne) {
   }
 }
 
-TEST(PublicKeyTest, IsEqualToItself) {
+TEST(PublicKeyTest, EqualityIgnoresKeyId) {
   const TestKey ec = TestKey::Ec();
   ASSERT_OK_AND_ASSIGN(const PublicKey key, PublicKey::FromJwk(ec.Jwk("a")));
   ASSERT_OK_AND_ASSIGN(const PublicKey same, PublicKey::FromJwk(ec.Jwk("b")));
@@ -53,7 +53,7 @@ TEST(PublicKeyTest, IsEqualToItself) {
   EXPECT_FALSE(key == ed);
 }
 
-TEST(PublicKeyTest, TakesKeysThatAreToVerifyWith) {
+TEST(PublicKeyTest, AcceptsKeysForVerification) {
   const Json ec = TestKey::Ec().Jwk("k");
   EXPECT_OK(PublicKey::FromJwk(With(ec, "use", "sig")));
   EXPECT_OK(PublicKey::FromJwk(With(ec, "alg", "ES256")));
@@ -61,7 +61,7 @@ TEST(PublicKeyTest, TakesKeysThatAreToVerifyWith) {
   EXPECT_OK(PublicKey::FromJwk(With(ec, "x5c", {"MIIB"})));
 }
 
-TEST(PublicKeyTest, TakesNoOthers) {
+TEST(PublicKeyTest, RefusesOtherKeys) {
   const Json rsa = TestKey::Rsa().Jwk("k");
   const Json ec = TestKey::Ec().Jwk("k");
   const Json ed = TestKey::Ed25519().Jwk("k");
@@ -99,7 +99,7 @@ TEST(PublicKeyTest, TakesNoOthers) {
   for (const Json& jwk : bad) EXPECT_FALSE(PublicKey::FromJwk(jwk).ok()) << jwk.dump();
 }
 
-TEST(KeySetTest, FindsKeysByNameAndAlgorithm) {
+TEST(KeySetTest, FindsKeysByIdAndAlgorithm) {
   const TestKey rsa = TestKey::Rsa();
   ASSERT_OK_AND_ASSIGN(
       const KeySet keys,
@@ -118,7 +118,7 @@ TEST(KeySetTest, FindsKeysByNameAndAlgorithm) {
   EXPECT_EQ(reason_of("", JwtAlgorithm::kRs256), "key_id_missing");
 }
 
-TEST(KeySetTest, AnEmptyOneKnowsNoKey) {
+TEST(KeySetTest, EmptySetKnowsNoKey) {
   ASSERT_OK_AND_ASSIGN(const KeySet keys, KeySet::Parse(KeySetText({})));
   EXPECT_THAT(keys.Find("a", JwtAlgorithm::kEs256),
               FailsWith(absl::StatusCode::kUnauthenticated, "key_unknown"));

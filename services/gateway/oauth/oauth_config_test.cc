@@ -24,14 +24,14 @@ OAuthConfig ConfigOf(const char* issuer, const char* resource) {
   return config;
 }
 
-TEST(OAuthConfigTest, TakesUrlsThatNobodyCanPretendToBe) {
+TEST(OAuthConfigTest, AcceptsHttpsAndLoopbackUrls) {
   EXPECT_OK(OAuthConfig().Validate());
   EXPECT_OK(ConfigOf("https://as.example/tenant", "https://gw.example/mcp").Validate());
   EXPECT_OK(ConfigOf("http://127.0.0.1:9000", "http://localhost:7890/mcp").Validate());
   EXPECT_OK(ConfigOf("http://[::1]:9000", "http://[::1]:7890/mcp").Validate());
 }
 
-TEST(OAuthConfigTest, SaysWhatToChange) {
+TEST(OAuthConfigTest, ErrorNamesInvalidSetting) {
   const auto error = [](const char* issuer, const char* resource) {
     return std::string(ConfigOf(issuer, resource).Validate().message());
   };
@@ -49,7 +49,7 @@ TEST(OAuthConfigTest, SaysWhatToChange) {
   EXPECT_THAT(std::string(config.Validate().message()), HasSubstr("--oauth-scopes"));
 }
 
-TEST(UrlTest, IsTakenApart) {
+TEST(UrlTest, UrlIsSplitIntoParts) {
   ASSERT_OK_AND_ASSIGN(const Url url, ParseUrl("https://as.example/a/b?c=d"));
   EXPECT_TRUE(url.is_https);
   EXPECT_EQ(url.authority, "as.example");
@@ -64,7 +64,7 @@ TEST(UrlTest, IsTakenApart) {
   EXPECT_TRUE(local.IsTrustworthy());
 }
 
-TEST(UrlTest, IsNothingElse) {
+TEST(UrlTest, InvalidUrlsAreRefused) {
   for (const char* text :
        {"", "https://", "https:///path", "as.example", "ftp://as.example", "HTTPS://as.example",
         "https://user@as.example", "https://as.example#x", "https://as.example/ x",
@@ -75,7 +75,7 @@ TEST(UrlTest, IsNothingElse) {
   }
 }
 
-TEST(ScopeRolesTest, AreReadFromEntries) {
+TEST(ScopeRolesTest, RolesAreParsedFromEntries) {
   ASSERT_OK_AND_ASSIGN(const ScopeRoles roles,
                        ScopeRoles::Parse({"https://x.example/a=b=client", "y=worker"}));
   EXPECT_EQ(roles.RoleOf({"https://x.example/a=b"}), Role::kClient);
@@ -88,7 +88,7 @@ TEST(ScopeRolesTest, AreReadFromEntries) {
   for (const auto& entries : bad) EXPECT_FALSE(ScopeRoles::Parse(entries).ok());
 }
 
-TEST(ProviderPrincipalNameTest, KeepsNamesAndHidesOthers) {
+TEST(ProviderPrincipalNameTest, ValidNamesAreKeptAndOthersAreHashed) {
   EXPECT_EQ(ProviderPrincipalName("https://as.example", "alice.b-2_c"), "oauth-alice.b-2_c");
   EXPECT_EQ(ProviderPrincipalName("https://as.example", std::string(58, 'a')),
             "oauth-" + std::string(58, 'a'));
@@ -107,7 +107,7 @@ TEST(ProviderPrincipalNameTest, KeepsNamesAndHidesOthers) {
   }
 }
 
-TEST(DecodeBase64UrlTest, TakesOneTextForEachBytes) {
+TEST(DecodeBase64UrlTest, AcceptsOnlyCanonicalText) {
   EXPECT_EQ(DecodeBase64Url(""), "");
   EXPECT_EQ(DecodeBase64Url("AQ"), "\x01");
   EXPECT_EQ(DecodeBase64Url("-_8"), "\xfb\xff");

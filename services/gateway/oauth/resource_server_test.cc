@@ -14,7 +14,7 @@
 namespace callslip::gateway {
 namespace {
 
-TEST_F(ResourceServerTest, TakesATokenAndTellsWhoPresentsItUntilWhen) {
+TEST_F(ResourceServerTest, ValidTokenGivesPrincipalAndExpiry) {
   StartWithKeys();
   Json claims = Claims();
   ASSERT_OK_AND_ASSIGN(const CredentialPtr credential,
@@ -23,7 +23,7 @@ TEST_F(ResourceServerTest, TakesATokenAndTellsWhoPresentsItUntilWhen) {
   EXPECT_EQ(credential->expires(), clock_.Now() + absl::Seconds(300));
 }
 
-TEST_F(ResourceServerTest, ATokenThatWasVerifiedIsNotVerifiedAgain) {
+TEST_F(ResourceServerTest, VerifiedTokenIsNotVerifiedAgain) {
   StartWithKeys();
   const std::string token = GoodToken();
   ASSERT_OK_AND_ASSIGN(const CredentialPtr first, AskNow(token));
@@ -33,7 +33,7 @@ TEST_F(ResourceServerTest, ATokenThatWasVerifiedIsNotVerifiedAgain) {
   EXPECT_NE(first, other);
 }
 
-TEST_F(ResourceServerTest, ATokenEndsWhenItHasExpiredThoughItIsKnown) {
+TEST_F(ResourceServerTest, CachedTokenIsRefusedOnceItHasExpired) {
   StartWithKeys();
   const std::string token = GoodToken();
   ASSERT_OK_AND_ASSIGN(const CredentialPtr credential, AskNow(token));
@@ -44,7 +44,7 @@ TEST_F(ResourceServerTest, ATokenEndsWhenItHasExpiredThoughItIsKnown) {
   EXPECT_TRUE(credential->IsOver(clock_.Now()));
 }
 
-TEST_F(ResourceServerTest, AGrantIsWhatItsTokenIs) {
+TEST_F(ResourceServerTest, GrantGivesSameRightsAsItsToken) {
   StartWithKeys();
   const std::string token = GoodToken();
   ASSERT_OK_AND_ASSIGN(const CredentialPtr by_token, AskNow(token));
@@ -76,14 +76,14 @@ TEST_F(ResourceServerTest, AGrantIsWhatItsTokenIs) {
   EXPECT_TRUE(absl::IsUnauthenticated(server_->Find(grant).status()));
 }
 
-TEST_F(ResourceServerTest, AGrantEndsWithItsTime) {
+TEST_F(ResourceServerTest, ExpiredGrantIsRefused) {
   StartWithKeys();
   ASSERT_OK_AND_ASSIGN(const Grant grant, server_->GrantOf(GoodToken()));
   clock_.Advance(absl::Seconds(300));
   EXPECT_TRUE(absl::IsUnauthenticated(server_->Find(grant).status()));
 }
 
-TEST_F(ResourceServerTest, AGrantIsNotJudgedWithoutKeys) {
+TEST_F(ResourceServerTest, GrantIsNotJudgedWithoutKeys) {
   documents_.Hold();
   Start(Config());
   documents_.AwaitHeld();
@@ -97,7 +97,7 @@ TEST_F(ResourceServerTest, AGrantIsNotJudgedWithoutKeys) {
   EXPECT_TRUE(absl::IsUnauthenticated(server_->Find(grant).status()));
 }
 
-TEST_F(ResourceServerTest, TheScopeWithMostRightsCounts) {
+TEST_F(ResourceServerTest, ScopeWithMostRightsDecides) {
   StartWithKeys();
   const auto role_of = [&](const char* scope) {
     Json claims = Claims();
@@ -112,7 +112,7 @@ TEST_F(ResourceServerTest, TheScopeWithMostRightsCounts) {
   EXPECT_EQ(role_of("CALLSLIP.ADMIN"), "none");
 }
 
-TEST_F(ResourceServerTest, AnotherClaimMayNameTheCaller) {
+TEST_F(ResourceServerTest, ClaimThatNamesCallerIsConfigurable) {
   OAuthConfig config = Config();
   config.principal_claim = "client_id";
   Start(config);
@@ -124,7 +124,7 @@ TEST_F(ResourceServerTest, AnotherClaimMayNameTheCaller) {
   EXPECT_EQ(ReasonOf(Token(Header("ES256", "ec"), claims, EcTestKey())), "principal_missing");
 }
 
-TEST_F(ResourceServerTest, TheOnlyKeyNeedsNoName) {
+TEST_F(ResourceServerTest, OnlyKeyNeedsNoId) {
   PutKeys({EdTestKey().Jwk("")});
   StartWithKeys();
   Json header = Header("EdDSA", "");
@@ -133,7 +133,7 @@ TEST_F(ResourceServerTest, TheOnlyKeyNeedsNoName) {
   EXPECT_EQ(ReasonOf(Token(Header("EdDSA", "ed"), Claims(), EdTestKey())), "key_unknown");
 }
 
-TEST_F(ResourceServerTest, ATokenOfANewKeyWaitsForTheKeysAndIsTaken) {
+TEST_F(ResourceServerTest, TokenOfNewKeyWaitsForKeysAndIsAccepted) {
   PutKeys({EcTestKey().Jwk("ec")});
   StartWithKeys();
   const std::string token = Token(Header("RS256", "rsa"), Claims(), RsaTestKey());
@@ -160,7 +160,7 @@ TEST_F(ResourceServerTest, ATokenOfANewKeyWaitsForTheKeysAndIsTaken) {
   EXPECT_EQ(fetches(), 2);
 }
 
-TEST_F(ResourceServerTest, NobodyWaitsForKeysForLong) {
+TEST_F(ResourceServerTest, WaitForKeysIsLimitedInTime) {
   documents_.Hold();
   Start(Config(), absl::Milliseconds(1));
   documents_.AwaitHeld();
@@ -172,7 +172,7 @@ TEST_F(ResourceServerTest, NobodyWaitsForKeysForLong) {
   documents_.Release();
 }
 
-TEST_F(ResourceServerTest, NotMoreThanAThousandWait) {
+TEST_F(ResourceServerTest, NumberOfWaitingCallersIsLimited) {
   documents_.Hold();
   Start(Config());
   std::vector<Answer> waiting;
@@ -187,7 +187,7 @@ TEST_F(ResourceServerTest, NotMoreThanAThousandWait) {
   }
 }
 
-TEST_F(ResourceServerTest, WithoutKeysItSaysSoAndTriesAgain) {
+TEST_F(ResourceServerTest, MissingKeysAreReportedAndFetchedAgain) {
   documents_.Put(kMetadataUrl, absl::UnavailableError("down"));
   Start(Config());
   const Answer early = Ask(GoodToken());
@@ -201,7 +201,7 @@ TEST_F(ResourceServerTest, WithoutKeysItSaysSoAndTriesAgain) {
   EXPECT_EQ(ReasonOf(GoodToken()), "OK");
 }
 
-TEST_F(ResourceServerTest, WhatAKeyHasSignedEndsWhenTheKeyIsGone) {
+TEST_F(ResourceServerTest, CredentialsAreRevokedWhenTheirKeyIsGone) {
   StartWithKeys();
   const std::string token = GoodToken();
   ASSERT_OK_AND_ASSIGN(const CredentialPtr of_ec, AskNow(token));
@@ -219,7 +219,7 @@ TEST_F(ResourceServerTest, WhatAKeyHasSignedEndsWhenTheKeyIsGone) {
   EXPECT_EQ(ReasonOf(token), "signature_wrong");
 }
 
-TEST_F(ResourceServerTest, MetadataSaysWhereTokensComeFrom) {
+TEST_F(ResourceServerTest, MetadataNamesAuthorizationServer) {
   Start(Config());
   EXPECT_EQ(Json::parse(server_->Metadata()),
             (Json{{"resource", kResource},
@@ -231,7 +231,7 @@ TEST_F(ResourceServerTest, MetadataSaysWhereTokensComeFrom) {
             "https://gw.example/.well-known/oauth-protected-resource/mcp");
 }
 
-TEST_F(ResourceServerTest, ItsDestructionEndsAFetchAndDropsWhatWaits) {
+TEST_F(ResourceServerTest, DestructionEndsFetchAndDropsWaitingCallers) {
   documents_.Hold();
   Start(Config());
   const Answer waiting = Ask(GoodToken());
@@ -241,7 +241,7 @@ TEST_F(ResourceServerTest, ItsDestructionEndsAFetchAndDropsWhatWaits) {
   EXPECT_FALSE(waiting->has_value());
 }
 
-TEST(TokenCacheTest, ForgetsWhatWasNotUsedForLongest) {
+TEST(TokenCacheTest, ForgetsLeastRecentlyUsedToken) {
   TokenCache cache;
   ASSERT_OK_AND_ASSIGN(const PublicKey key, PublicKey::FromJwk(EdTestKey().Jwk("")));
   const auto add = [&](size_t i) {
@@ -258,7 +258,7 @@ TEST(TokenCacheTest, ForgetsWhatWasNotUsedForLongest) {
   EXPECT_EQ(cache.size(), TokenCache::kMaxTokens);
 }
 
-TEST(TokenCacheTest, WhatHasMadeRoomEndsWithItsKeyAsLongAsACallHoldsIt) {
+TEST(TokenCacheTest, EvictedCredentialIsRevokedWithItsKeyWhileCallHoldsIt) {
   TokenCache cache;
   ASSERT_OK_AND_ASSIGN(const PublicKey stays, PublicKey::FromJwk(EdTestKey().Jwk("stays")));
   ASSERT_OK_AND_ASSIGN(const PublicKey goes, PublicKey::FromJwk(EcTestKey().Jwk("goes")));
@@ -285,7 +285,7 @@ TEST(TokenCacheTest, WhatHasMadeRoomEndsWithItsKeyAsLongAsACallHoldsIt) {
   EXPECT_TRUE(held_of_other_key->IsRevoked());
 }
 
-TEST(TokenCacheTest, WhatHasMadeRoomIsForgottenOnceItHasEnded) {
+TEST(TokenCacheTest, EvictedCredentialIsForgottenOnceItsCallHasEnded) {
   TokenCache cache;
   ASSERT_OK_AND_ASSIGN(const PublicKey key, PublicKey::FromJwk(EdTestKey().Jwk("")));
   std::vector<CredentialPtr> calls;

@@ -183,7 +183,7 @@ class TrackerClientTest : public ClientFixture {
   std::unique_ptr<Tracker> tracker_;
 };
 
-TEST_F(TrackerClientTest, EndWakesTheWait) {
+TEST_F(TrackerClientTest, EndWakesWait) {
   const std::string id = Register();
   auto wait = Start(WaitForEnd(id));
   AwaitWaits(1);
@@ -197,7 +197,7 @@ TEST_F(TrackerClientTest, EndWakesTheWait) {
   EXPECT_EQ(table().waits(), 0);
 }
 
-TEST_F(TrackerClientTest, DrawingWakesTheWaitAndIsListed) {
+TEST_F(TrackerClientTest, DrawingWakesWaitAndIsListed) {
   v1::RequestAnnotationsRequest request;
   request.set_tab_id(7);
   const auto requested = Await(client_->Call(request));
@@ -216,14 +216,14 @@ TEST_F(TrackerClientTest, DrawingWakesTheWaitAndIsListed) {
   EXPECT_EQ(listed->drawings(0).content(), R"({"annotations":[]})");
 }
 
-TEST_F(TrackerClientTest, EndThatWasBeforeAnswersAtOnce) {
+TEST_F(TrackerClientTest, WaitForEndedCommandReturnsAtOnce) {
   const std::string id = Register("", /*human=*/true);
   Complete(id);
   EXPECT_EQ(Await(WaitForEnd(id))->state(), v1::COMMAND_STATE_COMPLETED);
   EXPECT_EQ(Await(client_->WaitForChange("", id, 99, absl::Seconds(30)))->result(), "42");
 }
 
-TEST_F(TrackerClientTest, ChangeWakesByRevision) {
+TEST_F(TrackerClientTest, ChangeWakesWaitByRevision) {
   const std::string id = Register();
   const auto first = Await(client_->WaitForChange("", id, 0, absl::Seconds(30)));
   EXPECT_EQ(first->revision(), 1);
@@ -241,7 +241,7 @@ TEST_F(TrackerClientTest, ChangeWakesByRevision) {
   ASSERT_OK(end.get());
 }
 
-TEST_F(TrackerClientTest, WaitThatIsOverAnswersWithThePresentState) {
+TEST_F(TrackerClientTest, ExpiredWaitReturnsCurrentState) {
   const std::string id = Register("", /*human=*/true);
   auto end = Start(client_->WaitForEnd("", id, absl::Seconds(8)));
   auto change = Start(client_->WaitForChange("", id, 1, absl::Seconds(8)));
@@ -252,13 +252,13 @@ TEST_F(TrackerClientTest, WaitThatIsOverAnswersWithThePresentState) {
   EXPECT_EQ(table().waits(), 0);
 }
 
-TEST_F(TrackerClientTest, NoWaitAnswersAtOnce) {
+TEST_F(TrackerClientTest, ZeroWaitReturnsAtOnce) {
   const std::string id = Register();
   EXPECT_EQ(Await(client_->WaitForEnd("", id, absl::ZeroDuration()))->command_id(), id);
   EXPECT_EQ(Await(client_->WaitForChange("", id, 1, absl::ZeroDuration()))->command_id(), id);
 }
 
-TEST_F(TrackerClientTest, LookIsAnsweredWhereThereIsNoRoomForAWait) {
+TEST_F(TrackerClientTest, LookIsAnsweredEvenIfThereIsNoRoomForWait) {
   StopTracker();
   limits_.waits = 1;
   StartTracker();
@@ -271,7 +271,7 @@ TEST_F(TrackerClientTest, LookIsAnsweredWhereThereIsNoRoomForAWait) {
   EXPECT_OK(wait.get());
 }
 
-TEST_F(TrackerClientTest, CancelledWaitIsFreedAtTheTracker) {
+TEST_F(TrackerClientTest, CancelledWaitIsFreedAtTracker) {
   const std::string id = Register("", /*human=*/true);
   asio::cancellation_signal signal;
   auto cancelled = asio::co_spawn(io_, WaitForEnd(id),
@@ -285,7 +285,7 @@ TEST_F(TrackerClientTest, CancelledWaitIsFreedAtTheTracker) {
   ASSERT_OK(kept.get());
 }
 
-TEST_F(TrackerClientTest, ErrorsOfWaitsAreThoseOfCalls) {
+TEST_F(TrackerClientTest, WaitsAndCallsReturnSameErrors) {
   for (const std::string& id : {std::string(kNobodys), Register("somebody else")}) {
     const absl::Status of_call = Await(client_->Get("", id, true)).status();
     EXPECT_THAT(of_call, FailsWith(StatusCode::kNotFound, "unknown_command"));
@@ -296,7 +296,7 @@ TEST_F(TrackerClientTest, ErrorsOfWaitsAreThoseOfCalls) {
               FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
 }
 
-TEST_F(TrackerClientTest, WaitsGoOnWhenTheStreamBreaks) {
+TEST_F(TrackerClientTest, WaitsContinueWhenStreamBreaks) {
   const std::string one = Register("", /*human=*/true);
   const std::string other = Register("", /*human=*/true);
   auto wait_for_one = Start(WaitForEnd(one));
@@ -317,7 +317,7 @@ TEST_F(TrackerClientTest, WaitsGoOnWhenTheStreamBreaks) {
   AwaitWaits(0);
 }
 
-TEST_F(TrackerClientTest, TrackerThatIsRestartedCostsTimeAndNoError) {
+TEST_F(TrackerClientTest, WaitStartedDuringRestartReachesNewTracker) {
   const std::string id = Register();
   ASSERT_OK(Await(client_->WaitForChange("", id, 0, absl::Seconds(30))));
   StopTracker();
@@ -332,7 +332,7 @@ TEST_F(TrackerClientTest, TrackerThatIsRestartedCostsTimeAndNoError) {
   ASSERT_OK(wait_for_next.get());
 }
 
-TEST_F(TrackerClientTest, WaitThatATrackerHasEndedAsItStoppedGoesOnAtTheNextOne) {
+TEST_F(TrackerClientTest, WaitEndedByStopContinuesAtNextTracker) {
   const std::string id = Register("", /*human=*/true);
   auto end = Start(WaitForEnd(id));
   auto change = Start(client_->WaitForChange("", id, 1, absl::Seconds(30)));
@@ -344,7 +344,7 @@ TEST_F(TrackerClientTest, WaitThatATrackerHasEndedAsItStoppedGoesOnAtTheNextOne)
   EXPECT_THAT(change.get(), FailsWith(StatusCode::kNotFound, "unknown_command"));
 }
 
-TEST_F(TrackerClientTest, WaitForSomethingOfAnEndlessNameTakesNoOtherAlong) {
+TEST_F(TrackerClientTest, WaitForOverlongIdDoesNotEndOthers) {
   const std::string id = Register("", /*human=*/true);
   auto honest = Start(WaitForEnd(id));
   AwaitWaits(1);
@@ -358,8 +358,8 @@ TEST_F(TrackerClientTest, WaitForSomethingOfAnEndlessNameTakesNoOtherAlong) {
   EXPECT_OK(honest.get());
 }
 
-// The tracker ends a whole call with a longer name, and with it the waits of other clients.
-TEST(WatchHubLimitTest, NamesAreBoundedAsTheTrackerDoes) {
+// A longer name makes the tracker end the whole call, including the waits of other clients.
+TEST(WatchHubLimitTest, NameLimitMatchesThatOfTracker) {
   const google::protobuf::Message& watch = v1::CommandWatch::default_instance();
   const google::protobuf::Message& filter = v1::CommandFilter::default_instance();
   for (const google::protobuf::Message* message : {&watch, &filter}) {
@@ -372,7 +372,7 @@ TEST(WatchHubLimitTest, NamesAreBoundedAsTheTrackerDoes) {
   }
 }
 
-// More waits than a stream may have.
+// More waits than one stream can have.
 TEST_F(TrackerClientTest, ManyWaitsEndTogether) {
   constexpr int kClients = 3;
   constexpr int kWaitsOfClient = 10'000;
@@ -413,7 +413,7 @@ TEST_F(TrackerClientTest, EndCallsEndsWaitsAndFeeds) {
   EXPECT_EQ(Await(feed->Next()).status().code(), StatusCode::kCancelled);
 }
 
-TEST_F(TrackerClientTest, FeedTellsWhatIsThereAndWhatComes) {
+TEST_F(TrackerClientTest, FeedReportsExistingAndNewCommands) {
   const std::string there = Register();
   Register("somebody else");
   v1::CommandFilter filter;
@@ -429,7 +429,7 @@ TEST_F(TrackerClientTest, FeedTellsWhatIsThereAndWhatComes) {
   EXPECT_EQ(commands->front().command().command_id(), comes);
 }
 
-TEST_F(TrackerClientTest, FeedOfChangesSaysThatItHasBegunAndWhatComes) {
+TEST_F(TrackerClientTest, FeedOfChangesReportsItsStartAndNewCommands) {
   Register();
   Feed feed = Watch("", {}, /*only_changes=*/true);
   auto updates = Await(feed->Next());
@@ -442,7 +442,7 @@ TEST_F(TrackerClientTest, FeedOfChangesSaysThatItHasBegunAndWhatComes) {
   EXPECT_EQ(updates->front().command().command_id(), comes);
 }
 
-TEST_F(TrackerClientTest, DestroyedFeedIsFreedAtTheTracker) {
+TEST_F(TrackerClientTest, DestroyedFeedIsFreedAtTracker) {
   const std::string id = Register();
   // More feeds than a client may have at a time.
   for (int i = 0; i < 100; ++i) {
@@ -461,7 +461,7 @@ TEST_F(TrackerClientTest, FeedEndsWithItsError) {
   EXPECT_THAT(Await(feed->Next()), FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
 }
 
-TEST_F(TrackerClientTest, FeedThatMayHaveMissedSomethingSaysSo) {
+TEST_F(TrackerClientTest, FeedEndsWithErrorWhenConnectionBreaks) {
   const std::string id = Register();
   Feed feed = Watch("");
   ASSERT_OK(Await(feed->Next()));
@@ -477,7 +477,7 @@ TEST_F(TrackerClientTest, FeedThatMayHaveMissedSomethingSaysSo) {
   EXPECT_EQ(commands->front().command().command_id(), id);
 }
 
-TEST_F(TrackerClientTest, FeedThatIsNotReadIsGivenUp) {
+TEST_F(TrackerClientTest, UnreadFeedIsAbandoned) {
   const Feed unread = Watch("");
   const Feed read = Watch("");
   size_t total = 0;
@@ -496,7 +496,7 @@ TEST_F(TrackerClientTest, FeedThatIsNotReadIsGivenUp) {
   EXPECT_THAT(Await(unread->Next()), FailsWith(StatusCode::kResourceExhausted, "too_slow"));
 }
 
-TEST_F(TrackerClientTest, CancelledNextLeavesTheFeed) {
+TEST_F(TrackerClientTest, CancelledNextDoesNotEndFeed) {
   Feed feed = Watch("");
   asio::cancellation_signal signal;
   auto cancelled = asio::co_spawn(io_, feed->Next(),
@@ -507,7 +507,7 @@ TEST_F(TrackerClientTest, CancelledNextLeavesTheFeed) {
   EXPECT_EQ(Await(feed->Next())->front().command().command_id(), id);
 }
 
-TEST_F(TrackerClientTest, CancelExpireAndReplay) {
+TEST_F(TrackerClientTest, CancelsExpiresAndReplaysCommands) {
   v1::CancelCommandRequest cancel;
   cancel.set_command_id(Register());
   EXPECT_EQ(Await(client_->Call(cancel))->command().state(), v1::COMMAND_STATE_CANCELLED);
@@ -541,14 +541,14 @@ class FrozenTrackerTest : public ClientFixture {
   const int socket_;
 };
 
-TEST_F(FrozenTrackerTest, WaitsEndALittleAfterTheirTime) {
+TEST_F(FrozenTrackerTest, WaitsEndShortlyAfterTheirTime) {
   auto longer = Start(client_->WaitForEnd("", kNobodys, absl::Milliseconds(2)));
   auto shorter = Start(client_->WaitForEnd("", kNobodys, absl::Milliseconds(1)));
   EXPECT_THAT(shorter.get(), FailsWith(StatusCode::kUnavailable, ""));
   EXPECT_THAT(longer.get(), FailsWith(StatusCode::kUnavailable, ""));
 }
 
-TEST_F(FrozenTrackerTest, DoesNotStopTheDestructor) {
+TEST_F(FrozenTrackerTest, DoesNotBlockDestructor) {
   Feed feed = Watch("");
   auto next = Start(feed->Next());
   auto wait = Start(client_->WaitForEnd("", kNobodys, absl::Seconds(50)));

@@ -129,7 +129,7 @@ class WatchHubTest : public testing::Test {
   }
 };
 
-TEST_F(WatchHubTest, LooksThatBeginTogetherGoOutTogether) {
+TEST_F(WatchHubTest, SimultaneousLooksAreSentTogether) {
   Look("a");
   Look("b");
   Look("c");
@@ -140,7 +140,7 @@ TEST_F(WatchHubTest, LooksThatBeginTogetherGoOutTogether) {
   EXPECT_THAT(told_, ElementsAre("c", "a", "b"));
 }
 
-TEST_F(WatchHubTest, LoneLookDoesNotWait) {
+TEST_F(WatchHubTest, SingleLookDoesNotWait) {
   Look("a");
   EXPECT_THAT(TakeSent(), SizeIs(1));
   Answer({"a"});
@@ -148,7 +148,7 @@ TEST_F(WatchHubTest, LoneLookDoesNotWait) {
   EXPECT_THAT(TakeSent(), SizeIs(1));
 }
 
-TEST_F(WatchHubTest, LooksWaitForAsManyAsAreUnderWay) {
+TEST_F(WatchHubTest, LooksWaitForAsManyAsAreInProgress) {
   Look("a");
   Look("b");
   EXPECT_THAT(TakeSent(), SizeIs(1));
@@ -160,7 +160,7 @@ TEST_F(WatchHubTest, LooksWaitForAsManyAsAreUnderWay) {
   EXPECT_THAT(sent[0].add, ElementsAre("c", "d"));
 }
 
-TEST_F(WatchHubTest, AnswersLetTheLooksBehindThemGo) {
+TEST_F(WatchHubTest, AnswersReleaseWaitingLooks) {
   Look("a");
   Look("b");
   Look("c");
@@ -173,7 +173,7 @@ TEST_F(WatchHubTest, AnswersLetTheLooksBehindThemGo) {
   EXPECT_THAT(sent[0].add, ElementsAre("d"));
 }
 
-TEST_F(WatchHubTest, LookOfOneWhoLeavesHoldsNobodyBack) {
+TEST_F(WatchHubTest, RemovedLookDoesNotDelayOthers) {
   const int64_t first = Look("a");
   const int64_t second = Look("b");
   TakeSent();
@@ -187,7 +187,7 @@ TEST_F(WatchHubTest, LookOfOneWhoLeavesHoldsNobodyBack) {
   EXPECT_NE(hub_.Remove(second), nullptr);
 }
 
-TEST_F(WatchHubTest, LookThatWasNotSentIsForgotten) {
+TEST_F(WatchHubTest, RemovedLookIsNotSent) {
   Look("a");
   Look("b");
   TakeSent();
@@ -198,7 +198,7 @@ TEST_F(WatchHubTest, LookThatWasNotSentIsForgotten) {
   EXPECT_THAT(told_, ElementsAre("a", "b"));
 }
 
-TEST_F(WatchHubTest, WaitsUnderWayHoldNobodyBack) {
+TEST_F(WatchHubTest, PendingWaitsDoNotDelayLooks) {
   Wait("a");
   Wait("b");
   TakeSent();
@@ -206,7 +206,7 @@ TEST_F(WatchHubTest, WaitsUnderWayHoldNobodyBack) {
   EXPECT_THAT(TakeSent(), SizeIs(1));
 }
 
-TEST_F(WatchHubTest, NothingIsSentBeforeTheLastMessageHasLeft) {
+TEST_F(WatchHubTest, NothingIsSentUntilCallIsReady) {
   ready_ = false;
   Look("a");
   EXPECT_THAT(TakeSent(), IsEmpty());
@@ -218,7 +218,7 @@ TEST_F(WatchHubTest, NothingIsSentBeforeTheLastMessageHasLeft) {
   EXPECT_THAT(sent[0].add, ElementsAre("a", "b"));
 }
 
-TEST_F(WatchHubTest, LooksOfABrokenCallAreNotCounted) {
+TEST_F(WatchHubTest, LooksOfBrokenCallAreNotCounted) {
   Look("a");
   Look("b");
   Look("c");
@@ -235,7 +235,7 @@ TEST_F(WatchHubTest, LooksOfABrokenCallAreNotCounted) {
   EXPECT_THAT(sent[0].remove, IsEmpty());
 }
 
-TEST_F(WatchHubTest, WaitThatADrainingTrackerEndsGoesOnAtTheNextOne) {
+TEST_F(WatchHubTest, WaitEndedByDrainContinuesAtNextTracker) {
   Wait("a");
   Wait("b");
   Wait("c");
@@ -253,7 +253,7 @@ TEST_F(WatchHubTest, WaitThatADrainingTrackerEndsGoesOnAtTheNextOne) {
   EXPECT_THAT(told_, ElementsAre("b", "a", "c"));
 }
 
-TEST_F(WatchHubTest, WaitThatADrainingTrackerHasEndedCanBeLeft) {
+TEST_F(WatchHubTest, WaitEndedByDrainCanBeRemoved) {
   const int64_t wait = Wait("a");
   TakeSent();
   EndForDrain("a");
@@ -266,7 +266,7 @@ TEST_F(WatchHubTest, WaitThatADrainingTrackerHasEndedCanBeLeft) {
   EXPECT_THAT(sent[0].remove, IsEmpty());
 }
 
-TEST_F(WatchHubTest, LooksDoNotWaitForTheEndOfADrain) {
+TEST_F(WatchHubTest, LooksFailWhileTrackerDrains) {
   Wait("a");
   Look("b");
   TakeSent();
@@ -286,7 +286,7 @@ TEST_F(WatchHubTest, MessagesAreBoundedInBytes) {
   EXPECT_EQ(sent[0].add.size() + sent[1].add.size(), 1000u);
 }
 
-TEST_F(WatchHubTest, WatchThatTheTrackerWouldNotTakeEndsAndTakesNoneAlong) {
+TEST_F(WatchHubTest, InvalidWatchEndsWithoutEndingOthers) {
   Wait("a");
   Wait(std::string(WatchHub::kMaxNameBytes + 1, 'x'));
   const auto sent = TakeSent();

@@ -10,7 +10,7 @@ const absl::Time kNow = absl::FromUnixSeconds(1'800'000'000);
 
 absl::Time In(int seconds) { return kNow + absl::Seconds(seconds); }
 
-TEST(EndedLoginsTest, AreThoseThatWereEnded) {
+TEST(EndedLoginsTest, ContainsOnlyEndedLogins) {
   EndedLogins ended;
   ended.Add("alice", "a", In(10), kNow);
   EXPECT_TRUE(ended.Contains("alice", "a", In(10)));
@@ -18,7 +18,7 @@ TEST(EndedLoginsTest, AreThoseThatWereEnded) {
   EXPECT_FALSE(ended.Contains("bob", "a", In(10)));
 }
 
-TEST(EndedLoginsTest, WhoEndsManyBringsBackNone) {
+TEST(EndedLoginsTest, LoginsStayEndedWhenListIsFull) {
   EndedLogins ended;
   ended.Add("admin", "first", In(1), kNow);
   const int many = static_cast<int>(EndedLogins::kMaxLogins) + 50;
@@ -32,7 +32,7 @@ TEST(EndedLoginsTest, WhoEndsManyBringsBackNone) {
   EXPECT_FALSE(ended.Contains("admin", "other", In(1)));
 }
 
-TEST(EndedLoginsTest, ThoseThatWouldHaveEndedMakeRoomFirst) {
+TEST(EndedLoginsTest, ExpiredLoginsAreRemovedFirst) {
   EndedLogins ended;
   ended.Add("alice", "mine", In(1000), kNow);
   const int most = static_cast<int>(EndedLogins::kMaxLogins);

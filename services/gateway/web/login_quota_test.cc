@@ -22,7 +22,7 @@ class LoginQuotaTest : public testing::Test {
   LoginQuota quota_{&clock_};
 };
 
-TEST_F(LoginQuotaTest, OneAddressLeavesRoomForOthers) {
+TEST_F(LoginQuotaTest, NumberOfWaitingLoginsPerAddressIsBounded) {
   std::vector<std::shared_ptr<void>> places;
   for (int i = 0; i < LoginQuota::kMaxWaitingOfAddress; ++i) {
     ASSERT_OK_AND_ASSIGN(places.emplace_back(), quota_.Take("a"));
@@ -35,7 +35,7 @@ TEST_F(LoginQuotaTest, OneAddressLeavesRoomForOthers) {
   EXPECT_TRUE(MayLogIn("a"));
 }
 
-TEST_F(LoginQuotaTest, AllTogetherAreFew) {
+TEST_F(LoginQuotaTest, TotalNumberOfWaitingLoginsIsBounded) {
   std::vector<std::shared_ptr<void>> places;
   for (int i = 0; i < LoginQuota::kMaxWaiting; ++i) {
     ASSERT_OK_AND_ASSIGN(places.emplace_back(), quota_.Take(absl::StrCat(i)));
@@ -45,7 +45,7 @@ TEST_F(LoginQuotaTest, AllTogetherAreFew) {
   EXPECT_TRUE(MayLogIn("other"));
 }
 
-TEST_F(LoginQuotaTest, WhoBringsWrongCodesWaits) {
+TEST_F(LoginQuotaTest, AddressWithFailedLoginsMustWait) {
   Fail("a", LoginQuota::kMaxFailedOfAddress - 1);
   EXPECT_TRUE(MayLogIn("a"));
   clock_.Advance(absl::Seconds(20));

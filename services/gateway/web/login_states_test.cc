@@ -31,14 +31,14 @@ class LoginStatesTest : public testing::Test {
   LoginStates states_{SignerOf("key"), &clock_};
 };
 
-TEST_F(LoginStatesTest, AStateCountsOnce) {
+TEST_F(LoginStatesTest, StateIsAcceptedOnce) {
   const std::string state = states_.Give(kChallenge, kRedirect);
   EXPECT_NE(state, states_.Give(kChallenge, kRedirect));
   EXPECT_OK(states_.Take(state, kVerifier, kRedirect));
   EXPECT_THAT(ErrorOf(state), HasSubstr("counts once"));
 }
 
-TEST_F(LoginStatesTest, IsForWhoHasBegun) {
+TEST_F(LoginStatesTest, StateIsBoundToVerifierAndRedirect) {
   const std::string state = states_.Give(kChallenge, kRedirect);
   EXPECT_THAT(ErrorOf(state, "another"), HasSubstr("begun elsewhere"));
   EXPECT_THAT(ErrorOf(state, kVerifier, "https://gw.example:1/ui/login"),
@@ -47,13 +47,13 @@ TEST_F(LoginStatesTest, IsForWhoHasBegun) {
   EXPECT_OK(states_.Take(state, kVerifier, kRedirect));
 }
 
-TEST_F(LoginStatesTest, Ends) {
+TEST_F(LoginStatesTest, StateExpires) {
   const std::string state = states_.Give(kChallenge, kRedirect);
   clock_.Advance(LoginStates::kLifetime);
   EXPECT_THAT(ErrorOf(state), HasSubstr("longer than 10m"));
 }
 
-TEST_F(LoginStatesTest, NobodyElseMakesOne) {
+TEST_F(LoginStatesTest, ForgedStatesAreRefused) {
   const std::string state = states_.Give(kChallenge, kRedirect);
   const std::string other = LoginStates(SignerOf("other"), &clock_).Give(kChallenge, kRedirect);
   for (const std::string& made : {std::string(), std::string("."), std::string("a.b"), other,
@@ -62,7 +62,7 @@ TEST_F(LoginStatesTest, NobodyElseMakesOne) {
   }
 }
 
-TEST_F(LoginStatesTest, OfTooManyTheOldestIsForgotten) {
+TEST_F(LoginStatesTest, OldestUsedStateIsForgottenWhenFull) {
   const std::string first = states_.Give(kChallenge, kRedirect);
   EXPECT_OK(states_.Take(first, kVerifier, kRedirect));
   clock_.Advance(absl::Seconds(1));

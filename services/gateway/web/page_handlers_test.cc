@@ -51,7 +51,7 @@ class PageHandlersTest : public testing::Test {
   const PageHandlers page_{&files_};
 };
 
-TEST_F(PageHandlersTest, EveryPlaceInThePageIsTheShell) {
+TEST_F(PageHandlersTest, EveryPathOfPageReturnsShell) {
   for (const char* path : {"", "index.html", "sessions", "sessions/s-1", "commands/a/b/c"}) {
     const HttpResponse response = Get(path);
     EXPECT_EQ(response.status, 200) << path;
@@ -64,7 +64,7 @@ TEST_F(PageHandlersTest, EveryPlaceInThePageIsTheShell) {
   }
 }
 
-TEST_F(PageHandlersTest, BrowsersAreLedToThePageAndOthersAreToldWhatIsWhere) {
+TEST_F(PageHandlersTest, RootRedirectsBrowsersAndListsUrlsForOthers) {
   const auto at_root = [this](const std::string& accept) {
     return page_.AnswerAtRoot({.method = "GET",
                                .path = "/",
@@ -91,7 +91,7 @@ TEST_F(PageHandlersTest, BrowsersAreLedToThePageAndOthersAreToldWhatIsWhere) {
               HasSubstr("https://a:1/ui/ "));
 }
 
-TEST_F(PageHandlersTest, AssetsAreKeptForEver) {
+TEST_F(PageHandlersTest, AssetsAreCachedForever) {
   const HttpResponse response = Get("assets/main-1.js");
   EXPECT_EQ(response.body, "main");
   EXPECT_EQ(response.content_type, "text/javascript; charset=utf-8");
@@ -100,13 +100,13 @@ TEST_F(PageHandlersTest, AssetsAreKeptForEver) {
 }
 
 // A script that is gone must not be answered with the shell, which would be cached as the script.
-TEST_F(PageHandlersTest, AssetsThatAreGoneAreNotFound) {
+TEST_F(PageHandlersTest, MissingAssetsAreNotFound) {
   EXPECT_EQ(Get("assets/main-0.js").status, 404);
   files_.files.clear();
   EXPECT_EQ(Get("sessions").status, 404);
 }
 
-TEST_F(PageHandlersTest, AFileHasOneNameAndHtmlIsNeverWithoutItsPolicy) {
+TEST_F(PageHandlersTest, FileHasOneNameAndHtmlAlwaysHasPolicy) {
   files_.files["assets/../index.html"] = files_.files["/index.html"] = "shell";
   files_.files["./index.html"] = files_.files["x/../index.html"] = "shell";
   files_.files["assets/frame-1.html"] = "frame";
@@ -123,7 +123,7 @@ TEST_F(PageHandlersTest, AFileHasOneNameAndHtmlIsNeverWithoutItsPolicy) {
   }
 }
 
-TEST_F(PageHandlersTest, GzipIsForThoseWhoTakeIt) {
+TEST_F(PageHandlersTest, GzipIsSentOnlyToClientsThatAcceptIt) {
   for (const char* takes : {"gzip", "gzip, deflate, br, zstd", "br;q=1, GZIP;q=0.5"}) {
     const HttpResponse response = Get("theme.js", {{"accept-encoding", takes}});
     EXPECT_EQ(response.body, "gzip of theme") << takes;
@@ -137,7 +137,7 @@ TEST_F(PageHandlersTest, GzipIsForThoseWhoTakeIt) {
   }
 }
 
-TEST_F(PageHandlersTest, WhatIsStillTheSameIsNotSentAgain) {
+TEST_F(PageHandlersTest, UnchangedFileIsNotSentAgain) {
   for (const char* known : {"\"theme\"", "W/\"theme\"", "\"other\", \"theme\""}) {
     const HttpResponse response = Get("theme.js", {{"if-none-match", known}});
     EXPECT_EQ(response.status, 304) << known;

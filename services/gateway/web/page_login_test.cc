@@ -82,7 +82,7 @@ class PageLoginTest : public testing::Test {
   PageLogin login_{std::string(32, 'k'), credentials_, &clock_};
 };
 
-TEST_F(PageLoginTest, ThoseWhoMaySeeSomethingLogIn) {
+TEST_F(PageLoginTest, OnlyRolesWithAccessToPageCanLogIn) {
   for (const TokenFile::Entry& entry : EntriesOfAllRoles()) {
     const std::string& name = entry.principal.name;
     const bool may = name == "client" || name == "viewer" || name == "admin";
@@ -95,7 +95,7 @@ TEST_F(PageLoginTest, ThoseWhoMaySeeSomethingLogIn) {
   EXPECT_EQ(LogIn("nobody").status, 401);
 }
 
-TEST_F(PageLoginTest, CookieIsOutOfReach) {
+TEST_F(PageLoginTest, CookieHasProtectiveAttributes) {
   EXPECT_THAT(
       LogIn("client").cookie,
       AllOf(HasSubstr("callslip-7890="), HasSubstr("; HttpOnly"), HasSubstr("; SameSite=Strict"),
@@ -104,7 +104,7 @@ TEST_F(PageLoginTest, CookieIsOutOfReach) {
               AllOf(HasSubstr("callslip="), HasSubstr("; Secure")));
 }
 
-TEST_F(PageLoginTest, NeitherHalfIsWorthAnything) {
+TEST_F(PageLoginTest, CookieAndKeyAreBothRequired) {
   const Kept kept = LogIn("client");
   HttpRequest cookie_alone = Request(kept);
   cookie_alone.headers.erase("x-callslip-key");
@@ -130,8 +130,8 @@ TEST_F(PageLoginTest, WebSocketsOfferTheKey) {
   EXPECT_EQ(WhoIs(request), "viewer");
 }
 
-// Each of its characters counts.
-TEST_F(PageLoginTest, CookieThatWasChangedIsNone) {
+// Each character of the cookie matters.
+TEST_F(PageLoginTest, ModifiedCookieIsInvalid) {
   const Kept kept = LogIn("client");
   const HttpRequest request = Request(kept);
   const std::string& cookie = request.Header("cookie");
@@ -153,7 +153,7 @@ TEST_F(PageLoginTest, CookieThatWasChangedIsNone) {
   EXPECT_EQ(WhoIs(request), "client");
 }
 
-TEST_F(PageLoginTest, ItEndsWithItsTime) {
+TEST_F(PageLoginTest, LoginExpires) {
   const Kept kept = LogIn("client");
   clock_.Advance(PageLogin::kLifetime - absl::Seconds(2));
   EXPECT_EQ(WhoIs(Request(kept)), "client");
@@ -161,7 +161,7 @@ TEST_F(PageLoginTest, ItEndsWithItsTime) {
   EXPECT_EQ(WhoIs(Request(kept)), "");
 }
 
-TEST_F(PageLoginTest, ItEndsWithItsTokenAndWithTheKey) {
+TEST_F(PageLoginTest, LoginEndsWithItsTokenAndWithSessionKey) {
   const Kept kept = LogIn("client");
   std::vector<TokenFile::Entry> entries = EntriesOfAllRoles();
   std::vector<TokenFile::Entry> others = entries;
@@ -174,14 +174,14 @@ TEST_F(PageLoginTest, ItEndsWithItsTokenAndWithTheKey) {
   EXPECT_EQ(WhoIs(Request(kept)), "");
 }
 
-TEST_F(PageLoginTest, GatewaysWithOneFileShareIt) {
+TEST_F(PageLoginTest, GatewaysWithSameTokenFileShareLogin) {
   const Kept kept = LogIn("admin");
   PageLogin other(std::string(32, 'k'), std::make_shared<Credentials>(EntriesOfAllRoles()),
                   &clock_);
   EXPECT_EQ((*other.Find(Request(kept)))->principal().name, "admin");
 }
 
-TEST_F(PageLoginTest, LoggingOutEndsIt) {
+TEST_F(PageLoginTest, LogoutEndsLogin) {
   for (const bool by_issuer : {false, true}) {
     const Kept kept = by_issuer ? LetIn() : LogIn("client");
     const Kept other = by_issuer ? LetIn() : LogIn("client");
@@ -207,7 +207,7 @@ TEST_F(PageLoginTest, LoggingOutEndsIt) {
   }
 }
 
-TEST_F(PageLoginTest, WhatWasBegunByItEndsWithIt) {
+TEST_F(PageLoginTest, CredentialIsRevokedWithItsLogin) {
   const Kept kept = LogIn("client");
   const CredentialPtr held = *login_.Find(Request(kept));
   EXPECT_EQ(*login_.Find(Request(kept)), held);
@@ -221,7 +221,7 @@ TEST_F(PageLoginTest, WhatWasBegunByItEndsWithIt) {
   EXPECT_TRUE(held_by_issuer->IsRevoked());
 }
 
-TEST_F(PageLoginTest, ALoginByAnIssuerEndsWithWhatItRestsOn) {
+TEST_F(PageLoginTest, IssuerLoginEndsWithItsGrant) {
   grants_.grant.expires = ToWallTime(clock_.Now()) + absl::Minutes(10);
   const Kept kept = LetIn();
   EXPECT_THAT(kept.cookie, HasSubstr("; Max-Age=600"));
@@ -260,7 +260,7 @@ TEST_F(PageLoginTest, ALoginByAnIssuerEndsWithWhatItRestsOn) {
   EXPECT_EQ(WhoIs(Request(kept)), "");
 }
 
-TEST_F(PageLoginTest, ANewSessionKeyEndsWhatWasBegun) {
+TEST_F(PageLoginTest, NewSessionKeyRevokesCredential) {
   const Kept kept = LogIn("client");
   const CredentialPtr held = *login_.Find(Request(kept));
   login_.SetKey(std::string(32, 'k'));
@@ -269,7 +269,7 @@ TEST_F(PageLoginTest, ANewSessionKeyEndsWhatWasBegun) {
   EXPECT_TRUE(held->IsRevoked());
 }
 
-TEST_F(PageLoginTest, WhoMayNotSeeThePageAnyMoreIsNotLoggedIn) {
+TEST_F(PageLoginTest, LoginEndsWhenRoleLosesAccessToPage) {
   const Kept kept = LogIn("client");
   const Kept by_issuer = LetIn();
   std::vector<TokenFile::Entry> entries = EntriesOfAllRoles();
@@ -280,14 +280,14 @@ TEST_F(PageLoginTest, WhoMayNotSeeThePageAnyMoreIsNotLoggedIn) {
   EXPECT_EQ(WhoIs(Request(by_issuer)), "");
 }
 
-TEST_F(PageLoginTest, WhatIsTooLongForACookieIsSaid) {
+TEST_F(PageLoginTest, LoginTooLongForCookieIsRefused) {
   grants_.grant.caller = std::string(3000, 'a');
   EXPECT_EQ(LetIn().status, 401);
   grants_.grant.caller = std::string(2000, 'a');
   EXPECT_EQ(WhoIs(Request(LetIn())), "oauth-" + grants_.grant.caller);
 }
 
-TEST_F(PageLoginTest, TheLoginsOfOtherServersAreNone) {
+TEST_F(PageLoginTest, LoginsOfOtherServersAreInvalid) {
   const Kept kept = LetIn();
   const auto found_by = [&](Grants* grants, const std::string& server) {
     PageLogin gateway(std::string(32, 'k'), credentials_, &clock_);
@@ -300,7 +300,7 @@ TEST_F(PageLoginTest, TheLoginsOfOtherServersAreNone) {
   EXPECT_FALSE(found_by(nullptr, ""));
 }
 
-TEST_F(PageLoginTest, ALoginByAnIssuerIsAsLongAsOneByToken) {
+TEST_F(PageLoginTest, IssuerLoginLastsAsLongAsTokenLogin) {
   EXPECT_THAT(LetIn().cookie, HasSubstr("; Max-Age=604800"));
   grants_.role = Role::kWorker;
   EXPECT_EQ(LetIn().status, 403);

@@ -110,7 +110,7 @@ class ProviderLoginTest : public testing::Test {
                        &clock_};
 };
 
-TEST_F(ProviderLoginTest, ACodeBecomesALoginThatEndsWithItsToken) {
+TEST_F(ProviderLoginTest, LoginByCodeEndsWithItsToken) {
   server_->answer = FormAnswer{200, R"({"access_token":"the-token","expires_in":60})"};
   grants_.grant.expires = ToWallTime(clock_.Now()) + absl::Minutes(10);
   const HttpResponse response = LogIn(Body());
@@ -129,7 +129,7 @@ TEST_F(ProviderLoginTest, ACodeBecomesALoginThatEndsWithItsToken) {
   EXPECT_EQ(WhoIs(response), nullptr);
 }
 
-TEST_F(ProviderLoginTest, WhatTheServerRefusesIsSaid) {
+TEST_F(ProviderLoginTest, RefusalOfServerIsReported) {
   server_->answer = FormAnswer{400, R"({"error":"invalid_grant<b>"})"};
   const HttpResponse response = LogIn(Body());
   EXPECT_EQ(response.status, 401);
@@ -138,7 +138,7 @@ TEST_F(ProviderLoginTest, WhatTheServerRefusesIsSaid) {
   EXPECT_THAT(grants_.seen, IsEmpty());
 }
 
-TEST_F(ProviderLoginTest, AServerThatIsAwayIsNobodysFault) {
+TEST_F(ProviderLoginTest, UnavailabilityOfServerIsReported) {
   for (const absl::StatusOr<FormAnswer>& answer :
        {absl::StatusOr<FormAnswer>(absl::UnavailableError("away")),
         absl::StatusOr<FormAnswer>(FormAnswer{502, ""})}) {
@@ -154,7 +154,7 @@ TEST_F(ProviderLoginTest, AServerThatIsAwayIsNobodysFault) {
   EXPECT_TRUE(login_.Description().is_null());
 }
 
-TEST_F(ProviderLoginTest, ATokenThatIsNotForHereLogsNobodyIn) {
+TEST_F(ProviderLoginTest, UnsuitableTokenIsRefused) {
   server_->answer = FormAnswer{200, R"({"access_token":"t"})"};
   grants_.refusal = ErrorWithDetails(absl::StatusCode::kUnauthenticated, "wrong audience",
                                      {.reason = "audience_wrong"});
@@ -164,7 +164,7 @@ TEST_F(ProviderLoginTest, ATokenThatIsNotForHereLogsNobodyIn) {
   EXPECT_EQ(LogIn(Body()).error, "role_not_allowed");
 }
 
-TEST_F(ProviderLoginTest, TellsThePageWhereToGo) {
+TEST_F(ProviderLoginTest, BeginReturnsAuthorizationUrl) {
   const HttpResponse response = Begin();
   EXPECT_EQ(response.status, 200) << response.body;
   const Json told = Json::parse(response.body);
@@ -181,7 +181,7 @@ TEST_F(ProviderLoginTest, TellsThePageWhereToGo) {
               StartsWith("https://login.example/authorize?kept=1&response_type=code"));
 }
 
-TEST_F(ProviderLoginTest, BeginsForThePageAlone) {
+TEST_F(ProviderLoginTest, BeginNeedsOriginAndCodeChallenge) {
   for (const Json& body : {Json::object(), Json{{"code_challenge", "short"}},
                            Json{{"code_challenge", std::string(43, '=')}}}) {
     EXPECT_EQ(Begin(body).status, 400) << body;
@@ -192,7 +192,7 @@ TEST_F(ProviderLoginTest, BeginsForThePageAlone) {
   EXPECT_EQ(login_.Begin(request).status, 400);
 }
 
-TEST_F(ProviderLoginTest, WhoHasNotBegunHereAsksTheServerNothing) {
+TEST_F(ProviderLoginTest, LoginThatWasNotBegunHereIsNotSentToServer) {
   for (const char* missing : {"code", "code_verifier", "state"}) {
     Json body = Body();
     body.erase(missing);
@@ -212,7 +212,7 @@ TEST_F(ProviderLoginTest, WhoHasNotBegunHereAsksTheServerNothing) {
   EXPECT_THAT(server_->forms, IsEmpty());
 }
 
-TEST_F(ProviderLoginTest, AStateBringsOneCode) {
+TEST_F(ProviderLoginTest, StateIsAcceptedOnce) {
   server_->answer = FormAnswer{400, R"({"error":"invalid_grant"})"};
   const Json body = Body();
   EXPECT_EQ(LogIn(body).error, "login_refused");
@@ -220,7 +220,7 @@ TEST_F(ProviderLoginTest, AStateBringsOneCode) {
   EXPECT_THAT(server_->forms, SizeIs(1));
 }
 
-TEST_F(ProviderLoginTest, AStrangerKeepsNobodyElseOut) {
+TEST_F(ProviderLoginTest, FailedLoginsBlockOnlyTheirAddress) {
   server_->answer = FormAnswer{400, R"({"error":"invalid_grant"})"};
   for (int i = 0; i < LoginQuota::kMaxFailedOfAddress; ++i) LogIn(Body());
   const HttpResponse refusal = LogIn(Body());
@@ -235,7 +235,7 @@ TEST_F(ProviderLoginTest, AStrangerKeepsNobodyElseOut) {
   EXPECT_EQ(LogIn(Body()).status, 200);
 }
 
-TEST_F(ProviderLoginTest, WhoAsksWhileTheServerIsAwayKeepsNobodyOut) {
+TEST_F(ProviderLoginTest, AttemptsAreLimitedWhileServerIsUnavailable) {
   server_->answer = absl::UnavailableError("away");
   for (int i = 0; i < LoginQuota::kMaxFailedOfAddress; ++i) {
     EXPECT_EQ(LogIn(Body()).error, "provider_unavailable");
@@ -244,7 +244,7 @@ TEST_F(ProviderLoginTest, WhoAsksWhileTheServerIsAwayKeepsNobodyOut) {
   EXPECT_THAT(server_->forms, SizeIs(LoginQuota::kMaxFailedOfAddress));
 }
 
-TEST_F(ProviderLoginTest, SaysWhereToLogIn) {
+TEST_F(ProviderLoginTest, DescriptionNamesIssuer) {
   EXPECT_EQ(login_.Description(), Json::parse(R"({"issuer": "https://login.example"})"));
 }
 

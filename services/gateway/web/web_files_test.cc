@@ -25,7 +25,7 @@ std::string Gzip(const std::string& plain) {
   return packed;
 }
 
-TEST(WebFilesTest, FilesInProgramAreUnpackedForWhoTakesNoGzip) {
+TEST(WebFilesTest, FilesInProgramAreUnpackedForClientsWithoutGzip) {
   const std::string text(5000, 'a');
   const std::string packed = Gzip(text);
   const EmbeddedFile files[] = {
@@ -40,7 +40,7 @@ TEST(WebFilesTest, FilesInProgramAreUnpackedForWhoTakesNoGzip) {
   }
 }
 
-TEST(WebFilesTest, NothingOutsideTheFolderIsFound) {
+TEST(WebFilesTest, NothingOutsideFolderIsFound) {
   namespace fs = std::filesystem;
   const fs::path root = fs::path(testing::TempDir()) / "web_files_test";
   fs::remove_all(root);

@@ -22,7 +22,7 @@ class LineSplitterTest : public testing::Test {
   std::vector<std::string> lines_;
 };
 
-TEST_F(LineSplitterTest, LinesComeHoweverTheyWereWritten) {
+TEST_F(LineSplitterTest, LinesAreSplitWhateverTheChunkSize) {
   const std::string all = "one\n\ntwo\r\n\r\nthree three\r four\n";
   LineSplitter splitter(20);
   for (size_t step = 1; step <= all.size(); ++step) {
@@ -35,19 +35,19 @@ TEST_F(LineSplitterTest, LinesComeHoweverTheyWereWritten) {
   }
 }
 
-TEST_F(LineSplitterTest, LineMayHaveAllThatTheLimitGives) {
+TEST_F(LineSplitterTest, LineCanBeAsLongAsTheLimit) {
   EXPECT_TRUE(Feed("0123456789\n012345"));
   EXPECT_TRUE(Feed("6789\n"));
   EXPECT_THAT(lines_, ElementsAre("0123456789", "0123456789"));
 }
 
-TEST_F(LineSplitterTest, NothingIsTakenAfterALineThatIsTooLong) {
+TEST_F(LineSplitterTest, NothingIsAcceptedAfterTooLongLine) {
   EXPECT_FALSE(Feed("one\n0123456789a"));
   EXPECT_FALSE(Feed("\ntwo\n"));
   EXPECT_THAT(lines_, ElementsAre("one"));
 }
 
-TEST_F(LineSplitterTest, ItIsTooLongBeforeItsEndComes) {
+TEST_F(LineSplitterTest, TooLongLineIsRejectedBeforeItsEndArrives) {
   EXPECT_TRUE(Feed("0123456789"));
   EXPECT_FALSE(Feed("a"));
   EXPECT_THAT(lines_, IsEmpty());

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = Message::Kind;
 
-TEST(MessageTest, RequestsHaveAnIdOfAnyKind) {
+TEST(MessageTest, RequestIdCanBeNumberStringOrNull) {
   for (const Json& id : {Json(7), Json("seven"), Json(nullptr), Json(-1), Json(1.5)}) {
     const auto message = ParseMessage(FormatRequest(id, "session/new", {{"cwd", "/src"}}));
     ASSERT_TRUE(message.has_value());
@@ -23,14 +23,14 @@ TEST(MessageTest, RequestsHaveAnIdOfAnyKind) {
   }
 }
 
-TEST(MessageTest, NotificationsHaveNone) {
+TEST(MessageTest, NotificationHasNoId) {
   const auto message = ParseMessage(FormatNotification("session/cancel", {{"sessionId", "s"}}));
   ASSERT_TRUE(message.has_value());
   EXPECT_EQ(message->kind, Kind::kNotification);
   EXPECT_EQ(message->params, (Json{{"sessionId", "s"}}));
 }
 
-TEST(MessageTest, ParamsThatAreNoneAreAnEmptyObject) {
+TEST(MessageTest, MissingOrInvalidParamsAreAnEmptyObject) {
   for (const char* params : {"", R"(,"params":null)", R"(,"params":[1])", R"(,"params":"x")"}) {
     const auto message = ParseMessage(absl::StrCat(R"({"method":"m")", params, "}"));
     ASSERT_TRUE(message.has_value()) << params;
@@ -59,7 +59,7 @@ TEST(MessageTest, NullIsAResult) {
   EXPECT_EQ(message->kind, Kind::kResponse);
 }
 
-TEST(MessageTest, NoResultIsNull) {
+TEST(MessageTest, MissingResultIsNull) {
   for (const char* line :
        {R"({"jsonrpc":"2.0","id":1})", R"({"id":1})", R"({"id":1,"error":null})",
         R"({"jsonrpc":"2.0","id":1,"_meta":{}})", R"({"id":1,"result":null,"error":null})"}) {
@@ -70,7 +70,7 @@ TEST(MessageTest, NoResultIsNull) {
   }
 }
 
-TEST(MessageTest, AnErrorOfAnyKindIsOne) {
+TEST(MessageTest, ErrorOfAnyTypeIsAccepted) {
   for (const auto& [error, text] : {std::pair(R"("no")", "no"), std::pair("7", "7"),
                                     std::pair("false", "false"), std::pair("[]", "[]")}) {
     const auto message = ParseMessage(absl::StrCat(R"({"id":1,"error":)", error, "}"));
@@ -79,18 +79,18 @@ TEST(MessageTest, AnErrorOfAnyKindIsOne) {
   }
 }
 
-TEST(MessageTest, ErrorsMayBeBare) {
+TEST(MessageTest, ErrorWithInvalidMembersGetsDefaults) {
   const auto message = ParseMessage(R"({"id":1,"error":{"code":"x","message":3}})");
   ASSERT_TRUE(message.has_value() && message->error.has_value());
   EXPECT_EQ(message->error->code, kInternalError);
   EXPECT_EQ(message->error->message, "");
 }
 
-TEST(MessageTest, JsonrpcMayBeLeftOutAndMoreMayBeThere) {
+TEST(MessageTest, JsonrpcMemberIsOptionalAndExtraMembersAreAllowed) {
   EXPECT_TRUE(ParseMessage(R"( {"id":1,"method":"m","_more":{"a":[1]}} )").has_value());
 }
 
-TEST(MessageTest, EverythingElseIsNoMessage) {
+TEST(MessageTest, InvalidLinesAreNotMessages) {
   for (const std::string& line : {
            std::string("Loading..."),
            std::string("\x1b[32mready\x1b[0m"),
@@ -118,7 +118,7 @@ TEST(MessageTest, EverythingElseIsNoMessage) {
   }
 }
 
-TEST(MessageTest, IsOneLineWhateverItHolds) {
+TEST(MessageTest, IsAlwaysFormattedAsOneLine) {
   const std::string line = FormatNotification("m", {{"text", "a\nb\r\n\xff\u2028\u2029"}});
   EXPECT_EQ(line.find('\n'), line.size() - 1);
   EXPECT_THAT(line, testing::HasSubstr(R"(\u2028\u2029)"));
@@ -127,7 +127,7 @@ TEST(MessageTest, IsOneLineWhateverItHolds) {
   EXPECT_EQ(message->params["text"], "a\nb\r\n\uFFFD\u2028\u2029");
 }
 
-TEST(MessageTest, WhatIsAlmostTextIsMended) {
+TEST(MessageTest, InvalidUnicodeIsReplaced) {
   for (const char* text : {"\\ud83d", "\\uDE00", "\xF0\x9F\x98"}) {
     const auto message = ParseMessage(
         absl::StrCat("\xEF\xBB\xBF", R"({"id":1,"method":"m","params":{"text":")", text, R"("}})"));
@@ -140,7 +140,7 @@ TEST(MessageTest, WhatIsAlmostTextIsMended) {
   EXPECT_EQ(message->params["text"], "\U0001F600");
 }
 
-TEST(MessageTest, ANumberWithoutAFractionIsAnInteger) {
+TEST(MessageTest, NumberWithoutFractionIsAnInteger) {
   const auto message =
       ParseMessage(R"({"id":7.0,"method":"m","params":{"line":12.0,"most":5e3,"other":1.5}})");
   ASSERT_TRUE(message.has_value());
@@ -148,7 +148,7 @@ TEST(MessageTest, ANumberWithoutAFractionIsAnInteger) {
   EXPECT_EQ(Dump(message->params), R"({"line":12,"most":5000,"other":1.5})");
 }
 
-TEST(MessageTest, OfWhatIsBrokenTheIdIsReadIfItComesBefore) {
+TEST(MessageTest, IdBeforeSyntaxErrorIsRead) {
   for (const std::string& line :
        {std::string(R"({"id":1,"method":"m"}{})"), std::string(R"({"id":1,"method":"m)"),
         std::string(R"({"id":1,"method":"m","params":{"a":1e999}})"),
@@ -162,7 +162,7 @@ TEST(MessageTest, OfWhatIsBrokenTheIdIsReadIfItComesBefore) {
   }
 }
 
-TEST(MessageTest, OfWhatIsTooLargeTheIdIsRead) {
+TEST(MessageTest, IdIsReadFromTooLargeMessage) {
   const std::string deep = absl::StrCat(std::string(100, '['), std::string(100, ']'));
   const std::string long_list = absl::StrCat(
       "[0", std::string(1'000'000, ' '),

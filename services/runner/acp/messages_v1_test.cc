@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::Pair;
 
-TEST(MessagesV1Test, WhatAnAgentLeavesOutItCannotDo) {
+TEST(MessagesV1Test, CapabilitiesAreParsedAndDefaultToUnsupported) {
   const Capabilities nothing = ParseCapabilities(Json::object());
   EXPECT_EQ(nothing.version, 0);
   EXPECT_FALSE(nothing.load || nothing.resume || nothing.close || nothing.images);
@@ -44,7 +44,7 @@ TEST(MessagesV1Test, WhatAnAgentLeavesOutItCannotDo) {
   EXPECT_FALSE(agent.auth_methods[3].has_terminal());
 }
 
-TEST(MessagesV1Test, NoOtherVersionIsTakenForOurs) {
+TEST(MessagesV1Test, OtherProtocolVersionsAreNotMistakenForOurs) {
   for (const char* version :
        {"0", "2", "-1", "4294967297", "-4294967295", "18446744073709551615", "18446744073709551617",
         "1.0", "1e0", "\"1\"", "true", "null", "[1]", "{}"}) {
@@ -55,7 +55,7 @@ TEST(MessagesV1Test, NoOtherVersionIsTakenForOurs) {
   }
 }
 
-TEST(MessagesV1Test, AdditionalDirectoriesAreForAgentsThatKnowOfThem) {
+TEST(MessagesV1Test, AdditionalDirectoriesAreSentOnlyToSupportingAgents) {
   const SessionSetup setup = {.directory = "/src", .additional_directories = {"/lib"}};
   EXPECT_EQ(NewSessionParams(setup, {}), Json::parse(R"({"cwd": "/src", "mcpServers": []})"));
   EXPECT_EQ(RestoreParams("s", setup, {.additional_directories = true}),
@@ -71,7 +71,7 @@ T Parsed(const char* update) {
   return as == nullptr ? T() : *as;
 }
 
-TEST(MessagesV1Test, EachKindOfUpdateIsKnown) {
+TEST(MessagesV1Test, EachKindOfUpdateIsParsed) {
   const auto piece = Parsed<MessagePiece>(
       R"({"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "hm"},
           "messageId": "m"})");
@@ -108,7 +108,7 @@ TEST(MessagesV1Test, EachKindOfUpdateIsKnown) {
             Json::parse(R"({"used": 1, "size": 2})"));
 }
 
-TEST(MessagesV1Test, WhatIsNotKnownIsKept) {
+TEST(MessagesV1Test, UnknownUpdatesAreRetained) {
   EXPECT_EQ(Parsed<OtherUpdate>(R"({"sessionUpdate": "notice", "title": "x"})").kind, "notice");
   for (const char* update : {"null", "1", "\"text\"", "[]", "{}", R"({"sessionUpdate": 7})"}) {
     EXPECT_EQ(Parsed<OtherUpdate>(update).kind, "");
@@ -118,7 +118,7 @@ TEST(MessagesV1Test, WhatIsNotKnownIsKept) {
   EXPECT_TRUE(Parsed<Plan>(R"({"sessionUpdate": "plan", "entries": "none"})").entries.empty());
 }
 
-TEST(MessagesV1Test, PermissionsAreAskedAndAnswered) {
+TEST(MessagesV1Test, PermissionQuestionIsParsedAndAnswerIsFormatted) {
   const PermissionQuestion question = ParsePermission(Json::parse(R"({
     "toolCall": {"toolCallId": "t", "kind": "edit", "title": "Edit"},
     "options": [{"optionId": "a", "name": "Allow", "kind": "allow_once"}, 3]})"));
@@ -131,7 +131,7 @@ TEST(MessagesV1Test, PermissionsAreAskedAndAnswered) {
             Json::parse(R"({"outcome": {"outcome": "cancelled"}})"));
 }
 
-TEST(MessagesV1Test, SettingsThatAreOnOrOffAreSetSo) {
+TEST(MessagesV1Test, BooleanOptionsAreSetAsBooleans) {
   const Json options = Json::parse(R"([{"id": "brief", "type": "boolean"},
                                        {"id": "model", "type": "select"}])");
   EXPECT_EQ(ConfigOptionParams("s", "brief", "true", options),

@@ -47,7 +47,7 @@ class PeerTest : public testing::Test, public Peer::Listener {
                             [this](std::string line) { written_.push_back(std::move(line)); }};
 };
 
-TEST_F(PeerTest, AnswersFindTheirRequests) {
+TEST_F(PeerTest, AnswersAreMatchedToTheirRequests) {
   Ask();
   Ask();
   EXPECT_THAT(
@@ -62,7 +62,7 @@ TEST_F(PeerTest, AnswersFindTheirRequests) {
   EXPECT_THAT(answers_, ElementsAre("\"second\"", "error -32000 log in"));
 }
 
-TEST_F(PeerTest, ANumberIsTheSameHoweverItIsWritten) {
+TEST_F(PeerTest, NumericIdMatchesInAnyNotation) {
   Ask();
   Ask();
   Ask();
@@ -74,7 +74,7 @@ TEST_F(PeerTest, ANumberIsTheSameHoweverItIsWritten) {
   EXPECT_EQ(heard_.size(), 1u);
 }
 
-TEST_F(PeerTest, ANumberMayBeWrittenAsText) {
+TEST_F(PeerTest, NumericIdCanBeReturnedAsString) {
   Ask();
   Ask();
   Feed(R"({"id": "2", "result": "second"})");
@@ -83,7 +83,7 @@ TEST_F(PeerTest, ANumberMayBeWrittenAsText) {
 }
 
 // JSON-RPC's answer to a line that could not be read.
-TEST_F(PeerTest, AnErrorWithoutAnIdEndsWhatWaits) {
+TEST_F(PeerTest, ErrorWithNullIdFailsPendingRequests) {
   Ask();
   peer_->Request("session/new", Json::object(), [this](const RpcAnswer&) { Ask(); });
   Feed(R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}})");
@@ -94,7 +94,7 @@ TEST_F(PeerTest, AnErrorWithoutAnIdEndsWhatWaits) {
   EXPECT_THAT(answers_, ElementsAre("error -32700 Parse error", "\"third\""));
 }
 
-TEST_F(PeerTest, WhatOnlyLooksLikeAnErrorWithoutAnIdEndsNothing) {
+TEST_F(PeerTest, MalformedErrorWithoutIdFailsNoRequest) {
   Ask();
   Feed(R"({"id":null,"error":{"code":-32700,"message":)");
   Feed(R"({"id":null,"error":null})");
@@ -103,7 +103,7 @@ TEST_F(PeerTest, WhatOnlyLooksLikeAnErrorWithoutAnIdEndsNothing) {
   EXPECT_THAT(answers_, IsEmpty());
 }
 
-TEST_F(PeerTest, AnswersToNothingAreNoise) {
+TEST_F(PeerTest, AnswersToUnknownRequestsAreNoise) {
   Ask();
   for (const char* id :
        {"2", "\"2\"", "\"01\"", "\"1.0\"", "null", "1.5", "18446744073709551615"}) {
@@ -117,7 +117,7 @@ TEST_F(PeerTest, AnswersToNothingAreNoise) {
   EXPECT_EQ(heard_.size(), 8u);
 }
 
-TEST_F(PeerTest, RequestsAreAnsweredOnceUnderTheirIds) {
+TEST_F(PeerTest, RequestsAreAnsweredOnceWithTheirIds) {
   Feed(R"({"id":"a","method":"fs/read_text_file","params":{"path":"/x"}})");
   Feed(R"({"id":7,"method":"unknown"})");
   EXPECT_THAT(heard_,
@@ -132,7 +132,7 @@ TEST_F(PeerTest, RequestsAreAnsweredOnceUnderTheirIds) {
                   "{\"id\":\"a\",\"jsonrpc\":\"2.0\",\"result\":{\"content\":\"text\"}}\n"));
 }
 
-TEST_F(PeerTest, TooManyOpenRequestsAreRefusedUntilOthersAreAnswered) {
+TEST_F(PeerTest, RequestsAboveLimitAreRefusedUntilOthersAreAnswered) {
   for (size_t i = 0; i < Peer::kMaxOpenRequests; ++i) Feed(FormatRequest(i, "m", Json::object()));
   EXPECT_THAT(written_, IsEmpty());
   Feed(FormatRequest("one more", "m", Json::object()));
@@ -144,7 +144,7 @@ TEST_F(PeerTest, TooManyOpenRequestsAreRefusedUntilOthersAreAnswered) {
   EXPECT_EQ(responds_.size(), Peer::kMaxOpenRequests + 1);
 }
 
-TEST_F(PeerTest, CloseEndsWhatWaitsAndAllElse) {
+TEST_F(PeerTest, CloseFailsPendingRequestsAndStopsAllTraffic) {
   Ask();
   Feed(R"({"id":7,"method":"m"})");
   written_.clear();
@@ -159,7 +159,7 @@ TEST_F(PeerTest, CloseEndsWhatWaitsAndAllElse) {
   EXPECT_EQ(answers_.size(), 2u);
 }
 
-TEST_F(PeerTest, AnswersMayComeAfterThePeerHasGone) {
+TEST_F(PeerTest, AnswerAfterThePeerIsDestroyedIsIgnored) {
   Feed(R"({"id":7,"method":"m"})");
   peer_->Close({});
   peer_.reset();
@@ -167,7 +167,7 @@ TEST_F(PeerTest, AnswersMayComeAfterThePeerHasGone) {
   EXPECT_THAT(written_, IsEmpty());
 }
 
-TEST_F(PeerTest, RequestsMayBeMadeWhereAnAnswerComes) {
+TEST_F(PeerTest, RequestCanBeSentFromAnswerCallback) {
   peer_->Request("first", Json::object(), [this](const RpcAnswer&) { Ask(); });
   Feed(FormatResult(1, Json()));
   EXPECT_EQ(written_.size(), 2u);
@@ -175,7 +175,7 @@ TEST_F(PeerTest, RequestsMayBeMadeWhereAnAnswerComes) {
   EXPECT_THAT(answers_, ElementsAre("\"second\""));
 }
 
-TEST_F(PeerTest, ARequestOfWhichOnlyTheIdCanBeReadIsAnswered) {
+TEST_F(PeerTest, UnreadableRequestWithKnownIdGetsParseError) {
   Feed(absl::StrCat(R"({"id":7,"method":"m","params":)", std::string(100, '['),
                     std::string(100, ']'), "}"));
   ASSERT_EQ(written_.size(), 1u);
@@ -183,7 +183,7 @@ TEST_F(PeerTest, ARequestOfWhichOnlyTheIdCanBeReadIsAnswered) {
   EXPECT_THAT(written_[0], testing::HasSubstr("-32700"));
 }
 
-TEST_F(PeerTest, NoiseDoesNotHurt) {
+TEST_F(PeerTest, NoiseDoesNotDisturbRequests) {
   Ask();
   for (int i = 0; i < 10'000; ++i) Feed(i % 2 == 0 ? "Loading..." : "[1,2]");
   EXPECT_EQ(heard_.size(), 10'000u);

@@ -31,7 +31,7 @@ Environment Runner() {
   return runner;
 }
 
-TEST(AgentEnvironmentTest, HasWhatProgramsNeedAndNoSecret) {
+TEST(AgentEnvironmentTest, HasNeededVariablesAndNoSecrets) {
   const Environment agent =
       AgentEnvironment(Runner(), {.session_id = "session-1", .agent_id = "agent-1"});
   EXPECT_THAT(agent, UnorderedElementsAre(Pair("HOME", "/home/ann"), Pair("PATH", "/opt/bin:/bin"),
@@ -43,7 +43,7 @@ TEST(AgentEnvironmentTest, HasWhatProgramsNeedAndNoSecret) {
                                           Pair("CALLSLIP_AGENT_ID", "agent-1")));
 }
 
-TEST(AgentEnvironmentTest, EachSecretIsHandedOnWhereItIsNamedAndNoOther) {
+TEST(AgentEnvironmentTest, OnlyNamedSecretsArePassedOn) {
   for (const char* named : kSecrets) {
     const Environment agent = AgentEnvironment(Runner(), {.env_from = {named, "THERE_IS_NONE"}});
     for (const char* name : kSecrets) {
@@ -54,7 +54,7 @@ TEST(AgentEnvironmentTest, EachSecretIsHandedOnWhereItIsNamedAndNoOther) {
   }
 }
 
-TEST(AgentEnvironmentTest, OursGoesBeforeWhatIsConfiguredAndThatBeforeTheRunners) {
+TEST(AgentEnvironmentTest, ConfiguredVariablesOverrideRunnersButNotReservedOnes) {
   const Environment agent =
       AgentEnvironment(Runner(), {.env = {{"HOME", "/srv"},
                                           {"TERM", "xterm"},
@@ -75,7 +75,7 @@ TEST(AgentEnvironmentTest, PathIsNeverMissing) {
               ElementsAre(Pair("PATH", "/usr/local/bin:/usr/bin:/bin"), Pair("TERM", "dumb")));
 }
 
-TEST(AgentEnvironmentTest, ThereAndBack) {
+TEST(AgentEnvironmentTest, RoundTripsThroughParseAndFormat) {
   const char* const variables[] = {"B=2", "A=1=1", "EMPTY=", nullptr};
   EXPECT_THAT(FormatEnvironment(ParseEnvironment(variables)),
               ElementsAre("A=1=1", "B=2", "EMPTY="));

@@ -81,7 +81,7 @@ class AgentProcessTest : public testing::Test, public AgentProcess::Listener {
   bool ended_ = false;
 };
 
-TEST_F(AgentProcessTest, TakesAndGivesBytes) {
+TEST_F(AgentProcessTest, PassesBytesInBothDirections) {
   Start("while read line; do echo \"$line!\"; done; exit 3");
   Write("one\n");
   Write("two\n");
@@ -95,14 +95,14 @@ TEST_F(AgentProcessTest, TakesAndGivesBytes) {
   EXPECT_EQ(exit.code, 3);
 }
 
-TEST_F(AgentProcessTest, HasTheEnvironmentAndTheFolderOfItsCommandAndNothingElse) {
+TEST_F(AgentProcessTest, HasOnlyEnvironmentAndDirectoryOfItsCommand) {
   Start("env | sort; pwd; ls -l /proc/self/fd | wc -l");
   AwaitEnd();
   // `ls` looks through a descriptor of its own; the first line is a sum.
   EXPECT_EQ(out_, "ONLY=this\nPATH=/usr/bin:/bin\nPWD=/tmp\n/tmp\n5\n");
 }
 
-TEST_F(AgentProcessTest, CommandThatIsNotThereIsNotStarted) {
+TEST_F(AgentProcessTest, MissingCommandIsNotStarted) {
   StartWith({.arguments = {"no-such-agent"}, .environment = {"PATH=/bin"}, .directory = "/"},
             kPatient);
   const AgentExit exit = AwaitEnd();
@@ -111,14 +111,14 @@ TEST_F(AgentProcessTest, CommandThatIsNotThereIsNotStarted) {
 }
 
 // The process enters the folder itself, so that a hanging file system does not block this program.
-TEST_F(AgentProcessTest, FolderThatIsNotThereIsFoundByTheProcess) {
+TEST_F(AgentProcessTest, MissingDirectoryIsReportedByProcess) {
   StartWith({.arguments = {"true"}, .environment = {}, .directory = "/no/such/folder"}, kPatient);
   const AgentExit exit = AwaitEnd();
   EXPECT_EQ(exit.kind, Kind::kNoDirectory);
   EXPECT_EQ(exit.code, ENOENT);
 }
 
-TEST_F(AgentProcessTest, AnOpenFolderIsNeededOnlyAtTheStart) {
+TEST_F(AgentProcessTest, OpenFolderIsNeededOnlyAtStart) {
   auto folder = std::make_shared<const File>(open("/usr", O_PATH | O_DIRECTORY | O_CLOEXEC));
   StartWith({.arguments = {"sh", "-c", "pwd; ls /proc/self/fd | wc -l"},
              .environment = {"PATH=/usr/bin:/bin"},
@@ -129,14 +129,14 @@ TEST_F(AgentProcessTest, AnOpenFolderIsNeededOnlyAtTheStart) {
   EXPECT_EQ(out_, "/usr\n4\n");
 }
 
-TEST_F(AgentProcessTest, AllOutputComesBeforeTheEnd) {
+TEST_F(AgentProcessTest, AllOutputArrivesBeforeEndIsReported) {
   Start("i=0; while [ $i -lt 20000 ]; do echo \"line $i\"; i=$((i+1)); done; echo last; exit 0");
   AwaitEnd();
   EXPECT_THAT(out_, EndsWith("line 19999\nlast\n"));
   EXPECT_EQ(std::count(out_.begin(), out_.end(), '\n'), 20'001);
 }
 
-TEST_F(AgentProcessTest, LastWordsAreTheEndOfWhatWentToStderr) {
+TEST_F(AgentProcessTest, LastWordsAreTheEndOfStderr) {
   Start("head -c 1000000 /dev/zero | tr '\\0' x >&2; echo 'cannot go on' >&2; kill -SEGV $$");
   const AgentExit exit = AwaitEnd();
   EXPECT_EQ(exit.kind, Kind::kSignalled);
@@ -145,7 +145,7 @@ TEST_F(AgentProcessTest, LastWordsAreTheEndOfWhatWentToStderr) {
   EXPECT_THAT(exit.last_words, EndsWith("xxxcannot go on\n"));
 }
 
-TEST_F(AgentProcessTest, StopEndsItByTheEndOfItsInput) {
+TEST_F(AgentProcessTest, StopEndsProcessByClosingItsInput) {
   Start("cat; echo bye");
   process_->Stop();
   process_->Stop();
@@ -155,7 +155,7 @@ TEST_F(AgentProcessTest, StopEndsItByTheEndOfItsInput) {
 
 constexpr char kStays[] = "trap 'echo asked' TERM; echo ready; while :; do sleep 1000 & wait; done";
 
-TEST_F(AgentProcessTest, StopAsksWhoStays) {
+TEST_F(AgentProcessTest, StopSendsSigtermIfProcessStays) {
   Start(kStays, {absl::Milliseconds(1), absl::Minutes(10)});
   AwaitOutput("ready\n");
   process_->Stop();
@@ -164,7 +164,7 @@ TEST_F(AgentProcessTest, StopAsksWhoStays) {
   EXPECT_EQ(AwaitEnd().code, SIGKILL);
 }
 
-TEST_F(AgentProcessTest, StopKillsWhoStaysThen) {
+TEST_F(AgentProcessTest, StopKillsProcessThatIgnoresSigterm) {
   Start(kStays, {absl::Milliseconds(1), absl::Milliseconds(1)});
   AwaitOutput("ready\n");
   process_->Stop();
@@ -173,7 +173,7 @@ TEST_F(AgentProcessTest, StopKillsWhoStaysThen) {
   EXPECT_EQ(exit.code, SIGKILL);
 }
 
-TEST_F(AgentProcessTest, KillTakesAllThatCameOfIt) {
+TEST_F(AgentProcessTest, KillEndsAllDescendants) {
   Start("setsid sh -c 'echo $$; exec sleep 1000' & wait");
   AwaitOutput("\n");
   int fugitive = 0;
@@ -184,7 +184,7 @@ TEST_F(AgentProcessTest, KillTakesAllThatCameOfIt) {
   EXPECT_EQ(errno, ESRCH);
 }
 
-TEST_F(AgentProcessTest, WritesThatDoNotArriveAreTold) {
+TEST_F(AgentProcessTest, FailedWritesAreReported) {
   Start("exec <&-; echo closed; sleep 1000");
   AwaitOutput("closed\n");
   Write("never read\n");
@@ -197,7 +197,7 @@ TEST_F(AgentProcessTest, WritesThatDoNotArriveAreTold) {
   AwaitEnd();
 }
 
-TEST_F(AgentProcessTest, WriteThatIsUnderWayIsToldBeforeTheEnd) {
+TEST_F(AgentProcessTest, PendingWritesAreReportedBeforeEnd) {
   Start("echo ready; sleep 1000");
   AwaitOutput("ready\n");
   Write(std::string(1 << 20, 'x'));  // More than a pipe holds.
@@ -209,7 +209,7 @@ TEST_F(AgentProcessTest, WriteThatIsUnderWayIsToldBeforeTheEnd) {
   EXPECT_EQ(process_->unwritten_bytes(), 0u);
 }
 
-TEST_F(AgentProcessTest, KeeperThatIsKilledTakesAllThatCameOfItAlong) {
+TEST_F(AgentProcessTest, AllDescendantsEndWhenKeeperIsKilled) {
   // The child of a process that has left the agent's session.
   Start("echo $PPID; setsid sh -c 'sh -c \"echo \\$\\$; exec sleep 1000\" & wait' & wait");
   while (std::count(out_.begin(), out_.end(), '\n') < 2) context_.run_one();
@@ -238,12 +238,12 @@ TEST_F(AgentProcessTest, KeeperThatIsKilledTakesAllThatCameOfItAlong) {
 }
 
 // A child would otherwise inherit this program's signal settings.
-TEST_F(AgentProcessTest, SignalsAreAsProgramsExpectThem) {
+TEST_F(AgentProcessTest, HasDefaultSignalHandling) {
   Start("kill -PIPE $$; echo never");
   EXPECT_EQ(AwaitEnd().code, SIGPIPE);
 }
 
-TEST_F(AgentProcessTest, EightEndTogether) {
+TEST_F(AgentProcessTest, EightProcessesEndTogether) {
   struct Counter : AgentProcess::Listener {
     void OnOutput(absl::string_view) override {}
     void OnEnd(const AgentExit&) override { ++ended; }
@@ -263,7 +263,7 @@ TEST_F(AgentProcessTest, EightEndTogether) {
 }
 
 // An agent can do so with every process of its user.
-TEST_F(AgentProcessTest, OneThatStopsItsKeeperEndsAllTheSame) {
+TEST_F(AgentProcessTest, AgentThatStopsItsKeeperStillEnds) {
   StopPatience patience = kPatient;
   patience.keeper = absl::Milliseconds(10);
   Start("kill -STOP $PPID; setsid sh -c 'echo $$; exec sleep 1000' & sleep 1000", patience);
@@ -275,8 +275,8 @@ TEST_F(AgentProcessTest, OneThatStopsItsKeeperEndsAllTheSame) {
   EXPECT_EQ(kill(fugitive, 0), -1);
 }
 
-// Kill() does not start the time again: with an agent that floods, it is called for each line.
-TEST_F(AgentProcessTest, AKeeperHasItsTimeOnce) {
+// With an agent that floods, Kill() is called for each line.
+TEST_F(AgentProcessTest, RepeatedKillDoesNotExtendKeeperTimeout) {
   StopPatience patience = kPatient;
   patience.keeper = absl::Milliseconds(50);
   Start("kill -STOP $PPID; exec yes", patience);
@@ -288,7 +288,7 @@ TEST_F(AgentProcessTest, AKeeperHasItsTimeOnce) {
   EXPECT_EQ(exit_.kind, Kind::kLost);
 }
 
-TEST_F(AgentProcessTest, AllEndWithThisProcess) {
+TEST_F(AgentProcessTest, AllDescendantsEndWithThisProcess) {
   Start("kill -STOP $PPID; setsid sh -c 'echo $$; exec sleep 1000' & sleep 1000");
   AwaitOutput("\n");
   int fugitive = 0;
@@ -298,7 +298,7 @@ TEST_F(AgentProcessTest, AllEndWithThisProcess) {
   EXPECT_EQ(AwaitEnd().kind, Kind::kLost);
 }
 
-TEST_F(AgentProcessTest, WhatLingersEndsWhenItIsKilled) {
+TEST_F(AgentProcessTest, LingeringProcessEndsWhenKilled) {
   StartWith({.arguments = {"sh", "-c", "head -c 300000 /dev/zero; sleep 1000 & exit 3"},
              .environment = {"PATH=/usr/bin:/bin"},
              .directory = "/tmp",

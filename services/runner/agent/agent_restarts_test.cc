@@ -39,7 +39,7 @@ TEST(AgentRestartsTest, GivesUpHoweverLongAStartTakes) {
   }
 }
 
-TEST(AgentRestartsTest, IsForgottenWhereNothingComesAfterIt) {
+TEST(AgentRestartsTest, ForgetsEndAfterMemoryTime) {
   AgentRestarts restarts;
   EXPECT_FALSE(restarts.Remembers(kNow));
   (void)WaitAfter(restarts, kNow);
@@ -49,7 +49,7 @@ TEST(AgentRestartsTest, IsForgottenWhereNothingComesAfterIt) {
   EXPECT_FALSE(restarts.Remembers(kNow));
 }
 
-TEST(AgentRestartsTest, IsSpreadByAFifth) {
+TEST(AgentRestartsTest, WaitIsRandomizedByTwentyPercent) {
   for (const double chance : {0.0, 0.5, 1.0}) {
     AgentRestarts restarts;
     (void)WaitAfter(restarts, kNow);
@@ -57,7 +57,7 @@ TEST(AgentRestartsTest, IsSpreadByAFifth) {
   }
 }
 
-TEST(AgentRestartsTest, BeginsAnewAfterATurnOrAPerson) {
+TEST(AgentRestartsTest, StartsOverAfterClear) {
   AgentRestarts restarts;
   while (WaitAfter(restarts, kNow).has_value()) {
   }
@@ -65,7 +65,7 @@ TEST(AgentRestartsTest, BeginsAnewAfterATurnOrAPerson) {
   EXPECT_EQ(WaitAfter(restarts, kNow), absl::ZeroDuration());
 }
 
-TEST(AgentRestartsTest, WhatWouldEndTheSameWayIsNotTried) {
+TEST(AgentRestartsTest, PermanentFailureIsNotRetried) {
   for (const AgentEnd end : {AgentEnd::kCommandMissing, AgentEnd::kNotExecutable,
                              AgentEnd::kRefused, AgentEnd::kOtherVersion, AgentEnd::kLoginNeeded}) {
     AgentRestarts restarts;

@@ -15,7 +15,7 @@ using testing::IsEmpty;
 
 class AgentSessionTest : public AgentFixture {};
 
-TEST_F(AgentSessionTest, TakesPromptsAndTellsWhatComesOfThem) {
+TEST_F(AgentSessionTest, TakesPromptsAndReportsUpdates) {
   Start();
   Open();
   EXPECT_EQ(Turn("hello world"), "end_turn");
@@ -26,7 +26,7 @@ TEST_F(AgentSessionTest, TakesPromptsAndTellsWhatComesOfThem) {
   EXPECT_EQ(Turn(R"([{"say": "more"}, {"stop": "max_tokens"}])"), "max_tokens");
 }
 
-TEST_F(AgentSessionTest, WhatComesLateBelongsToTheTurn) {
+TEST_F(AgentSessionTest, LateOutputBelongsToTheTurn) {
   Start();
   Open();
   EXPECT_EQ(Turn(R"([{"say": "in time"}, {"late": "late"}])"), "end_turn");
@@ -34,7 +34,7 @@ TEST_F(AgentSessionTest, WhatComesLateBelongsToTheTurn) {
   EXPECT_THAT(told_.said, ElementsAre("in time", "late"));
 }
 
-TEST_F(AgentSessionTest, ACrashEndsTheTurnWithItsCode) {
+TEST_F(AgentSessionTest, CrashEndsTurnWithItsExitCode) {
   Start();
   Open();
   EXPECT_EQ(Turn(R"([{"say": "begun"}, {"exit": 3}])"), "agent_crashed");
@@ -48,7 +48,7 @@ TEST_F(AgentSessionTest, ACrashEndsTheTurnWithItsCode) {
   EXPECT_TRUE(std::get<AgentError>(*turn_).prompt_unsent);
 }
 
-TEST_F(AgentSessionTest, APromptThatWasNotWrittenWholeIsUnsent) {
+TEST_F(AgentSessionTest, PartlyWrittenPromptIsUnsent) {
   Start();
   Open();
   agent_->Stop();
@@ -59,7 +59,7 @@ TEST_F(AgentSessionTest, APromptThatWasNotWrittenWholeIsUnsent) {
   EXPECT_TRUE(std::get<AgentError>(*turn_).prompt_unsent);
 }
 
-TEST_F(AgentSessionTest, ErrorsHaveTheirReason) {
+TEST_F(AgentSessionTest, ErrorsAreMappedToReasons) {
   Start();
   Open();
   EXPECT_EQ(Turn(R"([{"error": {"code": -32603, "message": "Rate limit exceeded"}}])"),
@@ -73,7 +73,7 @@ TEST_F(AgentSessionTest, ErrorsHaveTheirReason) {
   EXPECT_EQ(Turn("it goes on"), "end_turn");
 }
 
-TEST_F(AgentSessionTest, ACancelledTurnEndsSo) {
+TEST_F(AgentSessionTest, CancelledTurnEndsAsCancelled) {
   Start();
   Open();
   Prompt(R"([{"say": "begun"}, {"sleep": 60000}])");
@@ -85,7 +85,7 @@ TEST_F(AgentSessionTest, ACancelledTurnEndsSo) {
   EXPECT_EQ(Turn("next"), "end_turn");
 }
 
-TEST_F(AgentSessionTest, OneThatGoesOnAllTheSameIsKilled) {
+TEST_F(AgentSessionTest, AgentThatIgnoresCancelIsKilled) {
   Start(R"({"ignores": ["cancel"]})");
   Open();
   Prompt(R"([{"say": "begun"}, {"sleep": 60000}])");
@@ -99,7 +99,7 @@ TEST_F(AgentSessionTest, OneThatGoesOnAllTheSameIsKilled) {
   EXPECT_EQ(Outcome(), "cancel_ignored");
 }
 
-TEST_F(AgentSessionTest, PermissionsAreAskedForAsLongAsItTakes) {
+TEST_F(AgentSessionTest, OpenPermissionQuestionNeverTimesOut) {
   turn_idle_ = absl::Minutes(5);
   Start();
   Open();
@@ -116,7 +116,7 @@ TEST_F(AgentSessionTest, PermissionsAreAskedForAsLongAsItTakes) {
   EXPECT_THAT(told_.said, ElementsAre(HasSubstr(R"("optionId":"yes")")));
 }
 
-TEST_F(AgentSessionTest, ACancelAnswersAllQuestions) {
+TEST_F(AgentSessionTest, CancelAnswersAllQuestions) {
   Start();
   Open();
   Prompt(R"([{"ask": {"toolCallId": "t"}}])");
@@ -128,7 +128,7 @@ TEST_F(AgentSessionTest, ACancelAnswersAllQuestions) {
   EXPECT_THAT(told_.said, ElementsAre(HasSubstr("cancelled")));
 }
 
-TEST_F(AgentSessionTest, AQuestionThatIsWithdrawnIsOver) {
+TEST_F(AgentSessionTest, WithdrawnQuestionIsOver) {
   Start();
   Open();
   Prompt(R"([{"ask": {"toolCallId": "t", "title": "Edit a"}, "withdraw": 1}])");
@@ -142,7 +142,7 @@ TEST_F(AgentSessionTest, AQuestionThatIsWithdrawnIsOver) {
   EXPECT_EQ(Turn("it goes on"), "end_turn");
 }
 
-TEST_F(AgentSessionTest, QuestionsAreOverWithTheirTurn) {
+TEST_F(AgentSessionTest, QuestionsEndWithTheirTurn) {
   Start();
   Open();
   Prompt(R"([{"ask": {"toolCallId": "t", "title": "Edit a"}}])");
@@ -153,7 +153,7 @@ TEST_F(AgentSessionTest, QuestionsAreOverWithTheirTurn) {
   EXPECT_EQ(Outcome(), "cancelled");
 }
 
-TEST_F(AgentSessionTest, WhatIsHeldBackIsReadLater) {
+TEST_F(AgentSessionTest, HeldBackOutputIsReadLater) {
   Start();
   Open();
   session_->Hold();
@@ -169,7 +169,7 @@ TEST_F(AgentSessionTest, WhatIsHeldBackIsReadLater) {
   EXPECT_THAT(told_.said, ElementsAre("held"));
 }
 
-TEST_F(AgentSessionTest, OthersOfAProcessAreToldForWhomItWasEnded) {
+TEST_F(AgentSessionTest, OtherSessionsSeeCrashWhenProcessIsKilledForOne) {
   Start(R"({"ignores": ["cancel"]})");
   Open();
   const std::shared_ptr<AgentSession> first = session_;
@@ -187,7 +187,7 @@ TEST_F(AgentSessionTest, OthersOfAProcessAreToldForWhomItWasEnded) {
   EXPECT_THAT(other.ends, ElementsAre("agent_crashed"));
 }
 
-TEST_F(AgentSessionTest, CallsOfTheAgentAreAnswered) {
+TEST_F(AgentSessionTest, AgentCallsAreAnswered) {
   Start();
   Open();
   EXPECT_EQ(Turn(R"([{"call": "fs/read_text_file", "params": {"path": "/a"}},
@@ -198,7 +198,7 @@ TEST_F(AgentSessionTest, CallsOfTheAgentAreAnswered) {
               ElementsAre(HasSubstr(R"("path":"/a")"), HasSubstr("there is no method unheard/of")));
 }
 
-TEST_F(AgentSessionTest, SilenceIsToldAndEndsATurnWhereThatIsWanted) {
+TEST_F(AgentSessionTest, SilenceIsReportedAndEndsTurnAtIdleLimit) {
   turn_idle_ = absl::Minutes(30);
   Start();
   Open();
@@ -212,7 +212,7 @@ TEST_F(AgentSessionTest, SilenceIsToldAndEndsATurnWhereThatIsWanted) {
   EXPECT_EQ(Outcome(), "agent_silent");
 }
 
-TEST_F(AgentSessionTest, ATurnMayTakeAsLongAsItLikes) {
+TEST_F(AgentSessionTest, TurnHasNoTimeLimitByDefault) {
   Start();
   Open();
   Prompt(R"([{"say": "begun"}, {"answer": "never"}])");
@@ -222,7 +222,7 @@ TEST_F(AgentSessionTest, ATurnMayTakeAsLongAsItLikes) {
   EXPECT_FALSE(turn_.has_value() || end_.has_value());
 }
 
-TEST_F(AgentSessionTest, ModesAndSettingsAreTold) {
+TEST_F(AgentSessionTest, ModesAndConfigOptionsAreReported) {
   Start(R"({"modes": true})");
   Open();
   EXPECT_EQ(session_->modes()["currentModeId"], "ask");
@@ -236,7 +236,7 @@ TEST_F(AgentSessionTest, ModesAndSettingsAreTold) {
   EXPECT_TRUE(std::holds_alternative<ConfigOptions>(told_.updates.back()));
 }
 
-TEST_F(AgentSessionTest, ASessionThatIsClosedIsToldNothing) {
+TEST_F(AgentSessionTest, ClosedSessionReportsNothing) {
   Start();
   Open();
   const auto first = session_;
@@ -262,7 +262,7 @@ TEST_F(AgentSessionTest, ASessionThatIsClosedIsToldNothing) {
   EXPECT_THAT(told_.said, ElementsAre("begun"));
 }
 
-TEST_F(AgentSessionTest, OneThatIsClosedDoesNotGoOn) {
+TEST_F(AgentSessionTest, TurnOfClosedSessionDoesNotContinue) {
   for (const bool ignores : {false, true}) {
     for (const bool is_cancelled : {false, true}) {
       SCOPED_TRACE(absl::StrCat(ignores, " ", is_cancelled));
@@ -301,7 +301,7 @@ TEST_F(AgentSessionTest, OneThatIsClosedDoesNotGoOn) {
   }
 }
 
-TEST_F(AgentSessionTest, SessionsMayBeKeptLongerThanTheirAgent) {
+TEST_F(AgentSessionTest, SessionCanOutliveItsAgent) {
   Start();
   Open();
   agent_->Kill();
@@ -313,7 +313,7 @@ TEST_F(AgentSessionTest, SessionsMayBeKeptLongerThanTheirAgent) {
   EXPECT_EQ(Outcome(), "agent_stopped");
 }
 
-TEST_F(AgentSessionTest, AnIdleLimitBelowTheFirstWarningHolds) {
+TEST_F(AgentSessionTest, IdleLimitBelowFirstWarningApplies) {
   turn_idle_ = absl::Minutes(1);
   Start();
   Open();
@@ -325,7 +325,7 @@ TEST_F(AgentSessionTest, AnIdleLimitBelowTheFirstWarningHolds) {
   EXPECT_THAT(told_.silences, IsEmpty());
 }
 
-TEST_F(AgentSessionTest, ANumberThatHas429InItIsNoRateLimit) {
+TEST_F(AgentSessionTest, NumberContaining429IsNoRateLimit) {
   Start();
   Open();
   EXPECT_EQ(Turn(R"([{"error": {"code": -32603, "message": "line 14290"}}])"), "agent_error");

@@ -36,7 +36,7 @@ TEST_F(AgentTest, ServesSeveralSessions) {
   EXPECT_EQ(Turn("to the first"), "end_turn");
 }
 
-TEST_F(AgentTest, WhatIsNotThereIsTold) {
+TEST_F(AgentTest, MissingCommandIsReported) {
   AgentSettings settings{.name = "none",
                          .command = {.arguments = {"/nowhere/agent"}, .directory = "/tmp"}};
   agent_ = Agent::Start(context_, &timers_, CALLSLIP_KEEPER_BINARY, std::move(settings), this);
@@ -45,7 +45,7 @@ TEST_F(AgentTest, WhatIsNotThereIsTold) {
   EXPECT_THAT(end_->message, HasSubstr("/nowhere/agent"));
 }
 
-TEST_F(AgentTest, ItsLastWordsAreTextAndNotMany) {
+TEST_F(AgentTest, LastWordsAreLimitedUtf8Text) {
   AgentSettings settings{.name = "talks"};
   settings.command = {
       .arguments = {"sh", "-c",
@@ -59,20 +59,20 @@ TEST_F(AgentTest, ItsLastWordsAreTextAndNotMany) {
   EXPECT_LT(end_->message.size(), size_t{5} << 10);
 }
 
-TEST_F(AgentTest, OneThatSaysNothingIsEnded) {
+TEST_F(AgentTest, SilentAgentIsEndedAtStartTimeout) {
   Begin(R"({"initialize": "never"})");
   timers_.Advance(absl::Seconds(60));
   RunUntil([this] { return end_.has_value(); });
   EXPECT_EQ(end_->reason, "start_timeout");
 }
 
-TEST_F(AgentTest, AnotherVersionIsRefused) {
+TEST_F(AgentTest, OtherProtocolVersionIsRefused) {
   Begin(R"({"initialize": "version"})");
   RunUntil([this] { return end_.has_value(); });
   EXPECT_EQ(end_->reason, "unsupported_version");
 }
 
-TEST_F(AgentTest, SessionsThatDoNotBeginAreEnded) {
+TEST_F(AgentTest, AgentIsEndedWhenNewSessionTimesOut) {
   Start(R"({"new": "never"})");
   timers_.Advance(absl::Hours(1));  // An agent that was idle has the whole time, too.
   agent_->NewSession({.directory = "/tmp"}, &told_, Take());
@@ -85,7 +85,7 @@ TEST_F(AgentTest, SessionsThatDoNotBeginAreEnded) {
 }
 
 // Also an agent that has answered before: it can no longer be used.
-TEST_F(AgentTest, WhoHasClosedItsStdoutIsEnded) {
+TEST_F(AgentTest, AgentIsEndedWhenItClosesStdout) {
   pipe_end_ = absl::Seconds(2);
   Start();
   Open();
@@ -94,7 +94,7 @@ TEST_F(AgentTest, WhoHasClosedItsStdoutIsEnded) {
   EXPECT_THAT(end_->message, HasSubstr("closed its stdout"));
 }
 
-TEST_F(AgentTest, WhoHasClosedItsStdinIsEnded) {
+TEST_F(AgentTest, AgentIsEndedWhenItClosesStdin) {
   pipe_end_ = absl::Seconds(2);
   Start();
   Open();
@@ -109,7 +109,7 @@ TEST_F(AgentTest, WhoHasClosedItsStdinIsEnded) {
   EXPECT_THAT(end_->message, HasSubstr("closed its stdin"));
 }
 
-TEST_F(AgentTest, AnAnswerWithoutAResultIsOne) {
+TEST_F(AgentTest, AnswerWithoutResultIsAccepted) {
   for (const char* method :
        {"session/load", "session/set_mode", "session/prompt", "authenticate"}) {
     SCOPED_TRACE(method);
@@ -135,7 +135,7 @@ TEST_F(AgentTest, AnAnswerWithoutAResultIsOne) {
 }
 
 // Some agents send updates with an id, but expect no answer.
-TEST_F(AgentTest, AnUpdateWithAnIdIsOne) {
+TEST_F(AgentTest, UpdateWithIdIsAccepted) {
   for (const char* id : {"null", "77", R"("x")"}) {
     Start();
     Open();
@@ -147,7 +147,7 @@ TEST_F(AgentTest, AnUpdateWithAnIdIsOne) {
   }
 }
 
-TEST_F(AgentTest, WhoeverHasToLogInIsToldHow) {
+TEST_F(AgentTest, AuthRequiredErrorNamesLoginCommand) {
   Start(R"({"initialize": "auth"})");
   agent_->NewSession({.directory = "/tmp"}, &told_, Take());
   RunUntil([this] { return refused_.has_value(); });
@@ -156,14 +156,14 @@ TEST_F(AgentTest, WhoeverHasToLogInIsToldHow) {
               AllOf(HasSubstr("(by-hand)"), HasSubstr(": callslip-runner login scripted")));
 }
 
-TEST_F(AgentTest, WhatIsSaidBeforeASessionIsThereIsKept) {
+TEST_F(AgentTest, UpdatesBeforeSessionIsOpenAreRetained) {
   Start(R"({"new": "early"})");
   Open();
   RunUntil([this] { return !told_.said.empty(); });
   EXPECT_THAT(told_.said, ElementsAre("early"));
 }
 
-TEST_F(AgentTest, NoiseIsPassedOver) {
+TEST_F(AgentTest, NoiseIsIgnored) {
   Start(R"({"noise": 10000})");
   Open();
   EXPECT_EQ(Turn(R"([{"noise": 10000}, {"say": "a"}, {"noise": 3}, {"say": "b"}])"), "end_turn");
@@ -173,7 +173,7 @@ TEST_F(AgentTest, NoiseIsPassedOver) {
   EXPECT_EQ(Turn("goes on"), "end_turn");
 }
 
-TEST_F(AgentTest, ALineThatHasNoEndEndsTheAgent) {
+TEST_F(AgentTest, OverlongLineEndsAgent) {
   Start();
   Open();
   EXPECT_EQ(Turn(R"([{"line": 33}])"), "protocol_error");
@@ -181,7 +181,7 @@ TEST_F(AgentTest, ALineThatHasNoEndEndsTheAgent) {
   EXPECT_THAT(told_.ends, ElementsAre("protocol_error"));
 }
 
-TEST_F(AgentTest, MuchOnStderrHoldsNothingUp) {
+TEST_F(AgentTest, LargeStderrOutputBlocksNothing) {
   Start();
   Open();
   EXPECT_EQ(Turn(R"([{"stderr": 100}, {"say": "done"}])"), "end_turn");
@@ -207,7 +207,7 @@ class RestoringAgentTest : public AgentTest {
   std::string options_;
 };
 
-TEST_F(RestoringAgentTest, Resumes) {
+TEST_F(RestoringAgentTest, ResumesSession) {
   const std::string id = Lose("resume");
   Restore(id);
   ASSERT_NE(session_, nullptr);
@@ -216,7 +216,7 @@ TEST_F(RestoringAgentTest, Resumes) {
   EXPECT_THAT(told_.said, ElementsAre("ne", "xt"));
 }
 
-TEST_F(RestoringAgentTest, LoadsAndDropsWhatIsRepeated) {
+TEST_F(RestoringAgentTest, LoadsSessionAndDropsRepeatedUpdates) {
   const std::string id = Lose("load");
   Restore(id);
   ASSERT_NE(session_, nullptr);
@@ -225,7 +225,7 @@ TEST_F(RestoringAgentTest, LoadsAndDropsWhatIsRepeated) {
 }
 
 // gemini-cli repeats a session after its answer to session/load.
-TEST_F(RestoringAgentTest, DropsWhatIsRepeatedLate) {
+TEST_F(RestoringAgentTest, DropsLateRepeatedUpdates) {
   const std::string id = Lose("late");
   Restore(id);
   ASSERT_NE(session_, nullptr);
@@ -234,7 +234,7 @@ TEST_F(RestoringAgentTest, DropsWhatIsRepeatedLate) {
   EXPECT_THAT(told_.said, ElementsAre("ne", "xt"));
 }
 
-TEST_F(RestoringAgentTest, IsAnsweredWhatItNeedsForThat) {
+TEST_F(RestoringAgentTest, CallsAndQuestionsDuringRestoreAreAnswered) {
   for (const char* how : {"asks", "asks and fails"}) {
     SCOPED_TRACE(how);
     told_ = Told();
@@ -260,7 +260,7 @@ TEST_F(RestoringAgentTest, IsAnsweredWhatItNeedsForThat) {
   }
 }
 
-TEST_F(RestoringAgentTest, OneThatEndsWhileItRepeatsIsNotOpened) {
+TEST_F(RestoringAgentTest, SessionIsNotOpenedIfAgentEndsDuringReplay) {
   const std::string id = Lose("late");
   session_.reset();
   agent_->RestoreSession(id, {.directory = "/tmp"}, &told_, Take());
@@ -273,7 +273,7 @@ TEST_F(RestoringAgentTest, OneThatEndsWhileItRepeatsIsNotOpened) {
   EXPECT_EQ(told_.ends.size(), ends);
 }
 
-TEST_F(RestoringAgentTest, NeverBeginsAnewInstead) {
+TEST_F(RestoringAgentTest, NeverOpensNewSessionInstead) {
   for (const char* how : {"fails", "not at all"}) {
     Restore(Lose(how));
     EXPECT_EQ(session_, nullptr);
@@ -283,7 +283,7 @@ TEST_F(RestoringAgentTest, NeverBeginsAnewInstead) {
   }
 }
 
-TEST_F(RestoringAgentTest, WhatIsOpenIsNotRestored) {
+TEST_F(RestoringAgentTest, OpenSessionIsNotRestored) {
   Start(R"({"restore": "resume"})");
   Open();
   const auto open = session_;
@@ -293,7 +293,7 @@ TEST_F(RestoringAgentTest, WhatIsOpenIsNotRestored) {
   EXPECT_EQ(Turn("goes on"), "end_turn");
 }
 
-TEST_F(RestoringAgentTest, OneThatSaysNothingIsEnded) {
+TEST_F(RestoringAgentTest, AgentIsEndedWhenRestoreTimesOut) {
   Start(R"({"restore": "never"})");
   agent_->RestoreSession("s", {.directory = "/tmp"}, &told_, Take());
   timers_.Advance(absl::Seconds(120));
@@ -301,7 +301,7 @@ TEST_F(RestoringAgentTest, OneThatSaysNothingIsEnded) {
   EXPECT_EQ(refused_->reason, "load_timeout");
 }
 
-TEST_F(AgentTest, TellsTheServersThatItWasGiven) {
+TEST_F(AgentTest, PassesMcpServersToAgent) {
   Start();
   const Json servers = Json::array({{{"name", "callslip"},
                                      {"command", "/bin/x"},
@@ -314,7 +314,7 @@ TEST_F(AgentTest, TellsTheServersThatItWasGiven) {
   EXPECT_EQ(Json::parse(told_.said[0]), servers);
 }
 
-TEST_F(AgentTest, InheritsNothing) {
+TEST_F(AgentTest, InheritsNoVariables) {
   Start();
   Open();
   EXPECT_EQ(Turn(R"([{"say_env": true}])"), "end_turn");

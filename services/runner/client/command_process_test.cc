@@ -47,7 +47,7 @@ class CommandProcessTest : public testing::Test {
                     .wrapper = {}};
 };
 
-TEST_F(CommandProcessTest, OutputIsTogetherAndInOrder) {
+TEST_F(CommandProcessTest, StdoutAndStderrAreMergedInOrder) {
   const CommandResult result = RunLine("echo 1; echo 2 >&2; echo 3; cat; exit 7");
   EXPECT_EQ(result.output.text, "1\n2\n3\n");  // There is no input.
   EXPECT_FALSE(result.output.truncated);
@@ -55,7 +55,7 @@ TEST_F(CommandProcessTest, OutputIsTogetherAndInOrder) {
   EXPECT_FALSE(result.timed_out);
 }
 
-TEST_F(CommandProcessTest, HasTheAgentsEnvironmentAndItsOwn) {
+TEST_F(CommandProcessTest, HasEnvironmentOfAgentAndItsOwn) {
   EXPECT_EQ(
       Run({.words = {"env | sort"}, .environment = {{"OWN", "1"}}, .directory = "/"}).output.text,
       "OF=agent\nOWN=1\nPATH=/usr/bin:/bin\nPWD=/\n");
@@ -63,7 +63,7 @@ TEST_F(CommandProcessTest, HasTheAgentsEnvironmentAndItsOwn) {
 
 // The variables that the agent sets are in the environment of neither the keeper nor the wrapper,
 // and in no command line.
-TEST_F(CommandProcessTest, NobodyElseSeesItsOwnEnvironment) {
+TEST_F(CommandProcessTest, OwnEnvironmentIsHiddenFromKeeperAndWrapper) {
   TemporaryFolder folder;
   const std::string confine = folder.path() + "/confine";
   std::ofstream(confine) << "#!/bin/sh\n"
@@ -109,7 +109,7 @@ TEST_F(CommandProcessTest, NobodyElseSeesItsOwnEnvironment) {
   }
 }
 
-TEST_F(CommandProcessTest, ItsVariablesAreAsTheyAre) {
+TEST_F(CommandProcessTest, VariablesArePassedUnchanged) {
   const Environment own = {{"A", ""},      {"B", "it's \"$OF\" `x` \\ !\n*"},
                            {"C", "\n\n"},  {"1-odd.name", "odd"},
                            {"-i", "dash"}, {"D", "\xff\xe2\x82\xac"},
@@ -133,13 +133,13 @@ TEST_F(CommandProcessTest, ItsVariablesAreAsTheyAre) {
   EXPECT_THAT(refused.output.text, testing::HasSubstr("too long"));
 }
 
-TEST_F(CommandProcessTest, WordsAreWordsAndALineAloneIsALine) {
+TEST_F(CommandProcessTest, SeveralWordsAreArgumentsAndOneWordIsShellLine) {
   EXPECT_EQ(Run({.words = {"echo", "$OF;", "a  b"}, .directory = "/"}).output.text, "$OF; a  b\n");
   EXPECT_EQ(Run({.words = {"echo $OF | tr a-z A-Z"}, .directory = "/"}).output.text, "AGENT\n");
   EXPECT_EQ(Run({.words = {"pwd"}, .directory = "/usr"}).output.text, "/usr\n");
 }
 
-TEST_F(CommandProcessTest, WhatCannotBeRunSaysSoAsAShellDoes) {
+TEST_F(CommandProcessTest, CommandThatCannotRunFailsAsInShell) {
   const CommandResult absent = Run({.words = {"no-such-command"}, .directory = "/"});
   EXPECT_EQ(absent.exit_code, 127);
   EXPECT_TRUE(absent.has_run) << "its shell";
@@ -152,14 +152,14 @@ TEST_F(CommandProcessTest, WhatCannotBeRunSaysSoAsAShellDoes) {
   EXPECT_THAT(nowhere.output.text, testing::HasSubstr("cannot be entered: No such file"));
 }
 
-TEST_F(CommandProcessTest, WrapperOfTheAgentIsItsCommandsToo) {
+TEST_F(CommandProcessTest, AgentWrapperAlsoWrapsItsCommands) {
   host_.wrapper = {"env", "WRAPPED=yes"};
   EXPECT_EQ(RunLine("echo $WRAPPED").output.text, "yes\n");
   host_.wrapper = {"/no/such/wrapper"};
   EXPECT_EQ(RunLine("true").exit_code, 127);
 }
 
-TEST_F(CommandProcessTest, KeepsTheEndOfItsOutputFromTheBeginningOfACharacter) {
+TEST_F(CommandProcessTest, TruncatedOutputStartsAtCharacterBoundary) {
   const std::string script =
       "i=0; while [ $i -lt 3000 ]; do printf '\xe2\x82\xac'; i=$((i+1)); done";
   for (const size_t limit : {9'000u, 8'999u, 8'998u, 8'997u, 1u, 0u}) {
@@ -172,7 +172,7 @@ TEST_F(CommandProcessTest, KeepsTheEndOfItsOutputFromTheBeginningOfACharacter) {
   }
 }
 
-TEST_F(CommandProcessTest, MuchOutputIsCutToTheMost) {
+TEST_F(CommandProcessTest, OutputIsTruncatedToMaximum) {
   Command command = ShellLine("head -c 10000000 /dev/zero | tr '\\0' x; echo end", Opened("/"));
   command.output_limit = 100 << 20;
   const CommandOutput output = Run(command).output;
@@ -181,7 +181,7 @@ TEST_F(CommandProcessTest, MuchOutputIsCutToTheMost) {
   EXPECT_THAT(output.text, testing::EndsWith("xxxend\n"));
 }
 
-TEST_F(CommandProcessTest, TimeThatIsOverEndsItAndWhatCameOfIt) {
+TEST_F(CommandProcessTest, TimeoutEndsCommandAndItsDescendants) {
   const CommandResult result =
       Run(ShellLine("setsid sh -c 'echo $$; exec sleep 1000' & wait", Opened("/")),
           absl::Milliseconds(300));
@@ -193,7 +193,7 @@ TEST_F(CommandProcessTest, TimeThatIsOverEndsItAndWhatCameOfIt) {
   }
 }
 
-TEST_F(CommandProcessTest, IsKilledByWhoeverHoldsIt) {
+TEST_F(CommandProcessTest, KilledCommandReportsSigkill) {
   CommandResult result;
   ASSERT_OK_AND_ASSIGN(const auto process,
                        RunCommand(host_, ShellLine("sleep 1000", Opened("/")), absl::Minutes(10),

@@ -71,7 +71,7 @@ class DiskThreadTest : public testing::Test {
   std::vector<std::string> ended_;
 };
 
-TEST_F(DiskThreadTest, CallsAreDoneInTheirOrderAndToldOfHere) {
+TEST_F(DiskThreadTest, CallsRunInOrderAndReportToExecutor) {
   Do("a");
   Do("b");
   EXPECT_THAT(ended_, IsEmpty());
@@ -82,7 +82,7 @@ TEST_F(DiskThreadTest, CallsAreDoneInTheirOrderAndToldOfHere) {
   EXPECT_THAT(ended_, SizeIs(2));
 }
 
-TEST_F(DiskThreadTest, WhatDoesNotAnswerIsGivenUp) {
+TEST_F(DiskThreadTest, HangingCallIsAbandonedAfterTimeout) {
   Hang();
   Do("later");
   timers_.Advance(DiskThread::kMaxWait - absl::Milliseconds(1));
@@ -97,7 +97,7 @@ TEST_F(DiskThreadTest, WhatDoesNotAnswerIsGivenUp) {
   EXPECT_EQ(ended_.back(), "last OK");
 }
 
-TEST_F(DiskThreadTest, OnlySoMuchWaits) {
+TEST_F(DiskThreadTest, QueuedBytesAreLimited) {
   Hang();
   Do("large", DiskThread::kMaxBytes);
   EXPECT_THAT(ended_, IsEmpty());
@@ -112,13 +112,13 @@ TEST_F(DiskThreadTest, OnlySoMuchWaits) {
 }
 
 // As many as a peer may have open: an agent asks for all its files at once.
-TEST_F(DiskThreadTest, ManyAreDoneAtOnce) {
+TEST_F(DiskThreadTest, ManyCallsCanBePendingAtOnce) {
   for (int i = 0; i < 1'000; ++i) Do("small");
   RunUntilEnded(1'000);
   EXPECT_THAT(ended_, Each("small OK"));
 }
 
-TEST_F(DiskThreadTest, ThreadsThatHaveNothingToDoCountForNothing) {
+TEST_F(DiskThreadTest, IdleThreadsDoNotCountTowardsLimit) {
   std::vector<std::unique_ptr<DiskThread>> others;
   for (int i = 0; i < DiskThread::kMaxThreads + 50; ++i) {
     disk_.swap(others.emplace_back(
@@ -131,7 +131,7 @@ TEST_F(DiskThreadTest, ThreadsThatHaveNothingToDoCountForNothing) {
 }
 
 // Many hanging calls leave threads for all others.
-TEST_F(DiskThreadTest, AFileSystemThatHangsHasItsShareOfThreadsOnly) {
+TEST_F(DiskThreadTest, HangingFileSystemGetsOnlyItsShareOfThreads) {
   const auto hung = std::make_shared<std::atomic<int>>(0);
   const auto refused_for = [&](const DiskUser& user) {
     std::string status;
@@ -168,7 +168,7 @@ TEST_F(DiskThreadTest, AFileSystemThatHangsHasItsShareOfThreadsOnly) {
   while (!refused_for({"dead", "0"}).empty()) std::this_thread::yield();
 }
 
-TEST_F(DiskThreadTest, WhoGoesIsHeldUpByNothing) {
+TEST_F(DiskThreadTest, DestructionCancelsCallsWithoutBlocking) {
   Hang();
   Do("later");
   disk_ = nullptr;

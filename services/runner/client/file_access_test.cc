@@ -81,7 +81,7 @@ class FileAccessTest : public testing::Test {
   std::optional<FileAccess> access_;
 };
 
-TEST_F(FileAccessTest, ReadsAndSaysWhat) {
+TEST_F(FileAccessTest, ReadsFileAndReportsPathAndSize) {
   const auto done = access_->ReadTextFile({{"path", dir_ + "/file"}, {"sessionId", "s"}});
   EXPECT_EQ(Said(done), "one\ntwo\nthree\n");
   EXPECT_EQ(done.path, dir_ + "/file");
@@ -108,7 +108,7 @@ TEST_F(FileAccessTest, ReadsLines) {
   EXPECT_EQ(lines("1", 1), "-32602 `line` has to be a whole number, 1 or more");
 }
 
-TEST_F(FileAccessTest, WritesAndSaysWhat) {
+TEST_F(FileAccessTest, WritesFileAndReportsPathAndSize) {
   const auto done = access_->WriteTextFile({{"path", dir_ + "/sub/new"}, {"content", "n\xc3\xa4"}});
   EXPECT_EQ(Said(done), "written");
   EXPECT_EQ(done.path, dir_ + "/sub/new");
@@ -121,7 +121,7 @@ TEST_F(FileAccessTest, WritesAndSaysWhat) {
   EXPECT_THAT(Names("/dir/sub"), ElementsAre("new"));  // No temporary file is left.
 }
 
-TEST_F(FileAccessTest, WrittenFileKeepsItsModeAndOtherLinksToItStayAsTheyAre) {
+TEST_F(FileAccessTest, WriteKeepsModeAndLeavesOtherHardLinksUntouched) {
   ASSERT_EQ(chmod((dir_ + "/file").c_str(), 04751), 0);
   fs::create_hard_link(dir_ + "/file", base_ + "/out/hard");
   EXPECT_EQ(Write(dir_ + "/file"), "written");
@@ -130,7 +130,7 @@ TEST_F(FileAccessTest, WrittenFileKeepsItsModeAndOtherLinksToItStayAsTheyAre) {
   EXPECT_EQ(Get("/out/hard"), "one\ntwo\nthree\n");
 }
 
-TEST_F(FileAccessTest, WhatIsNotWantedAnyMoreIsNotWritten) {
+TEST_F(FileAccessTest, WriteThatIsNoLongerWantedIsRefused) {
   const std::atomic<bool> is_wanted = false;
   for (const char* name : {"/file", "/new"}) {
     EXPECT_THAT(
@@ -141,13 +141,13 @@ TEST_F(FileAccessTest, WhatIsNotWantedAnyMoreIsNotWritten) {
   EXPECT_THAT(Names("/dir"), ElementsAre("file", "sub"));
 }
 
-TEST_F(FileAccessTest, WhoeverHasItOpenSeesTheOldOneAsAWhole) {
+TEST_F(FileAccessTest, OpenReaderStillSeesWholeOldFile) {
   std::ifstream before(dir_ + "/file");
   EXPECT_EQ(Write(dir_ + "/file"), "written");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(before), {}), "one\ntwo\nthree\n");
 }
 
-TEST_F(FileAccessTest, FolderIsKnownByItsRealNameToo) {
+TEST_F(FileAccessTest, FolderIsAccessibleByItsRealPathToo) {
   fs::create_directory_symlink(dir_, base_ + "/link");
   ASSERT_OK_AND_ASSIGN(const FileAccess access, FileAccess::Of({FolderWay{base_ + "/link/"}}));
   EXPECT_EQ(access.working_directory(), base_ + "/link/");
@@ -156,7 +156,7 @@ TEST_F(FileAccessTest, FolderIsKnownByItsRealNameToo) {
   }
 }
 
-TEST_F(FileAccessTest, WhatIsNotInsideIsNeitherReadNorWritten) {
+TEST_F(FileAccessTest, PathsOutsideAreNeitherReadNorWritten) {
   fs::create_symlink(base_ + "/out/secret", dir_ + "/absolute");
   fs::create_symlink("../out/secret", dir_ + "/relative");
   fs::create_symlink("../../out", dir_ + "/sub/folder");
@@ -228,7 +228,7 @@ TEST_F(FileAccessTest, LinksInsideAreFollowedAndStayLinks) {
   EXPECT_EQ(Get("/dir/sub/new"), "new");
 }
 
-TEST_F(FileAccessTest, ErrorsSayWhatToDo) {
+TEST_F(FileAccessTest, ErrorsExplainTheProblem) {
   EXPECT_EQ(Read(dir_ + "/none"), "-32002 none is not there");
   EXPECT_EQ(Read("file"), "-32602 \"file\" is not an absolute path");
   EXPECT_EQ(Read(base_ + "/dir-evil/secret"),
@@ -248,7 +248,7 @@ TEST_F(FileAccessTest, ErrorsSayWhatToDo) {
 }
 
 // Each folder of the way is inside the one before it, even after one of them was replaced.
-TEST_F(FileAccessTest, NoFolderOnTheWayIsALinkThatLeadsOut) {
+TEST_F(FileAccessTest, LinkOutOfFolderOnTheWayIsRefused) {
   fs::create_directories(dir_ + "/team/app/sub");
   const std::string team = dir_ + "/team", app = dir_ + "/team/app";
   struct Row {
@@ -295,7 +295,7 @@ TEST_F(FileAccessTest, NoFolderOnTheWayIsALinkThatLeadsOut) {
 }
 
 // An agent can do this if it may write to the folder that contains its own.
-TEST_F(FileAccessTest, WhatIsOpenStaysWhateverIsPutInItsPlace) {
+TEST_F(FileAccessTest, OpenFolderStaysInUseWhenItsPathIsReplaced) {
   fs::create_directory(dir_ + "/app");
   Put("/dir/app/file", "mine");
   ASSERT_OK_AND_ASSIGN(const FileAccess access, FileAccess::Of({FolderWay{dir_, dir_ + "/app"}}));
@@ -312,7 +312,7 @@ TEST_F(FileAccessTest, WhatIsOpenStaysWhateverIsPutInItsPlace) {
   EXPECT_EQ(fs::canonical(folder), dir_ + "/app.was");
 }
 
-TEST_F(FileAccessTest, SizeHasALimit) {
+TEST_F(FileAccessTest, FileSizeIsLimited) {
   const std::string most(FileAccess::kMaxBytes, 'x');
   EXPECT_EQ(Write(dir_ + "/large", most), "written");
   EXPECT_EQ(Read(dir_ + "/large"), most);
@@ -323,7 +323,7 @@ TEST_F(FileAccessTest, SizeHasALimit) {
 }
 
 // A folder on the way, and the file itself, are swapped with links out of the folder all the time.
-TEST_F(FileAccessTest, NothingLeadsOutWhateverIsSwappedMeanwhile) {
+TEST_F(FileAccessTest, ConcurrentSwapsNeverLeadOutside) {
   Put("/dir/sub/secret", "inside");
   fs::create_symlink("../out", dir_ + "/trap");
   fs::create_symlink("../../out/secret", dir_ + "/trap-file");

@@ -108,7 +108,7 @@ TEST_F(TerminalsTest, HasTheMethodsOfTheProtocol) {
   EXPECT_FALSE(Terminals::Has("terminal/cancel"));
 }
 
-TEST_F(TerminalsTest, RunsACommandToItsEnd) {
+TEST_F(TerminalsTest, RunsCommandToItsEnd) {
   const Json created = Call("terminal/create", {{"command", "sh"},
                                                 {"args", {"-c", "pwd; echo $OF $MY; exit 3"}},
                                                 {"env", {{{"name", "MY"}, {"value", "own"}}}},
@@ -123,13 +123,13 @@ TEST_F(TerminalsTest, RunsACommandToItsEnd) {
       Json({{"output", dir_ + "/sub\nagent own\n"}, {"truncated", false}, {"exitStatus", status}}));
 }
 
-TEST_F(TerminalsTest, BeginsWhereTheSessionWorks) {
+TEST_F(TerminalsTest, StartsInDirectoryOfSession) {
   const std::string id = Create("pwd | cat");
   AwaitExit(id);
   EXPECT_EQ(Output(id)["output"], dir_ + "\n");
 }
 
-TEST_F(TerminalsTest, OutputIsThereWhileItRunsAndIsCut) {
+TEST_F(TerminalsTest, OutputIsAvailableWhileRunningAndTruncated) {
   const Json created =
       Call("terminal/create", {{"command", "echo 12345; sleep 1000"}, {"outputByteLimit", 3}})
           .value();
@@ -139,7 +139,7 @@ TEST_F(TerminalsTest, OutputIsThereWhileItRunsAndIsCut) {
 }
 
 // The agent may use a server that a shell has started with `&` in its next steps.
-TEST_F(TerminalsTest, WhatRunsInTheBackgroundLivesUntilTheRelease) {
+TEST_F(TerminalsTest, BackgroundProcessesLiveUntilRelease) {
   const std::string id = Create(
       "setsid sh -c 'while ! [ -e go ]; do sleep 0.01; done; echo later; touch gone; sleep 1000' & "
       "echo $! started");
@@ -159,7 +159,7 @@ TEST_F(TerminalsTest, WhatRunsInTheBackgroundLivesUntilTheRelease) {
   EXPECT_EQ(kill(server, 0), -1);
 }
 
-TEST_F(TerminalsTest, KillEndsWhatRunsInTheBackgroundToo) {
+TEST_F(TerminalsTest, KillEndsBackgroundProcessesToo) {
   const std::string id = Create("sleep 1000 & echo $!");
   const Json status = AwaitExit(id);
   const int server = std::atoi(Output(id)["output"].get<std::string>().c_str());
@@ -170,7 +170,7 @@ TEST_F(TerminalsTest, KillEndsWhatRunsInTheBackgroundToo) {
   EXPECT_EQ(AwaitExit(id), status);  // As it was.
 }
 
-TEST_F(TerminalsTest, KillKeepsWhatItHasSaid) {
+TEST_F(TerminalsTest, KillRetainsOutput) {
   const std::string id = Create("echo ready; sleep 1000");
   AwaitLine(id);
   EXPECT_FALSE(Output(id).contains("exitStatus"));
@@ -180,7 +180,7 @@ TEST_F(TerminalsTest, KillKeepsWhatItHasSaid) {
   EXPECT_EQ(Call("terminal/kill", {{"terminalId", id}}), Json::object());
 }
 
-TEST_F(TerminalsTest, ReleaseKillsAndForgets) {
+TEST_F(TerminalsTest, ReleaseKillsCommandAndForgetsTerminal) {
   const std::string id = Create("setsid sh -c 'echo $$; exec sleep 1000' & wait");
   int fugitive = 0;
   ASSERT_TRUE(absl::SimpleAtoi(AwaitLine(id), &fugitive));
@@ -194,7 +194,7 @@ TEST_F(TerminalsTest, ReleaseKillsAndForgets) {
   EXPECT_EQ(kill(fugitive, 0), -1);
 }
 
-TEST_F(TerminalsTest, AllEndWithTheSession) {
+TEST_F(TerminalsTest, AllCommandsEndWithSession) {
   std::vector<int> all;
   for (int i = 0; i < 3; ++i) {
     int pid = 0;
@@ -206,7 +206,7 @@ TEST_F(TerminalsTest, AllEndWithTheSession) {
   for (const int pid : all) EXPECT_EQ(kill(pid, 0), -1);
 }
 
-TEST_F(TerminalsTest, SoManyAtATime) {
+TEST_F(TerminalsTest, NumberOfTerminalsIsLimited) {
   for (size_t i = 0; i < Terminals::kMaxTerminals; ++i) Create("true");
   EXPECT_EQ(Refused({{"command", "true"}}),
             "-32602 a session has 16 terminals at most: release one");
@@ -230,7 +230,7 @@ TEST_F(TerminalsTest, LargeCommandsDoNotPileUp) {
   while (answers.size() < 3) context_.run_one();
 }
 
-TEST_F(TerminalsTest, WhatIsWrongIsSaidAndNothingRuns) {
+TEST_F(TerminalsTest, InvalidParametersAreReportedAndNothingRuns) {
   std::filesystem::create_directory_symlink("/tmp", dir_ + "/link");
   const std::string text = "`args` has to be a list of texts";
   EXPECT_EQ(Refused({}), "-32602 `command` has to be a text");

@@ -19,7 +19,7 @@ LoadedConfig Two() {
       "runner.yaml");
 }
 
-TEST(AgentCommandsTest, CheckSaysWhatIsRightAndWhatIsWrong) {
+TEST(AgentCommandsTest, CheckReportsAgentsWorkspacesAndProblems) {
   std::ostringstream out;
   EXPECT_EQ(RunCheck(Two(), kPath, "/bin/sh", out), 1);
   EXPECT_EQ(
@@ -36,13 +36,13 @@ TEST(AgentCommandsTest, CheckSaysWhatIsRightAndWhatIsWrong) {
       "4 problems\n");
 }
 
-TEST(AgentCommandsTest, CheckOfNothing) {
+TEST(AgentCommandsTest, CheckOfEmptyConfigurationFindsNoProblem) {
   std::ostringstream out;
   EXPECT_EQ(RunCheck({}, kPath, "/bin/sh", out), 0);
   EXPECT_EQ(out.str(), "agents: none\nworkspaces: none\nno problems\n");
 }
 
-TEST(AgentCommandsTest, CheckLooksForTheKeeper) {
+TEST(AgentCommandsTest, CheckReportsMissingKeeper) {
   std::ostringstream out;
   EXPECT_EQ(RunCheck({}, kPath, "/no/such/callslip-keeper", out), 1);
   EXPECT_EQ(out.str(),
@@ -51,7 +51,7 @@ TEST(AgentCommandsTest, CheckLooksForTheKeeper) {
             "agents: none\nworkspaces: none\n1 problem\n");
 }
 
-TEST(AgentCommandsTest, AgentsThatAreThere) {
+TEST(AgentCommandsTest, MissingAgentIsListedButNotProbed) {
   std::ostringstream out;
   const AgentProbe probe = [](const std::string& name, const AgentConfig&) {
     EXPECT_EQ(name, "shell");
@@ -63,7 +63,7 @@ TEST(AgentCommandsTest, AgentsThatAreThere) {
             "  shell   answers  /bin/sh: Shell 5\n");
 }
 
-TEST(AgentCommandsTest, AgentsThatAnswer) {
+TEST(AgentCommandsTest, AnsweringAndSilentAgentsAreListed) {
   RunnerConfig config;
   for (const char* name : {"a", "b"}) config.agents[name].command = {"sh"};
   const AgentProbe probe = [](const std::string& name,
@@ -80,7 +80,7 @@ TEST(AgentCommandsTest, AgentsThatAnswer) {
   EXPECT_EQ(RunAgents(config, kPath, probe, out), 0);
 }
 
-TEST(AgentCommandsTest, NoAgents) {
+TEST(AgentCommandsTest, EmptyAgentListIsReported) {
   std::ostringstream out;
   EXPECT_EQ(RunAgents({}, kPath, nullptr, out), 0);
   EXPECT_EQ(out.str(), "no agents are configured: add one to `agents`\n");

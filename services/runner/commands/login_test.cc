@@ -45,7 +45,7 @@ class LoginTest : public testing::Test {
   std::string said_;
 };
 
-TEST_F(LoginTest, TheAgentIsRunAsItsMethodSaysOnThisTerminal) {
+TEST_F(LoginTest, TerminalMethodRunsAgentOnThisTerminal) {
   EXPECT_EQ(Run("tui"), 0);
   EXPECT_EQ(Read(file_), "vt52\n");
   EXPECT_THAT(said_, HasSubstr("queue is resumed"));
@@ -54,7 +54,7 @@ TEST_F(LoginTest, TheAgentIsRunAsItsMethodSaysOnThisTerminal) {
   EXPECT_THAT(Read(log_), Not(HasSubstr("authenticate")));
 }
 
-TEST_F(LoginTest, OneOfSeveralMethodsHasToBeNamed) {
+TEST_F(LoginTest, MethodMustBeNamedIfThereAreSeveral) {
   EXPECT_EQ(Run(""), 2);
   EXPECT_THAT(said_, HasSubstr("tui: On the terminal"));
   EXPECT_THAT(said_, HasSubstr("broken: "));
@@ -65,13 +65,13 @@ TEST_F(LoginTest, OneOfSeveralMethodsHasToBeNamed) {
 }
 
 // For agents that do not support login methods for terminals.
-TEST_F(LoginTest, AProgramMayBeNamedInstead) {
+TEST_F(LoginTest, MethodCanNameProgramInstead) {
   EXPECT_EQ(Run("program"), 0);
   EXPECT_EQ(Read(file_), "vt52\n");
 }
 
 // Variables of the agent's login method are set behind its wrapper, which does not get them.
-TEST_F(LoginTest, WhatTheAgentSaysIsConfinedWithIt) {
+TEST_F(LoginTest, LoginProgramRunsInWrapperOfAgent) {
   const std::string confine = folder_.path() + "/confine";
   std::ofstream(confine) << "#!/bin/sh\n{ env; echo \"$@\"; } >> " << folder_.path()
                          << "/wrapper\nexec \"$@\"\n";
@@ -94,20 +94,20 @@ TEST_F(LoginTest, WhatTheAgentSaysIsConfinedWithIt) {
   EXPECT_THAT(said_, HasSubstr("ended with code 127"));
 }
 
-TEST_F(LoginTest, ThatNobodyWasLoggedInIsTold) {
+TEST_F(LoginTest, FailedLoginIsReported) {
   EXPECT_EQ(Run("broken"), 1);
   EXPECT_THAT(said_, HasSubstr("ended with code 3"));
   EXPECT_EQ(Read(file_), "");
 }
 
-TEST_F(LoginTest, AgentsWithoutATerminalMethodSayWhatElseThereIs) {
+TEST_F(LoginTest, OtherMethodsAreListedIfNoneIsForTerminals) {
   Configure("{}");
   EXPECT_EQ(Run(""), 1);
   EXPECT_THAT(said_, HasSubstr("`auth_method` of agent scripted"));
   EXPECT_THAT(said_, HasSubstr("by-hand: By hand\n"));
 }
 
-TEST_F(LoginTest, WhatAMethodIsCalledDoesNotControlTheTerminal) {
+TEST_F(LoginTest, AgentTextDoesNotControlTheTerminal) {
   config_.agents["scripted"].command = {
       "sh", "-c",
       R"(read -r line; printf '%s\n' '{"id":1,"result":{"protocolVersion":1,"authMethods":[)"
@@ -119,7 +119,7 @@ TEST_F(LoginTest, WhatAMethodIsCalledDoesNotControlTheTerminal) {
   EXPECT_THAT(said_, HasSubstr("it said: \\x1b[2Jbad"));
 }
 
-TEST_F(LoginTest, AuthenticateIsCalledWhereItIsConfigured) {
+TEST_F(LoginTest, AuthenticateIsCalledIfConfigured) {
   config_.agents["scripted"].auth_method = "by-hand";
   EXPECT_EQ(Run(""), 0);
   EXPECT_THAT(Read(log_), HasSubstr(R"("methodId":"by-hand")"));
@@ -129,7 +129,7 @@ TEST_F(LoginTest, AuthenticateIsCalledWhereItIsConfigured) {
   EXPECT_THAT(Read(log_), Not(HasSubstr(R"("methodId":"tui")")));
 }
 
-TEST_F(LoginTest, WhatCannotBeAskedIsSaid) {
+TEST_F(LoginTest, UnknownOrMissingAgentIsReported) {
   EXPECT_EQ(Run("", "scriptde"), 1);
   EXPECT_THAT(said_, HasSubstr("did you mean \"scripted\"?"));
   config_.agents["gone"].command = {"/nowhere/agent"};
@@ -137,14 +137,14 @@ TEST_F(LoginTest, WhatCannotBeAskedIsSaid) {
   EXPECT_THAT(said_, HasSubstr("command_missing"));
 }
 
-TEST_F(LoginTest, AFolderThatIsNotThereIsNamed) {
+TEST_F(LoginTest, MissingFolderIsNamed) {
   InquiryPlace nowhere = place_;
   nowhere.directory = "/no/such/home";
   EXPECT_THAT(WhoIs("scripted", config_.agents["scripted"], nowhere).status().message(),
               HasSubstr("cannot work in /no/such/home: No such file or directory"));
 }
 
-TEST_F(LoginTest, AgentsSayWhoTheyAreOrWhyNot) {
+TEST_F(LoginTest, AgentIdentityOrErrorIsReturned) {
   const AgentConfig agent = config_.agents["scripted"];
   EXPECT_EQ(*WhoIs("scripted", agent, place_), "scripted 1");
   AgentConfig hung = agent;

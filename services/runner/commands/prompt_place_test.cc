@@ -28,11 +28,11 @@ class PromptPlaceTest : public testing::Test {
   LoadedConfig loaded_;
 };
 
-TEST_F(PromptPlaceTest, IsTheFirstThatGoesTogetherAndCanBeStarted) {
+TEST_F(PromptPlaceTest, IsFirstPairThatMatchesAndCanBeStarted) {
   EXPECT_EQ(Place(), "first in /tmp");
 }
 
-TEST_F(PromptPlaceTest, WhatIsNamedComesFirst) {
+TEST_F(PromptPlaceTest, NamedAgentAndWorkspaceTakePrecedence) {
   loaded_.agent = "second";
   EXPECT_EQ(Place(), "second in /var");
   loaded_.workspace = "b";
@@ -41,7 +41,7 @@ TEST_F(PromptPlaceTest, WhatIsNamedComesFirst) {
   EXPECT_EQ(Place(), "first in /tmp");
 }
 
-TEST_F(PromptPlaceTest, WhatCannotBeIsSaid) {
+TEST_F(PromptPlaceTest, UnusableChoiceIsReported) {
   loaded_.agent = "first";
   loaded_.workspace = "a";
   EXPECT_EQ(Place(), "workspace a does not name first among its `agents`");

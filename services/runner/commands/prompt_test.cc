@@ -182,7 +182,7 @@ class PromptTest : public testing::Test {
   int code_ = -1;
 };
 
-TEST_F(PromptTest, OneQuestionIsAskedAfterTheOther) {
+TEST_F(PromptTest, QuestionsAreAskedOneAfterAnother) {
   Tell(Question("one"));
   Tell(Question("two"));
   EXPECT_THAT(Said(), Not(HasSubstr("May I two")));
@@ -195,7 +195,7 @@ TEST_F(PromptTest, OneQuestionIsAskedAfterTheOther) {
   EXPECT_EQ(code_, 0);
 }
 
-TEST_F(PromptTest, AnAnswerIsNeverOneToAQuestionThatIsOver) {
+TEST_F(PromptTest, InputNeverAnswersQuestionThatIsOver) {
   for (const bool is_answered : {true, false}) {
     v1::SessionUpdate over = Question("one");
     Tell(over);
@@ -212,7 +212,7 @@ TEST_F(PromptTest, AnAnswerIsNeverOneToAQuestionThatIsOver) {
   }
 }
 
-TEST_F(PromptTest, AQuestionThatIsOverBeforeItsTurnIsNotAsked) {
+TEST_F(PromptTest, QuestionThatIsOverBeforeItsTurnIsNotAsked) {
   Tell(Question("one"));
   v1::SessionUpdate over = Question("two");
   Tell(over);
@@ -223,7 +223,7 @@ TEST_F(PromptTest, AQuestionThatIsOverBeforeItsTurnIsNotAsked) {
   EXPECT_THAT(Said(), Not(HasSubstr("two")));
 }
 
-TEST_F(PromptTest, TheLastLineNeedsNoEnd) {
+TEST_F(PromptTest, LastLineNeedsNoLineBreak) {
   Tell(Question("one"));
   Type(std::string(3'000, 'x') + "\n1");
   EXPECT_THAT(calls_.answers, IsEmpty());
@@ -232,7 +232,7 @@ TEST_F(PromptTest, TheLastLineNeedsNoEnd) {
   EXPECT_THAT(calls_.answers, ElementsAre("one yes"));
 }
 
-TEST_F(PromptTest, NoPartOfALongLineIsAnAnswer) {
+TEST_F(PromptTest, NoPartOfLongLineIsAnAnswer) {
   Tell(Question("one"));
   Type(std::string(2'048, 'x') + "1\n");
   EXPECT_THAT(calls_.answers, IsEmpty());
@@ -248,7 +248,7 @@ TEST_F(PromptTest, NoPartOfALongLineIsAnAnswer) {
   EXPECT_THAT(calls_.answers, ElementsAre("two yes"));
 }
 
-TEST_F(PromptTest, AQuestionWhoseAnswerIsRefusedIsAskedAgain) {
+TEST_F(PromptTest, QuestionIsAskedAgainWhenAnswerIsRefused) {
   calls_.refusals = {absl::ResourceExhaustedError("the disk is behind"),
                      absl::UnavailableError("connection lost")};
   Tell(Question("one"));
@@ -262,7 +262,7 @@ TEST_F(PromptTest, AQuestionWhoseAnswerIsRefusedIsAskedAgain) {
   EXPECT_THAT(Said(), HasSubstr("May I two"));
 }
 
-TEST_F(PromptTest, AQuestionThatIsOverIsNotAskedAgainWhoeverHasAnsweredIt) {
+TEST_F(PromptTest, QuestionThatIsOverIsNotAskedAgain) {
   for (const absl::Status& refusal :
        {absl::NotFoundError("no such permission"), absl::FailedPreconditionError("answered before"),
         absl::UnavailableError("was recorded")}) {
@@ -283,7 +283,7 @@ TEST_F(PromptTest, AQuestionThatIsOverIsNotAskedAgainWhoeverHasAnsweredIt) {
   }
 }
 
-TEST_F(PromptTest, NoTextOfAnAgentControlsTheTerminal) {
+TEST_F(PromptTest, AgentTextDoesNotControlTheTerminal) {
   v1::SessionUpdate question = Question("one");
   question.mutable_permission()->set_title("rm -rf ~ #\r\x1b[2K? list-files\n  1 no");
   question.mutable_permission()->mutable_options(0)->set_name("no\x1b[1A");
@@ -310,7 +310,7 @@ TEST_F(PromptTest, NoTextOfAnAgentControlsTheTerminal) {
   EXPECT_THAT(Said(), HasSubstr("wanted any more: rm -rf ~ #\\x0d"));
 }
 
-TEST_F(PromptTest, WhereNobodyIsThereTheTurnIsStopped) {
+TEST_F(PromptTest, TurnIsStoppedWhenNoUserCanAnswer) {
   CloseInput();
   Tell(Question("one"));
   EXPECT_THAT(Said(), HasSubstr("no user can answer here"));

@@ -22,7 +22,7 @@ Json Options(const std::string& model, bool brief) {
       {{{"id", "model"}, {"currentValue", model}}, {{"id", "brief"}, {"currentValue", brief}}});
 }
 
-TEST(AgentDetailsTest, TakesWhatIsAboutTheAgentItself) {
+TEST(AgentDetailsTest, TakesOnlyUpdatesAboutTheAgent) {
   AgentDetails details;
   EXPECT_TRUE(details.Take(AvailableCommands{Json::array()}));
   EXPECT_TRUE(details.Take(CurrentMode{"ask"}));
@@ -37,12 +37,12 @@ TEST(AgentDetailsTest, TakesWhatIsAboutTheAgentItself) {
   EXPECT_EQ(AgentDetails::Parse(details.ToText()).ToText(), details.ToText());
 }
 
-TEST(AgentDetailsTest, WhatIsNoObjectIsNothing) {
+TEST(AgentDetailsTest, InvalidTextIsParsedAsEmpty) {
   for (const char* text : {"", "[1]", "{", "7"})
     EXPECT_EQ(AgentDetails::Parse(text).ToText(), "{}");
 }
 
-TEST(AgentDetailsTest, WhatWasChosenIsChosenAgain) {
+TEST(AgentDetailsTest, EarlierChoicesAreRestored) {
   AgentDetails before;
   before.SetModes(Modes("act"));
   before.SetConfigOptions(Options("large", true));
@@ -61,7 +61,7 @@ TEST(AgentDetailsTest, WhatWasChosenIsChosenAgain) {
   EXPECT_THAT(now.OptionsToRestore({}), IsEmpty());
 }
 
-TEST(AgentDetailsTest, WhatDoesNotFitIsLeftOut) {
+TEST(AgentDetailsTest, TooLargeDetailsAreOmitted) {
   AgentDetails details;
   details.SetModes(Modes("ask"));
   details.Take(AvailableCommands{Json::array({std::string(AgentDetails::kMaxBytes, 'x')})});

@@ -43,7 +43,7 @@ const std::map<std::pair<Phase, Event>, Phase>& Steps() {
   return steps;
 }
 
-TEST(AgentLifeTest, EveryPairOfPhaseAndEventLeadsWhereTheTableSays) {
+TEST(AgentLifeTest, EveryTransitionFollowsTheTable) {
   for (int p = 0; p < kAgentPhaseCount; ++p) {
     for (int e = 0; e < kLifeEventCount; ++e) {
       const auto found = Steps().find({static_cast<Phase>(p), static_cast<Event>(e)});
@@ -94,7 +94,7 @@ TEST_F(LifeOfAnAgent, GoesFromAsleepToRunningAndBack) {
   EXPECT_FALSE(life_.Remembers(kNow));
 }
 
-TEST_F(LifeOfAnAgent, AFailedStartIsFollowedByTheNextUntilOneTooMany) {
+TEST_F(LifeOfAnAgent, FailedStartIsRepeatedUpToTheLimit) {
   life_.Need(kNow);
   for (int i = 0; i < AgentRestarts::kMaxRestarts; ++i) {
     ASSERT_EQ(life_.phase(), i == 0 || i == 1 ? Phase::kWaiting : Phase::kPausing) << i;
@@ -118,7 +118,7 @@ TEST_F(LifeOfAnAgent, AFailedStartIsFollowedByTheNextUntilOneTooMany) {
   EXPECT_EQ(life_.phase(), Phase::kWaiting);
 }
 
-TEST_F(LifeOfAnAgent, WhatWouldEndTheSameWayIsNotStartedAgain) {
+TEST_F(LifeOfAnAgent, PermanentlyFailingAgentIsNotStartedAgain) {
   for (const char* reason :
        {"command_missing", "not_executable", "directory_unusable", "auth_required",
         "initialize_refused", "unsupported_version", "cannot_restore"}) {
@@ -131,7 +131,7 @@ TEST_F(LifeOfAnAgent, WhatWouldEndTheSameWayIsNotStartedAgain) {
   }
 }
 
-TEST_F(LifeOfAnAgent, OneThatEndsWhileItRunsIsStartedWhereItIsNeeded) {
+TEST_F(LifeOfAnAgent, AgentThatEndsIsStartedAgainWhenNeeded) {
   Run();
   End();
   EXPECT_EQ(life_.phase(), Phase::kAsleep);
@@ -154,7 +154,7 @@ TEST_F(LifeOfAnAgent, OneThatEndsWhileItRunsIsStartedWhereItIsNeeded) {
   EXPECT_EQ(life_.phase(), Phase::kWaiting);
 }
 
-TEST_F(LifeOfAnAgent, SomebodyWhoStartsItWaitsForNoPause) {
+TEST_F(LifeOfAnAgent, ExplicitStartSkipsPause) {
   Run();
   End();
   Run();
@@ -165,7 +165,7 @@ TEST_F(LifeOfAnAgent, SomebodyWhoStartsItWaitsForNoPause) {
   EXPECT_EQ(life_.phase(), Phase::kWaiting);
 }
 
-TEST_F(LifeOfAnAgent, ARestartEndsOneAndStartsTheNextAtOnce) {
+TEST_F(LifeOfAnAgent, RestartEndsAgentAndStartsNextAtOnce) {
   for (const bool is_ready : {false, true}) {
     life_ = AgentLife();
     Start();
@@ -178,14 +178,14 @@ TEST_F(LifeOfAnAgent, ARestartEndsOneAndStartsTheNextAtOnce) {
   }
 }
 
-TEST_F(LifeOfAnAgent, WhatIsWaitedForKeepsItsPlaceAtARestart) {
+TEST_F(LifeOfAnAgent, WaitingAgentKeepsItsPlaceAtRestart) {
   life_.Need(kNow);
   life_.Restart(kNow);
   EXPECT_EQ(life_.phase(), Phase::kWaiting);
 }
 
 // Its room will be free soon anyway, and the next start waits for its turn.
-TEST_F(LifeOfAnAgent, WhoWantsTheRoomTakesNoRestartBack) {
+TEST_F(LifeOfAnAgent, YieldDoesNotCancelRestart) {
   Run();
   life_.Restart(kNow);
   life_.Yield();
@@ -196,7 +196,7 @@ TEST_F(LifeOfAnAgent, WhoWantsTheRoomTakesNoRestartBack) {
   EXPECT_EQ(life_.phase(), Phase::kWaiting);
 }
 
-TEST_F(LifeOfAnAgent, TheLastWordCountsWhileOneEnds) {
+TEST_F(LifeOfAnAgent, LatestRequestCountsWhileAgentEnds) {
   Run();
   life_.Stop();
   life_.Need(kNow);
@@ -210,8 +210,7 @@ TEST_F(LifeOfAnAgent, TheLastWordCountsWhileOneEnds) {
   EXPECT_FALSE(life_.stays_stopped());
 }
 
-// The error of a start that was stopped is not a failure.
-TEST_F(LifeOfAnAgent, OneThatWasStoppedInItsStartHasNotFailed) {
+TEST_F(LifeOfAnAgent, AgentStoppedDuringStartHasNotFailed) {
   Start();
   life_.StayStopped();
   End({"start_timeout", "too late"});

@@ -56,7 +56,7 @@ class AgentReportTest : public testing::Test {
       [this] { ++told_; });
 };
 
-TEST_F(AgentReportTest, TellsTheNewestStateOnlyWhereTheTrackerIsSlow) {
+TEST_F(AgentReportTest, ReportsOnlyNewestStateWhenTrackerIsSlow) {
   tracker_.is_away = true;
   report_->ReportStatus(v1::AGENT_STATUS_STARTING);
   EXPECT_TRUE(report_->is_telling());
@@ -74,7 +74,7 @@ TEST_F(AgentReportTest, TellsTheNewestStateOnlyWhereTheTrackerIsSlow) {
   EXPECT_EQ(told_, 1);
 }
 
-TEST_F(AgentReportTest, SaysAgainWhatItHasSaid) {
+TEST_F(AgentReportTest, SayAgainRepeatsLastReport) {
   report_->SayAgain();
   Run();
   EXPECT_THAT(Told(), IsEmpty());
@@ -86,7 +86,7 @@ TEST_F(AgentReportTest, SaysAgainWhatItHasSaid) {
   EXPECT_EQ(Told().back(), absl::StrCat(v1::AGENT_STATUS_IDLE, " agent_silent b"));
 }
 
-TEST_F(AgentReportTest, DetailsThatChangeAllTheTimeAreToldNowAndThen) {
+TEST_F(AgentReportTest, FrequentlyChangingDetailsAreReportedAtIntervals) {
   report_->ReportStatus(v1::AGENT_STATUS_IDLE);
   for (int i = 0; i < 1'000; ++i) {
     details_ = absl::StrCat(i);
@@ -123,7 +123,7 @@ TEST_F(AgentReportTest, DetailsThatChangeAllTheTimeAreToldNowAndThen) {
   EXPECT_EQ(Told().size(), told + 4);
 }
 
-TEST_F(AgentReportTest, AnswersControlsTogetherOrAfterAWhile) {
+TEST_F(AgentReportTest, AnswersWaitingControlsTogetherOrAfterTimeout) {
   report_->AnswerLater("one");
   report_->AnswerLater("two");
   Pass(AgentReport::kControlTime - absl::Seconds(1));
@@ -139,7 +139,7 @@ TEST_F(AgentReportTest, AnswersControlsTogetherOrAfterAWhile) {
   EXPECT_EQ(Answers().back(), "three ");
 }
 
-TEST_F(AgentReportTest, TellsNothingOfASessionThatIsNotOursAnyMore) {
+TEST_F(AgentReportTest, ReportsNothingAfterRelease) {
   tracker_.is_away = true;
   report_->ReportStatus(v1::AGENT_STATUS_STARTING);
   Run();

@@ -38,7 +38,7 @@ TEST(EventBatchTest, PiecesOfOneMessageBecomeOneEvent) {
   EXPECT_EQ(batch.bytes(), 0);
 }
 
-TEST(EventBatchTest, WhatComesBetweenKeepsPiecesApart) {
+TEST(EventBatchTest, InterveningUpdateKeepsPiecesApart) {
   EventBatch batch;
   Add(batch, Piece("a"));
   Add(batch, ToolCall{.id = "t"});
@@ -60,7 +60,7 @@ TEST(EventBatchTest, PiecesOfTwoAnswersStayApart) {
   EXPECT_EQ(MemberOf(events[1], "iteration"), "2");
 }
 
-TEST(EventBatchTest, EachStatusOfAToolCallIsSeen) {
+TEST(EventBatchTest, EachToolCallStatusIsRetained) {
   EventBatch batch;
   Add(batch, ToolCallChange{.id = "t", .status = "in_progress"});
   Add(batch, ToolCallChange{.id = "t", .title = "Read", .raw_output = 1});
@@ -73,7 +73,7 @@ TEST(EventBatchTest, EachStatusOfAToolCallIsSeen) {
   EXPECT_EQ(MemberOf(events[1], "status"), "completed");
 }
 
-TEST(EventBatchTest, OneCallTakesOnlySoMuch) {
+TEST(EventBatchTest, TakeReturnsLimitedBytesAndEvents) {
   EventBatch batch;
   const std::string much(EventBatch::kMaxMergedBytes, 'x');
   for (int i = 0; i < 20; ++i) Add(batch, Piece(much));
@@ -91,7 +91,7 @@ TEST(EventBatchTest, OneCallTakesOnlySoMuch) {
   EXPECT_EQ(batch.Take().size(), EventBatch::kMaxEvents);
 }
 
-TEST(EventBatchTest, WhatIsTheAgentsStateIsNoEvent) {
+TEST(EventBatchTest, AgentStateUpdatesBecomeNoEvents) {
   for (const AgentUpdate& update :
        {AgentUpdate(AvailableCommands{}), AgentUpdate(CurrentMode{}), AgentUpdate(ConfigOptions{}),
         AgentUpdate(SessionTitle{}), AgentUpdate(Usage{}),
@@ -100,7 +100,7 @@ TEST(EventBatchTest, WhatIsTheAgentsStateIsNoEvent) {
   }
 }
 
-TEST(EventBatchTest, WhatIsNotKnownIsKept) {
+TEST(EventBatchTest, UnknownUpdatesAreRetained) {
   const v1::SessionEvent event = EventOf(OtherUpdate{"notice", Json{{"title", "x"}}});
   EXPECT_EQ(event.type(), "agent_notice");
   EXPECT_EQ(event.data(), R"({"title":"x"})");
@@ -110,8 +110,7 @@ TEST(EventBatchTest, WhatIsNotKnownIsKept) {
   EXPECT_EQ(picture.type(), "agent_content");
 }
 
-// An update of an unknown kind must not become a message.
-TEST(EventBatchTest, AnUnknownUpdateIsNoMessage) {
+TEST(EventBatchTest, UnknownUpdateDoesNotBecomeMessage) {
   for (const char* kind : {"message", "thought"}) {
     EventBatch batch;
     Add(batch, Piece("an answer"));
@@ -125,7 +124,7 @@ TEST(EventBatchTest, AnUnknownUpdateIsNoMessage) {
   }
 }
 
-TEST(EventBatchTest, WhatIsTooLongIsLeftOutAndSaidToBe) {
+TEST(EventBatchTest, TooLongValuesAreMarkedAsOmitted) {
   const v1::SessionEvent event =
       EventOf(ToolCall{.id = "t",
                        .content = Json::array({std::string(2 * kMaxJsonBytes, 'x')}),
@@ -175,7 +174,7 @@ void ExpectTaken(const v1::SessionEvent& event) {
   }
 }
 
-TEST(EventBatchTest, WhateverAnAgentSaysIsTakenByTheTracker) {
+TEST(EventBatchTest, TooLargeUpdatesAreReducedToTrackerLimits) {
   for (const AgentUpdate& update : UpdatesThatAreTooLarge()) {
     EventBatch batch;
     Add(batch, update);
@@ -192,7 +191,7 @@ TEST(EventBatchTest, WhateverAnAgentSaysIsTakenByTheTracker) {
   }
 }
 
-TEST(EventBatchTest, LongTextIsSeveralEventsOfOneMessage) {
+TEST(EventBatchTest, LongTextBecomesSeveralEventsOfOneMessage) {
   std::string text;
   for (int i = 0; text.size() < 3 * EventBatch::kMaxMergedBytes; ++i) {
     text += std::to_string(i) + "\u20ac";
@@ -208,7 +207,7 @@ TEST(EventBatchTest, LongTextIsSeveralEventsOfOneMessage) {
   EXPECT_EQ(together, text);
 }
 
-TEST(EventBatchTest, LongIdsAreStillToldFromOthers) {
+TEST(EventBatchTest, ShortenedIdsStayDistinct) {
   const std::string long_id(2000, 'i');
   EXPECT_EQ(IdText("c1"), "c1");
   EXPECT_EQ(IdText(std::string(kMaxIdBytes, 'i')), std::string(kMaxIdBytes, 'i'));

@@ -74,7 +74,7 @@ void ExpectRight(PermissionRule rule, absl::string_view kind,
   }
 }
 
-TEST(PermissionPolicyTest, EveryKindUnderEveryPolicyForEverySetOfOptions) {
+TEST(PermissionPolicyTest, DecidesCorrectlyForAllKindsPoliciesAndOptions) {
   const auto sets = SetsOfOptions();
   int decisions = 0;
   for (const std::string& asked : KindsOfTools()) {
@@ -96,12 +96,11 @@ TEST(PermissionPolicyTest, EveryKindUnderEveryPolicyForEverySetOfOptions) {
   EXPECT_EQ(decisions, 12 * 9 * 5 * 5 * 64);
 }
 
-TEST(PermissionPolicyTest, AsksUnlessItIsTold) {
+TEST(PermissionPolicyTest, AsksByDefault) {
   EXPECT_EQ(PermissionPolicy().Decide("read", {{"yes", "allow_once"}}), std::nullopt);
 }
 
-// If there are two options of its kind, no rule can choose one of them.
-TEST(PermissionPolicyTest, NoRuleChoosesAmongOptionsOfOneKind) {
+TEST(PermissionPolicyTest, NoRuleChoosesBetweenOptionsOfSameKind) {
   int decisions = 0;
   for (const std::string& kind : KindsOfTools()) {
     for (const PermissionRule rule : Rules()) {
@@ -122,7 +121,7 @@ TEST(PermissionPolicyTest, NoRuleChoosesAmongOptionsOfOneKind) {
   EXPECT_GT(decisions, 1'000);
 }
 
-TEST(PermissionPolicyTest, AnIdThatMayBeTakenForAnotherIsLeftToAPerson) {
+TEST(PermissionPolicyTest, OptionWithAmbiguousIdIsLeftToPerson) {
   for (const PermissionRule rule : Rules()) {
     for (const absl::string_view other : kOptionKinds) {
       const PermissionPolicy policy{rule, {}};
@@ -136,7 +135,7 @@ TEST(PermissionPolicyTest, AnIdThatMayBeTakenForAnotherIsLeftToAPerson) {
   }
 }
 
-TEST(PermissionPolicyTest, RulesThatThereAreNot) {
+TEST(PermissionPolicyTest, UnknownRulesAreInvalid) {
   for (const char* text : {"", "allow", "ALLOW_ONCE", "cancelled"}) {
     EXPECT_EQ(ParsePermissionRule(text), std::nullopt) << text;
   }

@@ -59,7 +59,7 @@ class RecorderTest : public testing::Test {
       context_.get_executor(), &log_, &timers_, SessionName{"client", "s", 7}, 0);
 };
 
-TEST_F(RecorderTest, TheFirstPieceGoesAtOnceAndTheNextTogether) {
+TEST_F(RecorderTest, FirstPieceIsSentAtOnceAndNextOnesTogether) {
   EXPECT_TRUE(Add("a"));
   // Events that a slow disk stores late must not be appended twice.
   EXPECT_EQ(log_.DeadlineOf<v1::AppendEventsRequest>(), absl::Seconds(30));
@@ -72,7 +72,7 @@ TEST_F(RecorderTest, TheFirstPieceGoesAtOnceAndTheNextTogether) {
   EXPECT_THAT(log_.Texts(), ElementsAre("a", "bc"));
 }
 
-TEST_F(RecorderTest, ASecondOfPiecesIsFortyEvents) {
+TEST_F(RecorderTest, PiecesOfOneSecondBecomeAboutFortyEvents) {
   for (int i = 0; i < 1000; ++i) {
     Add("x");
     timers_.Advance(absl::Milliseconds(1));
@@ -85,7 +85,7 @@ TEST_F(RecorderTest, ASecondOfPiecesIsFortyEvents) {
   EXPECT_EQ(length, 1000);
 }
 
-TEST_F(RecorderTest, WhatWasLostOnItsWayIsSentAgain) {
+TEST_F(RecorderTest, LostCallIsSentAgain) {
   log_.next = {How::kLoseCall, How::kLoseCall};
   Add("a");
   EXPECT_TRUE(Flush().ok());
@@ -93,7 +93,7 @@ TEST_F(RecorderTest, WhatWasLostOnItsWayIsSentAgain) {
   EXPECT_EQ(log_.appends, 3);
 }
 
-TEST_F(RecorderTest, WhatWasRecordedWithoutAnAnswerIsNotSentAgain) {
+TEST_F(RecorderTest, RecordedEventsAreNotSentAgainIfAnswerIsLost) {
   Add("a");
   log_.next = {How::kLoseAnswer};
   Add("b", "1");
@@ -102,7 +102,7 @@ TEST_F(RecorderTest, WhatWasRecordedWithoutAnAnswerIsNotSentAgain) {
   EXPECT_THAT(log_.Texts(), ElementsAre("a", "b", "c"));
 }
 
-TEST_F(RecorderTest, TheSameTextBeforeIsAnother) {
+TEST_F(RecorderTest, EarlierEventWithSameTextIsDistinct) {
   Add("a", "1");
   EXPECT_TRUE(Flush().ok());
   log_.next = {How::kLoseCall};
@@ -113,7 +113,7 @@ TEST_F(RecorderTest, TheSameTextBeforeIsAnother) {
   EXPECT_THAT(log_.Texts(), ElementsAre("a", "other", "a"));
 }
 
-TEST_F(RecorderTest, WhatWasRecordedIsFoundBehindOthersThatLookLikeIt) {
+TEST_F(RecorderTest, RecordedEventsAreFoundBehindSimilarOnes) {
   const auto call = [](const std::string& id) {
     NewEvent event("tool_call");
     event.Set("tool_call_id", id);
@@ -129,7 +129,7 @@ TEST_F(RecorderTest, WhatWasRecordedIsFoundBehindOthersThatLookLikeIt) {
   EXPECT_THAT(ids, ElementsAre("", "x", "x", "x", "y"));
 }
 
-TEST_F(RecorderTest, WhereTheSessionHasEndedNothingIsRecordedAnyMore) {
+TEST_F(RecorderTest, NothingIsRecordedAfterSessionHasEnded) {
   log_.next = {How::kRefuse};
   Add("a");
   EXPECT_EQ(DetailsOf(Flush()).reason, "session_ended");
@@ -137,7 +137,7 @@ TEST_F(RecorderTest, WhereTheSessionHasEndedNothingIsRecordedAnyMore) {
   EXPECT_THAT(log_.Texts(), IsEmpty());
 }
 
-TEST_F(RecorderTest, AnEventThatIsRefusedIsLeftOutAlone) {
+TEST_F(RecorderTest, OnlyRefusedEventIsOmitted) {
   Add("first", "1");
   for (const char* text : {"a", "bad", "b"}) Add(text, text);
   EXPECT_TRUE(Flush().ok());
@@ -150,7 +150,7 @@ TEST_F(RecorderTest, AnEventThatIsRefusedIsLeftOutAlone) {
   EXPECT_TRUE(Add("c"));
 }
 
-TEST_F(RecorderTest, ARequestThatCannotBeReadIsNotSentForEver) {
+TEST_F(RecorderTest, EventIsRecordedAfterRepeatedInternalErrors) {
   Add("first", "1");
   log_.next.assign(Backoff::kMaxInternalErrors, How::kBreak);
   Add("a", "2");
@@ -158,7 +158,7 @@ TEST_F(RecorderTest, ARequestThatCannotBeReadIsNotSentForEver) {
   EXPECT_THAT(log_.Texts(), ElementsAre("first", "a"));
 }
 
-TEST_F(RecorderTest, TheNextTurnIsRecordedAgain) {
+TEST_F(RecorderTest, RecordingResumesWithNextTurn) {
   log_.next = {How::kRefuse};
   Add("a");
   EXPECT_FALSE(Flush().ok());
@@ -168,12 +168,12 @@ TEST_F(RecorderTest, TheNextTurnIsRecordedAgain) {
   EXPECT_THAT(log_.Texts(), ElementsAre("b"));
 }
 
-TEST_F(RecorderTest, NamesWhoseSessionItIs) {
+TEST_F(RecorderTest, NamesItsLease) {
   Add("a");
   EXPECT_EQ(log_.lease, 7);
 }
 
-TEST_F(RecorderTest, WhoWaitsForRoomGoesOnOnceThereIsSome) {
+TEST_F(RecorderTest, WaitForRoomEndsWhenThereIsRoom) {
   log_.next.assign(3, How::kLoseCall);
   const std::string much(size_t{1} << 20, 'x');
   for (int i = 0; recorder_->has_room(); ++i) ASSERT_TRUE(Add(much, std::to_string(i)));
@@ -192,7 +192,7 @@ TEST_F(RecorderTest, WhoWaitsForRoomGoesOnOnceThereIsSome) {
   EXPECT_TRUE(recorder_->has_room());
 }
 
-TEST_F(RecorderTest, NobodyWaitsForRoomWhereNothingIsRecordedAnyMore) {
+TEST_F(RecorderTest, WaitForRoomEndsWhenRecordingStops) {
   log_.next = {How::kLoseCall, How::kRefuse};
   const std::string much(size_t{9} << 20, 'x');
   ASSERT_TRUE(Add(much));
@@ -208,7 +208,7 @@ TEST_F(RecorderTest, NobodyWaitsForRoomWhereNothingIsRecordedAnyMore) {
   EXPECT_TRUE(goes_on);
 }
 
-TEST_F(RecorderTest, ATrackerThatStaysAwayIsNotWaitedForWithoutBound) {
+TEST_F(RecorderTest, BufferedEventsAreLimitedWhileTrackerIsAway) {
   log_.next.assign(1000, How::kLoseCall);
   const std::string much(size_t{1} << 20, 'x');
   int added = 0;

@@ -191,7 +191,7 @@ const std::map<std::string, std::map<std::string, std::string>>& Starts() {
   return starts;
 }
 
-TEST_F(SessionAgentTest, AStartEndsWithAReasonWhateverTheAgentDoesAtWhichCall) {
+TEST_F(SessionAgentTest, StartEndsWithReasonWhateverAgentDoesAtEachCall) {
   std::ofstream(known_) << "old\n";
   for (const auto& [method, ways] : Starts()) {
     for (const auto& [way, reason] : ways) {
@@ -226,7 +226,7 @@ TEST_F(SessionAgentTest, AStartEndsWithAReasonWhateverTheAgentDoesAtWhichCall) {
   }
 }
 
-TEST_F(SessionAgentTest, WhatItSaysOfItselfBeforeItsSessionIsThereIsKept) {
+TEST_F(SessionAgentTest, DetailsReportedBeforeSessionIsReadyAreRetained) {
   Owner& owner = Begin(Plan({{"new", "early"}, {"modes", true}}));
   RunUntilReadyOrOver(owner);
   ASSERT_TRUE(owner.is_ready);
@@ -237,7 +237,7 @@ TEST_F(SessionAgentTest, WhatItSaysOfItselfBeforeItsSessionIsThereIsKept) {
   EXPECT_THAT(owner.said, ElementsAre("early"));
 }
 
-TEST_F(SessionAgentTest, ThatItHasNoToolsIsTold) {
+TEST_F(SessionAgentTest, MissingHttpMcpSupportIsReported) {
   for (const bool takes_http : {true, false}) {
     SessionPlan plan = Plan(takes_http ? Json::object() : Json({{"no_http", true}}));
     plan.mcp_url = "http://127.0.0.1:1/mcp";
@@ -252,8 +252,8 @@ TEST_F(SessionAgentTest, ThatItHasNoToolsIsTold) {
   }
 }
 
-// It does not occupy a place of the starting agents for ever either.
-TEST_F(SessionAgentTest, AStartThatGetsNoTokenEndsAlone) {
+// Nor does it occupy one of the places for starting agents forever.
+TEST_F(SessionAgentTest, StartWithoutTokenTimesOutAlone) {
   Owner& other = Begin(Plan({}));
   RunUntilReadyOrOver(other);
   ASSERT_TRUE(other.is_ready);
@@ -274,7 +274,7 @@ TEST_F(SessionAgentTest, AStartThatGetsNoTokenEndsAlone) {
   EXPECT_FALSE(process_->is_over());
 }
 
-TEST_F(SessionAgentTest, GivesBackTheContextOrSaysThatItIsLost) {
+TEST_F(SessionAgentTest, RestoresContextOrReportsItsLoss) {
   std::ofstream(known_) << "old\n";
   Owner& kept =
       Begin(Plan({{"restore", "resume"}, {"sessions", known_}}), {.agent_session_id = "old"});
@@ -300,7 +300,7 @@ TEST_F(SessionAgentTest, GivesBackTheContextOrSaysThatItIsLost) {
   EXPECT_FALSE(agent().would_forget());
 }
 
-TEST_F(SessionAgentTest, WithoutItsFoldersThereIsNoProcess) {
+TEST_F(SessionAgentTest, NoProcessIsStartedWithoutWorkplace) {
   SessionPlan plan = Plan({});
   plan.find_workplace = [this] {
     return Workplace{.folders = {{absl::StrCat(folder_.path(), "/missing")}}};
@@ -322,7 +322,7 @@ TEST_F(SessionAgentTest, WithoutItsFoldersThereIsNoProcess) {
 
 // Keeper and wrapper have their own PATH and none of the variables that load code; the agent's
 // variables are set behind them.
-TEST_F(SessionAgentTest, ItsWrapperHasAPathOfItsOwn) {
+TEST_F(SessionAgentTest, WrapperHasItsOwnPath) {
   const std::string confine = absl::StrCat(folder_.path(), "/confine");
   std::ofstream(confine) << "#!/bin/sh\necho $PATH $LOADED >> " << folder_.path()
                          << "/paths\nexec \"$@\"\n";
@@ -349,7 +349,7 @@ TEST_F(SessionAgentTest, ItsWrapperHasAPathOfItsOwn) {
             "/bin:/usr/bin\n/bin:/usr/bin\n");
 }
 
-TEST_F(SessionAgentTest, AFileSystemThatHangsHoldsUpItsSessionOnly) {
+TEST_F(SessionAgentTest, HangingFileSystemBlocksOnlyItsSession) {
   const auto answers = std::make_shared<absl::Notification>();
   SessionPlan plan = Plan({});
   plan.find_workplace = [answers] {
@@ -371,7 +371,7 @@ TEST_F(SessionAgentTest, AFileSystemThatHangsHoldsUpItsSessionOnly) {
   answers->Notify();
 }
 
-TEST_F(SessionAgentTest, EndsWhereverItIsStopped) {
+TEST_F(SessionAgentTest, StopEndsStartAtAnyPoint) {
   Owner& at_once = Begin(Plan({}));
   agent().Stop();
   RunUntilOver(at_once);
@@ -403,7 +403,7 @@ TEST_F(SessionAgentTest, EndsWhereverItIsStopped) {
   EXPECT_FALSE(waiting.is_ready);
 }
 
-TEST_F(SessionAgentTest, LeavesAProcessThatItShares) {
+TEST_F(SessionAgentTest, StopLeavesSharedProcessRunning) {
   const Json options = {{"modes", true}, {"at", {{"session/set_mode", "never"}}}};
   Owner& first = Begin(Plan(options));
   RunUntilReadyOrOver(first);
@@ -438,7 +438,7 @@ TEST_F(SessionAgentTest, LeavesAProcessThatItShares) {
 
 // In either order: the session that is ready is stopped last, or the one that is still being
 // opened.
-TEST_F(SessionAgentTest, AProcessThatAllSessionsLeaveEndsAlsoWhileItOpensOne) {
+TEST_F(SessionAgentTest, ProcessEndsWhenAllSessionsLeaveDuringOpen) {
   for (const bool is_ready_last : {false, true}) {
     std::ofstream(log_, std::ios::trunc).close();
     Owner& ready = Begin(Plan({{"restore", "resume"}, {"at", {{"session/resume", "never"}}}}));
@@ -456,7 +456,7 @@ TEST_F(SessionAgentTest, AProcessThatAllSessionsLeaveEndsAlsoWhileItOpensOne) {
   }
 }
 
-TEST_F(SessionAgentTest, EndsAsItsProcessDoes) {
+TEST_F(SessionAgentTest, EndsWithItsProcess) {
   Owner& owner = Begin(Plan({}));
   RunUntilReadyOrOver(owner);
   std::optional<AgentSession::TurnEnd> end;

@@ -71,7 +71,7 @@ class SessionQuestionsTest : public testing::Test {
   std::vector<std::string> chosen_;
 };
 
-TEST_F(SessionQuestionsTest, IsAskedUntilSomebodyHasAnswered) {
+TEST_F(SessionQuestionsTest, QuestionIsAskedUntilAnswered) {
   log_.answers = {v1::Permission(), absl::UnavailableError("away"), Answer("allow0")};
   Ask(Question(1));
   EXPECT_FALSE(questions_->empty());
@@ -86,7 +86,7 @@ TEST_F(SessionQuestionsTest, IsAskedUntilSomebodyHasAnswered) {
   EXPECT_THAT(log_.withdrawn, IsEmpty());
 }
 
-TEST_F(SessionQuestionsTest, TheTrackerIsAskedBelowTheSpanOfTheQuestion) {
+TEST_F(SessionQuestionsTest, TrackerIsAskedWithinSpanOfQuestion) {
   FakeSpanSink sink;
   TraceContext trace =
       *TraceContext::Parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
@@ -99,7 +99,7 @@ TEST_F(SessionQuestionsTest, TheTrackerIsAskedBelowTheSpanOfTheQuestion) {
   EXPECT_EQ(spans.front().context, trace);
 }
 
-TEST_F(SessionQuestionsTest, WhatNobodyCouldBeAskedIsRejected) {
+TEST_F(SessionQuestionsTest, QuestionThatTrackerRefusesIsRejected) {
   log_.answers = {absl::InvalidArgumentError("too odd")};
   Ask(Question(1));
   Run();
@@ -109,7 +109,7 @@ TEST_F(SessionQuestionsTest, WhatNobodyCouldBeAskedIsRejected) {
               HasSubstr("\"Write it\", so it was not given: too odd"));
 }
 
-TEST_F(SessionQuestionsTest, ManyOptionsHaveOneToRejectWithAmongThem) {
+TEST_F(SessionQuestionsTest, TruncatedOptionsIncludeRejection) {
   log_.answers = {Answer("reject")};
   Ask(Question(1, /*options=*/40));
   Run();
@@ -119,7 +119,7 @@ TEST_F(SessionQuestionsTest, ManyOptionsHaveOneToRejectWithAmongThem) {
 }
 
 // The agent may read such an id as an allowance.
-TEST_F(SessionQuestionsTest, ARejectionWhoseIdIsNotItsOwnIsNoneForParents) {
+TEST_F(SessionQuestionsTest, RejectionWithoutUniqueIdLosesItsKind) {
   for (const char* id : {"same", ""}) {
     SCOPED_TRACE(id);
     log_.asked.clear();
@@ -142,7 +142,7 @@ TEST_F(SessionQuestionsTest, ARejectionWhoseIdIsNotItsOwnIsNoneForParents) {
   }
 }
 
-TEST_F(SessionQuestionsTest, WhatNobodyCouldBeAskedIsRejectedClearlyOrNotAnswered) {
+TEST_F(SessionQuestionsTest, RefusedQuestionIsCancelledIfRejectionIsAmbiguous) {
   PermissionQuestion question = Question(1);
   question.options.push_back({.id = "reject", .name = "yes", .kind = "allow_always"});
   log_.answers = {absl::InvalidArgumentError("too odd"), absl::InvalidArgumentError("too odd")};
@@ -190,7 +190,7 @@ TEST_F(SessionQuestionsTest, ManyOpenQuestionsNeedLittleMemory) {
   EXPECT_EQ(chosen_.back(), "reject");
 }
 
-TEST_F(SessionQuestionsTest, WhatIsWithdrawnIsNotAnswered) {
+TEST_F(SessionQuestionsTest, WithdrawnQuestionIsNotAnswered) {
   log_.answers.assign(1'000, v1::Permission());
   Ask(Question(1));
   Ask(Question(2));
@@ -205,7 +205,7 @@ TEST_F(SessionQuestionsTest, WhatIsWithdrawnIsNotAnswered) {
   EXPECT_THAT(chosen_, IsEmpty());
 }
 
-TEST_F(SessionQuestionsTest, WhoseSessionIsAnothersWithdrawsNothing) {
+TEST_F(SessionQuestionsTest, NothingIsWithdrawnAfterRelease) {
   log_.answers = {Answer("allow0")};
   Ask(Question(1));
   questions_->Release();

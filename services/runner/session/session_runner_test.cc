@@ -175,7 +175,7 @@ class SessionRunnerTest : public testing::Test {
   size_t seen_ends_ = 0;
 };
 
-TEST_F(SessionRunnerTest, BringsAMessageToTheAgentAndRecordsWhatItSays) {
+TEST_F(SessionRunnerTest, SendsMessageToAgentAndRecordsAnswer) {
   Run();
   Send("t1", "hello");
   EXPECT_EQ(NextEnd(), "COMPLETED ");
@@ -191,14 +191,14 @@ TEST_F(SessionRunnerTest, BringsAMessageToTheAgentAndRecordsWhatItSays) {
   EXPECT_EQ(scheduler_.ended, 1);
 }
 
-TEST_F(SessionRunnerTest, WhatComesLateBelongsToTheTurn) {
+TEST_F(SessionRunnerTest, LateOutputBelongsToTheTurn) {
   Run();
   Send("t1", R"([{"say": "in time"}, {"late": ", late"}])");
   EXPECT_EQ(NextEnd(), "COMPLETED ");
   EXPECT_EQ(Said(), "in time, late");
 }
 
-TEST_F(SessionRunnerTest, AnImageThatIsLeftOutIsToldToPeopleToo) {
+TEST_F(SessionRunnerTest, OmittedImageIsReportedInEvents) {
   struct Row {
     bool is_there;
     bool takes_images;
@@ -234,7 +234,7 @@ TEST_F(SessionRunnerTest, AnImageThatIsLeftOutIsToldToPeopleToo) {
   }
 }
 
-TEST_F(SessionRunnerTest, ATurnThatBeganWaitsForTheNextAgent) {
+TEST_F(SessionRunnerTest, StartedTurnWaitsForNextAgent) {
   Run();
   // The agent has ended before the tracker records the prompt.
   tracker_.is_away = true;
@@ -250,7 +250,7 @@ TEST_F(SessionRunnerTest, ATurnThatBeganWaitsForTheNextAgent) {
   EXPECT_EQ(Said(), "hello");
 }
 
-TEST_F(SessionRunnerTest, ATurnThatWaitsForAnAgentEndsWhereThereWillBeNone) {
+TEST_F(SessionRunnerTest, WaitingTurnEndsWhenNoAgentWillStart) {
   Run();
   const auto lose_agent = [this](const std::string& turn) {
     const int ended = scheduler_.ended;
@@ -286,7 +286,7 @@ TEST_F(SessionRunnerTest, ATurnThatWaitsForAnAgentEndsWhereThereWillBeNone) {
   EXPECT_EQ(NextEnd(), "FAILED directory_unusable");
 }
 
-TEST_F(SessionRunnerTest, AMessageWhoseTurnHasNotBegunWaitsForTheNextRunner) {
+TEST_F(SessionRunnerTest, MessageWithoutStartedTurnWaitsForNextRunner) {
   Run();
   Send("t1", R"([{"sleep": 60000}])");
   PassUntil([this] { return tracker_.starts.size() == 1; });
@@ -301,7 +301,7 @@ TEST_F(SessionRunnerTest, AMessageWhoseTurnHasNotBegunWaitsForTheNextRunner) {
   EXPECT_THAT(tracker_.pauses, IsEmpty());
 }
 
-TEST_F(SessionRunnerTest, ARunnerThatStopsBeginsNoTurnWhereTheTrackerIsAway) {
+TEST_F(SessionRunnerTest, StoppingRunnerStartsNoTurnWhileTrackerIsAway) {
   Run();
   tracker_.is_away = true;
   Send("t1", "hello");
@@ -316,7 +316,7 @@ TEST_F(SessionRunnerTest, ARunnerThatStopsBeginsNoTurnWhereTheTrackerIsAway) {
   EXPECT_THAT(tracker_.pauses, IsEmpty());
 }
 
-TEST_F(SessionRunnerTest, AStartThatFailsForGoodPausesTheQueueAndAnswersWhoWantedIt) {
+TEST_F(SessionRunnerTest, PermanentStartFailurePausesQueueAndAnswersControl) {
   problem_ = AgentError{"command_missing", "it is gone"};
   Make();
   Control("c", v1::AGENT_ACTION_START);
@@ -335,8 +335,8 @@ TEST_F(SessionRunnerTest, AStartThatFailsForGoodPausesTheQueueAndAnswersWhoWante
   EXPECT_THAT(Answers(), ElementsAre("c command_missing", "d "));
 }
 
-// The scheduler may take a restarting agent for an idle one.
-TEST_F(SessionRunnerTest, AnAgentThatIsToStartAgainDoesSoWhoeverWantsItsRoom) {
+// The scheduler may mistake a restarting agent for an idle one.
+TEST_F(SessionRunnerTest, YieldDoesNotPreventRestart) {
   Run();
   Control("c", v1::AGENT_ACTION_RESTART);
   runner_->Yield();
@@ -350,7 +350,7 @@ TEST_F(SessionRunnerTest, AnAgentThatIsToStartAgainDoesSoWhoeverWantsItsRoom) {
 }
 
 // The tracker does not know the failure yet and asks for an agent.
-TEST_F(SessionRunnerTest, AMessageThatCameBeforeItsFailureWasKnownStartsItNoMore) {
+TEST_F(SessionRunnerTest, RequestBeforeFailureIsKnownStartsNoAgent) {
   problem_ = AgentError{"command_missing", "it is gone"};
   Make();
   tracker_.is_away = true;
@@ -373,7 +373,7 @@ TEST_F(SessionRunnerTest, AMessageThatCameBeforeItsFailureWasKnownStartsItNoMore
   EXPECT_EQ(scheduler_.wants, wants + 1);
 }
 
-TEST_F(SessionRunnerTest, AnAgentIsStartedForWhoeverAsksWhileTheLastOneEnds) {
+TEST_F(SessionRunnerTest, StartControlWhileAgentEndsStartsNextAgent) {
   Make({{"initialize", "auth"}, {"ignores", {"eof"}}});
   runner_->Need();
   Begin();
@@ -385,7 +385,7 @@ TEST_F(SessionRunnerTest, AnAgentIsStartedForWhoeverAsksWhileTheLastOneEnds) {
   EXPECT_THAT(tracker_.pauses, IsEmpty());
 }
 
-TEST_F(SessionRunnerTest, ANewContextIsToldOfOnce) {
+TEST_F(SessionRunnerTest, NewContextIsReportedOnce) {
   agent_session_id_ = "old";
   plan_.allow_fresh = true;
   Run({{"restore", "fails"}});
@@ -406,7 +406,7 @@ TEST_F(SessionRunnerTest, ANewContextIsToldOfOnce) {
   EXPECT_EQ(ContextsLost(), 2);
 }
 
-TEST_F(SessionRunnerTest, ANewContextThatIsWantedIsTold) {
+TEST_F(SessionRunnerTest, WantedNewContextIsReported) {
   agent_session_id_ = "old";
   Make();
   Control("c", v1::AGENT_ACTION_FRESH);
@@ -415,7 +415,7 @@ TEST_F(SessionRunnerTest, ANewContextThatIsWantedIsTold) {
   EXPECT_NE(tracker_.states.back().details().find("fresh_wanted"), std::string::npos);
 }
 
-TEST_F(SessionRunnerTest, ANewContextIsWantedWhicheverRunnerStartsTheNextAgent) {
+TEST_F(SessionRunnerTest, WantedNewContextSurvivesChangeOfRunner) {
   agent_session_id_ = "old";
   details_ = R"({"fresh_wanted":true})";
   Run();
@@ -426,7 +426,7 @@ TEST_F(SessionRunnerTest, ANewContextIsWantedWhicheverRunnerStartsTheNextAgent) 
   });
 }
 
-TEST_F(SessionRunnerTest, ANewContextThatIsWantedIsToldOfOnceItHasBegun) {
+TEST_F(SessionRunnerTest, WantedNewContextIsRecordedOnlyOnceItStarts) {
   agent_session_id_ = "old";
   problem_ = AgentError{"command_missing", "it is gone"};
   Make();
@@ -444,7 +444,7 @@ TEST_F(SessionRunnerTest, ANewContextThatIsWantedIsToldOfOnceItHasBegun) {
   EXPECT_NE(tracker_.log.back().data().find("\"fresh\""), std::string::npos);
 }
 
-TEST_F(SessionRunnerTest, AContextThatCouldNotBeRestoredIsNotYetLost) {
+TEST_F(SessionRunnerTest, ContextIsNotLostWhenRestoreFails) {
   agent_session_id_ = "old";
   const std::string known = absl::StrCat(folder_.path(), "/sessions");
   Make({{"restore", "resume"}, {"sessions", known}});
@@ -464,7 +464,7 @@ TEST_F(SessionRunnerTest, AContextThatCouldNotBeRestoredIsNotYetLost) {
   EXPECT_EQ(ContextsLost(), 0);
 }
 
-TEST_F(SessionRunnerTest, ChoicesWantAnAgentThatRuns) {
+TEST_F(SessionRunnerTest, ModeChangeNeedsRunningAgent) {
   Make({{"modes", true}});
   v1::AgentControl control;
   control.set_control_id("mode");
@@ -483,7 +483,7 @@ TEST_F(SessionRunnerTest, ChoicesWantAnAgentThatRuns) {
   });
 }
 
-TEST_F(SessionRunnerTest, AnAgentIsPausedForAfterItHasFailed) {
+TEST_F(SessionRunnerTest, PausesBeforeRestartAfterFailures) {
   Make({{"at", {{"session/new", "exit"}}}});
   runner_->Need();
   for (int i = 0; i < 2; ++i) {
@@ -504,7 +504,7 @@ TEST_F(SessionRunnerTest, AnAgentIsPausedForAfterItHasFailed) {
   EXPECT_EQ(tracker_.states.back().reason(), "");
 }
 
-TEST_F(SessionRunnerTest, AnAgentThatWouldSayTheSameAgainIsStartedOnce) {
+TEST_F(SessionRunnerTest, PermanentlyFailingAgentIsStartedOnce) {
   const std::pair<Json, std::string> refusals[] = {
       {{{"at", {{"initialize", "error"}}}}, "initialize_refused"},
       {{{"initialize", "version"}}, "unsupported_version"},
@@ -536,7 +536,7 @@ TEST_F(SessionRunnerTest, AnAgentThatWouldSayTheSameAgainIsStartedOnce) {
   }
 }
 
-TEST_F(SessionRunnerTest, WhatBecameOfCommandsIsAPromptOfItsOwn) {
+TEST_F(SessionRunnerTest, CommandResultsBecomeTheirOwnPrompt) {
   plan_.shell_commands = true;
   Run();
   Send("t1", R"([{"say": "<shell>echo out</shell>"}])");
@@ -550,7 +550,7 @@ TEST_F(SessionRunnerTest, WhatBecameOfCommandsIsAPromptOfItsOwn) {
   EXPECT_THAT(tracker_.starts[1].prompt().message(), HasSubstr("\"cmd-1-0\""));
 }
 
-TEST_F(SessionRunnerTest, WhatBecameOfCommandsGoesWithAMessageThatCameBefore) {
+TEST_F(SessionRunnerTest, CommandResultsAreSentWithQueuedMessage) {
   plan_.shell_commands = true;
   Run();
   Send("t1", R"([{"say": "<shell>echo out</shell>"}])");
@@ -565,7 +565,7 @@ TEST_F(SessionRunnerTest, WhatBecameOfCommandsGoesWithAMessageThatCameBefore) {
 }
 
 // Reports about a call hold until the end of its prompt: a rule never decides by an earlier one.
-TEST_F(SessionRunnerTest, ACallOfAnEarlierPromptIsNotThatOfAQuestion) {
+TEST_F(SessionRunnerTest, ToolCallOfEarlierPromptDoesNotMatchQuestion) {
   plan_.permissions.by_kind["read"] = PermissionRule::kAllowOnce;
   plan_.allow_fresh = true;
   const std::string begins =
@@ -598,7 +598,7 @@ TEST_F(SessionRunnerTest, ACallOfAnEarlierPromptIsNotThatOfAQuestion) {
   EXPECT_EQ(tracker_.asked.size(), 2);
 }
 
-TEST_F(SessionRunnerTest, ATurnOfWhichNotAllIsRecordedHasFailed) {
+TEST_F(SessionRunnerTest, TurnFailsWhenRecordingFails) {
   Run();
   tracker_.next = {FakeTracker::How::kRefuse};
   Send("t1", "hello");
@@ -607,7 +607,7 @@ TEST_F(SessionRunnerTest, ATurnOfWhichNotAllIsRecordedHasFailed) {
   EXPECT_THAT(Said(), testing::Not(HasSubstr("hello")));
 }
 
-TEST_F(SessionRunnerTest, TellsNothingOfASessionThatIsAnotherRunners) {
+TEST_F(SessionRunnerTest, ReportsNothingAfterRelease) {
   Run();
   Send("t1", R"([{"sleep": 60000}])");
   PassUntil([this] { return !tracker_.starts.empty(); });
@@ -618,7 +618,7 @@ TEST_F(SessionRunnerTest, TellsNothingOfASessionThatIsAnotherRunners) {
   EXPECT_EQ(tracker_.states.size(), told);
 }
 
-TEST_F(SessionRunnerTest, ATurnOfALostRunnerHasFailed) {
+TEST_F(SessionRunnerTest, TurnOfLostRunnerHasFailed) {
   Make();
   runner_->NeedAfter("t1");
   EXPECT_FALSE(runner_->is_asleep());

@@ -101,7 +101,7 @@ class ShellCommandsTest : public testing::Test {
   std::function<bool()> stop_when_ = [] { return false; };
 };
 
-TEST_F(ShellCommandsTest, EachIsFollowedByItsIdAndToldOf) {
+TEST_F(ShellCommandsTest, CommandsRunInOrderAndAreRecordedWithIds) {
   // Commands may be cut anywhere. Equal commands are run twice.
   for (const char* piece : {"I look: <she", "ll>pwd</shell>, again <shell>pw", "d</shell> and ",
                             "<shell>echo out; exit 7</shell>."}) {
@@ -120,13 +120,13 @@ TEST_F(ShellCommandsTest, EachIsFollowedByItsIdAndToldOf) {
   EXPECT_THAT(Title(8), HasSubstr("$ echo out; exit 7\nout\n"));
 }
 
-TEST_F(ShellCommandsTest, AnAnswerWithoutAnyIsToldOfByNothing) {
+TEST_F(ShellCommandsTest, AnswerWithoutCommandsRecordsNothing) {
   commands_->Read("<shell> </shell> <shell>not closed");
   EXPECT_EQ(Run(), "");
   EXPECT_THAT(Recorded(), IsEmpty());
 }
 
-TEST_F(ShellCommandsTest, WhatIsStoppedIsKilledAndTheRestIsNotRun) {
+TEST_F(ShellCommandsTest, StopKillsRunningCommandAndSkipsTheRest) {
   commands_->Read("<shell>touch begun; exec sleep 1000</shell> <shell>touch made</shell>");
   stop_when_ = [this] { return Is("begun"); };
   // Wakes Run() until the first command has begun, and nothing else does.
@@ -145,7 +145,7 @@ TEST_F(ShellCommandsTest, WhatIsStoppedIsKilledAndTheRestIsNotRun) {
   EXPECT_FALSE(Is("made"));
 }
 
-TEST_F(ShellCommandsTest, WhatIsStoppedBeforeItIsRecordedIsNotRun) {
+TEST_F(ShellCommandsTest, CommandStoppedBeforeItIsRecordedIsNotRun) {
   commands_->Read("<shell>touch made</shell>");
   stop_when_ = [this] { return log_.log.size() >= 1; };
   EXPECT_THAT(Run(), HasSubstr("error=\"not_run\""));
@@ -153,7 +153,7 @@ TEST_F(ShellCommandsTest, WhatIsStoppedBeforeItIsRecordedIsNotRun) {
   EXPECT_FALSE(Is("made"));
 }
 
-TEST_F(ShellCommandsTest, OutputIsAnyBytes) {
+TEST_F(ShellCommandsTest, OutputCanBeAnyBytes) {
   commands_->Read("<shell>printf 'a\\377b\\0c\\303'; printf '\\251 \\342\\202'</shell>");
   const std::string told = Run();
   EXPECT_TRUE(IsUtf8(told)) << told;
@@ -163,13 +163,13 @@ TEST_F(ShellCommandsTest, OutputIsAnyBytes) {
   EXPECT_THAT(Recorded(), ElementsAre("cmd-3-0 queued", "cmd-3-0 running", "cmd-3-0 completed"));
 }
 
-TEST_F(ShellCommandsTest, OutputWithoutItsBeginningSaysSo) {
+TEST_F(ShellCommandsTest, TruncatedOutputIsMarked) {
   commands_->Read("<shell>echo first; head -c 2000000 /dev/zero | tr '\\0' x; echo last</shell>");
   EXPECT_THAT(Run(), AllOf(HasSubstr("\n[… more came before this …]\nxxx"), HasSubstr("xlast\n"),
                            Not(HasSubstr("first\n"))));
 }
 
-TEST_F(ShellCommandsTest, WhatCanNotBeRecordedIsNotRun) {
+TEST_F(ShellCommandsTest, UnrecordedCommandIsNotRun) {
   commands_->Read("<shell>touch made</shell>");
   log_.next = {FakeTracker::How::kRefuse};
   recorder_->Add(ErrorEvent("what the session does not take"));
@@ -178,7 +178,7 @@ TEST_F(ShellCommandsTest, WhatCanNotBeRecordedIsNotRun) {
   EXPECT_FALSE(Is("made"));
 }
 
-TEST_F(ShellCommandsTest, WhatCanNotBeStartedSaysWhy) {
+TEST_F(ShellCommandsTest, FailedStartIsReportedWithReason) {
   host_.keeper = absl::StrCat(folder_.path(), "/nowhere");
   Begin(0);
   commands_->Read("<shell>true</shell>");
@@ -186,7 +186,7 @@ TEST_F(ShellCommandsTest, WhatCanNotBeStartedSaysWhy) {
   EXPECT_THAT(Recorded(), ElementsAre("cmd-0-0 queued", "cmd-0-0 running", "cmd-0-0 failed"));
 }
 
-TEST_F(ShellCommandsTest, OnlySoMuchOfAnAnswerIsLookedThrough) {
+TEST_F(ShellCommandsTest, OnlyLimitedPartOfAnswerIsSearched) {
   commands_->Read("<shell>echo first</shell>");
   for (size_t i = 0; i < ShellCommands::kMaxAnswerBytes >> 20; ++i) {
     commands_->Read(std::string(size_t{1} << 20, 'x'));
@@ -195,12 +195,12 @@ TEST_F(ShellCommandsTest, OnlySoMuchOfAnAnswerIsLookedThrough) {
   EXPECT_THAT(Run(), AllOf(HasSubstr("echo first"), Not(HasSubstr("echo last"))));
 }
 
-TEST(JoinResultsTest, StandOnLinesOfTheirOwn) {
+TEST(JoinResultsTest, ResultsAreOnSeparateLines) {
   EXPECT_EQ(JoinResults({"one", "two\n", "three"}, 10'000), "one\ntwo\nthree");
   EXPECT_EQ(JoinResults({}, 10'000), "");
 }
 
-TEST(JoinResultsTest, TheLongestAreCutWhereAllDoNotFit) {
+TEST(JoinResultsTest, LongestResultsAreTruncatedToFit) {
   const std::string all =
       JoinResults({std::string(300, 'a'), std::string(9'000, 'b'), std::string(8'000, 'c')}, 8'000);
   EXPECT_THAT(all, SizeIs(Le(8'000)));
@@ -210,14 +210,14 @@ TEST(JoinResultsTest, TheLongestAreCutWhereAllDoNotFit) {
   EXPECT_THAT(all, HasSubstr(" bytes more are in the session's events]"));
 }
 
-TEST(JoinResultsTest, ManyFitAsWell) {
+TEST(JoinResultsTest, ManyResultsFitTheLimit) {
   for (const size_t size : {0u, 1u, 100u, 200u, 255u, 256u, 20'000u}) {
     const std::vector<std::string> many(1'000, std::string(size, 'x'));
     EXPECT_THAT(JoinResults(many, 256'000), SizeIs(Le(256'000))) << size;
   }
 }
 
-TEST(JoinResultsTest, NoCharacterIsCut) {
+TEST(JoinResultsTest, NoCharacterIsSplit) {
   std::string text;
   for (int i = 0; i < 1'000; ++i) text += "\xE2\x82\xAC";
   for (size_t most = 1'000; most < 1'006; ++most) {

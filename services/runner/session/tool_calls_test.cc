@@ -12,7 +12,7 @@ PermissionQuestion QuestionOf(const std::string& id) {
   return {.tool_call = {.id = id}, .details = Json{{"toolCallId", id}}};
 }
 
-TEST(ToolCallsTest, WhatAQuestionLeavesOutIsWhatWasSaidBefore) {
+TEST(ToolCallsTest, QuestionIsCompletedFromEarlierReports) {
   ToolCalls calls;
   calls.Take(ToolCall{
       .id = "c", .title = "rm -rf /", .kind = "execute", .raw_input = Json{{"command", "rm"}}});
@@ -26,7 +26,7 @@ TEST(ToolCallsTest, WhatAQuestionLeavesOutIsWhatWasSaidBefore) {
                             "rawInput": {"command": "rm"}, "locations": [1]})"));
 }
 
-TEST(ToolCallsTest, WhatItSaysItselfCounts) {
+TEST(ToolCallsTest, ValuesOfQuestionTakePrecedence) {
   ToolCalls calls;
   calls.Take(ToolCall{.id = "c", .title = "Read", .kind = "read"});
   PermissionQuestion question = QuestionOf("c");
@@ -36,7 +36,7 @@ TEST(ToolCallsTest, WhatItSaysItselfCounts) {
   EXPECT_EQ(question.tool_call.title, "Read");
 }
 
-TEST(ToolCallsTest, CallThatNothingWasSaidOfHasNoKind) {
+TEST(ToolCallsTest, UnknownCallHasNoKind) {
   ToolCalls calls;
   calls.Take(ToolCall{.id = "c", .title = "A call without a kind is another one"});
   PermissionQuestion known = QuestionOf("c");
@@ -48,7 +48,7 @@ TEST(ToolCallsTest, CallThatNothingWasSaidOfHasNoKind) {
   EXPECT_EQ(unknown.details, Json::parse(R"({"toolCallId": "d"})"));
 }
 
-TEST(ToolCallsTest, OfACallThatHasEndedNothingIsKept) {
+TEST(ToolCallsTest, EndedCallIsForgotten) {
   for (const char* status : {"completed", "failed", "cancelled", "canceled", "done"}) {
     ToolCalls calls;
     calls.Take(ToolCall{.id = "c", .title = "Read", .kind = "read"});
@@ -75,7 +75,7 @@ TEST(ToolCallsTest, OfACallThatHasEndedNothingIsKept) {
   }
 }
 
-TEST(ToolCallsTest, ACallBeginsByItsBeginningOnly) {
+TEST(ToolCallsTest, ChangeAloneStartsNoCall) {
   ToolCalls calls;
   calls.Take(ToolCallChange{.id = "c", .title = "Read", .kind = "read"});
   PermissionQuestion question = QuestionOf("c");
@@ -83,7 +83,7 @@ TEST(ToolCallsTest, ACallBeginsByItsBeginningOnly) {
   EXPECT_EQ(question.tool_call.kind, std::nullopt);
 }
 
-TEST(ToolCallsTest, AnIdThatComesAgainIsAnotherCall) {
+TEST(ToolCallsTest, ReusedIdStartsAnotherCall) {
   ToolCalls calls;
   calls.Take(
       ToolCall{.id = "c", .title = "Read", .kind = "read", .raw_input = Json{{"path", "a"}}});
@@ -95,7 +95,7 @@ TEST(ToolCallsTest, AnIdThatComesAgainIsAnotherCall) {
             Json::parse(R"({"toolCallId": "c", "title": "Run", "kind": "other"})"));
 }
 
-TEST(ToolCallsTest, HasRoomForSoManyOfSuchASize) {
+TEST(ToolCallsTest, NumberAndSizeOfCallsAreLimited) {
   ToolCalls calls;
   for (size_t i = 0; i <= ToolCalls::kMaxCalls; ++i) {
     calls.Take(ToolCall{.id = absl::StrCat(i), .kind = "edit"});

@@ -47,7 +47,7 @@ class TurnSpansTest : public testing::Test {
   TurnSpans spans_{"opencode", "s", kCreated};
 };
 
-TEST_F(TurnSpansTest, ATurnHoldsItsPromptAndThatItsTools) {
+TEST_F(TurnSpansTest, TurnContainsPromptAndPromptContainsTools) {
   spans_.BeginTurn("t");
   const std::string turn_is = spans_.UnderWay();
   const std::string told = spans_.BeginPrompt();
@@ -79,7 +79,7 @@ TEST_F(TurnSpansTest, ATurnHoldsItsPromptAndThatItsTools) {
   EXPECT_EQ(TextOf(spans["execute_tool other"], "error.type"), "tool_error");
 }
 
-TEST_F(TurnSpansTest, CallsAreInThePromptOrTheTurnElseInTheSession) {
+TEST_F(TurnSpansTest, CallsBelongToPromptElseTurnElseSession) {
   const boost::asio::any_io_executor executor = spans_.Traced(boost::asio::system_executor());
   const auto current = [&] { return TracedExecutor::TraceOf(executor).ToString(); };
   const std::string session = TraceOfSession("s", kCreated).ToString();
@@ -95,13 +95,13 @@ TEST_F(TurnSpansTest, CallsAreInThePromptOrTheTurnElseInTheSession) {
   EXPECT_EQ(current(), session);
 }
 
-TEST(TurnSpansWithoutSinkTest, AnExecutorStaysAsItIs) {
+TEST(TurnSpansWithoutSinkTest, ExecutorIsUnchanged) {
   const TurnSpans spans("opencode", "s", kCreated);
   const boost::asio::any_io_executor executor = boost::asio::system_executor();
   EXPECT_EQ(spans.Traced(executor), executor);
 }
 
-TEST_F(TurnSpansTest, FailuresHaveTheirCodes) {
+TEST_F(TurnSpansTest, FailedSpansHaveErrorCodes) {
   spans_.BeginTurn("t");
   spans_.BeginPrompt();
   spans_.Take(ToolCall{.id = "1", .kind = "edit"});
@@ -113,13 +113,13 @@ TEST_F(TurnSpansTest, FailuresHaveTheirCodes) {
   }
 }
 
-TEST_F(TurnSpansTest, WhatIsSaidBetweenTurnsIsOfNone) {
+TEST_F(TurnSpansTest, UpdatesBetweenTurnsCreateNoSpans) {
   spans_.Take(ToolCall{.id = "1", .kind = "read"});
   spans_.BeginQuestion();
   EXPECT_THAT(Take(), IsEmpty());
 }
 
-TEST(TurnSpans, CostNothingWhereNoneAreRecorded) {
+TEST(TurnSpans, DoNothingWithoutSink) {
   TurnSpans spans("opencode", "s", kCreated);
   EXPECT_EQ(spans.Traceparent(), "");
   spans.BeginTurn("t");

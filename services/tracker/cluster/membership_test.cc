@@ -72,7 +72,7 @@ class LeasedGateTest : public testing::Test {
   std::optional<Membership> membership_;
 };
 
-TEST_F(LeasedGateTest, NothingIsAnsweredAfterTheLease) {
+TEST_F(LeasedGateTest, NothingIsAnsweredAfterLeaseEnds) {
   LeasedGate gate(&*membership_, nullptr);
   std::optional<absl::Status> in_time;
   LetPass(Ownership::kLease - absl::Nanoseconds(1));
@@ -87,7 +87,7 @@ TEST_F(LeasedGateTest, NothingIsAnsweredAfterTheLease) {
   EXPECT_EQ(late->code(), absl::StatusCode::kUnavailable);
 }
 
-TEST_F(LeasedGateTest, WhatWasStoredAfterTheLeaseIsNotAnsweredEither) {
+TEST_F(LeasedGateTest, OutputStoredAfterLeaseEndsIsNotAnswered) {
   SlowGate storing;
   LeasedGate gate(&*membership_, &storing);
   std::optional<absl::Status> answer;
@@ -100,7 +100,7 @@ TEST_F(LeasedGateTest, WhatWasStoredAfterTheLeaseIsNotAnsweredEither) {
   EXPECT_FALSE(gate.IsOpen());
 }
 
-TEST_F(LeasedGateTest, WhatIsStoredInTimeIsAnsweredAsTheGateBehindHasIt) {
+TEST_F(LeasedGateTest, OutputStoredInTimeGetsStatusOfInnerGate) {
   SlowGate storing;
   LeasedGate gate(&*membership_, &storing);
   EXPECT_TRUE(gate.IsOpen());
@@ -115,7 +115,7 @@ TEST_F(LeasedGateTest, WhatIsStoredInTimeIsAnsweredAsTheGateBehindHasIt) {
   EXPECT_EQ(answer, absl::DataLossError("broken"));
 }
 
-TEST_F(LeasedGateTest, IsOpenAgainAfterTheNextBeat) {
+TEST_F(LeasedGateTest, ReopensAfterNextBeat) {
   LeasedGate gate(&*membership_, nullptr);
   LetPass(Ownership::kLease);
   EXPECT_FALSE(gate.IsOpen());

@@ -116,7 +116,7 @@ class OwnershipTest : public testing::Test {
   UnreliableStore store_{&clock_};
 };
 
-TEST_F(OwnershipTest, FirstOneOwnsTheCellAtOnce) {
+TEST_F(OwnershipTest, FirstTrackerOwnsCellAtOnce) {
   const auto a = New("a");
   a->Step();
   EXPECT_EQ(a->state(), State::kWaiting);
@@ -126,7 +126,7 @@ TEST_F(OwnershipTest, FirstOneOwnsTheCellAtOnce) {
   EXPECT_TRUE(Answers(*a));
 }
 
-TEST_F(OwnershipTest, OthersLeaveAnOwnerThatBeatsAlone) {
+TEST_F(OwnershipTest, BeatingOwnerIsNotReplaced) {
   const auto a = New("a");
   const auto b = New("b");
   Run(absl::Seconds(60), {a.get(), b.get()});
@@ -150,7 +150,7 @@ TEST_F(OwnershipTest, DeadOwnerIsReplacedWithinThreeSeconds) {
   EXPECT_EQ(a->state(), State::kLost);
 }
 
-TEST_F(OwnershipTest, OwnerOfBeforeHasStoppedToAnswerWhenTheNextOneBegins) {
+TEST_F(OwnershipTest, EarlierOwnerStopsAnsweringBeforeNextStarts) {
   const auto a = New("a");
   const auto b = New("b");
   Run(absl::Seconds(5), {a.get(), b.get()});
@@ -162,7 +162,7 @@ TEST_F(OwnershipTest, OwnerOfBeforeHasStoppedToAnswerWhenTheNextOneBegins) {
   EXPECT_FALSE(Answers(*a));
 }
 
-TEST_F(OwnershipTest, ReleasedCellIsTakenAndAnsweredForAtOnce) {
+TEST_F(OwnershipTest, ReleasedCellIsTakenOverAtOnce) {
   const auto a = New("a");
   const auto b = New("b");
   Run(absl::Seconds(5), {a.get(), b.get()});
@@ -174,7 +174,7 @@ TEST_F(OwnershipTest, ReleasedCellIsTakenAndAnsweredForAtOnce) {
   EXPECT_TRUE(Answers(*b));
 }
 
-TEST_F(OwnershipTest, OwnerAnswersNobodyWhileTheStoreIsAwayAndGoesOnByItself) {
+TEST_F(OwnershipTest, OwnerPausesWhileStoreIsAwayAndResumes) {
   const auto a = New("a");
   const auto b = New("b");
   Run(absl::Seconds(5), {a.get(), b.get()});
@@ -191,7 +191,7 @@ TEST_F(OwnershipTest, OwnerAnswersNobodyWhileTheStoreIsAwayAndGoesOnByItself) {
 
 // The frozen tracker has not seen the owner's beats meanwhile, and must not conclude that there
 // were none.
-TEST_F(OwnershipTest, OneThatWasFrozenJudgesNobodyByWhatItSawBefore) {
+TEST_F(OwnershipTest, FrozenTrackerDoesNotJudgeByOldBeats) {
   const auto a = New("a");
   const auto b = New("b");
   Run(absl::Seconds(5), {a.get(), b.get()});
@@ -201,7 +201,7 @@ TEST_F(OwnershipTest, OneThatWasFrozenJudgesNobodyByWhatItSawBefore) {
   EXPECT_EQ(b->state(), State::kWatching);
 }
 
-TEST_F(OwnershipTest, TakeoverWhoseAnswerIsLostCounts) {
+TEST_F(OwnershipTest, TakeoverWithLostAnswerCounts) {
   const auto a = New("a");
   store_.state_ = {.epoch = 7, .beat = 1, .owner = "a", .released = false};
   a->Step();
@@ -214,7 +214,7 @@ TEST_F(OwnershipTest, TakeoverWhoseAnswerIsLostCounts) {
 
 // Three trackers with an unreliable store, which freeze or die at random: two never answer at the
 // same time, and again and again one does.
-TEST_F(OwnershipTest, NeverTwoAnswer) {
+TEST_F(OwnershipTest, TwoTrackersNeverAnswerAtOnce) {
   const char* const wanted = std::getenv("CALLSLIP_OWNERSHIP_SCHEDULES");
   const int schedules = wanted == nullptr ? 2000 : std::atoi(wanted);
   int64_t owned = 0;

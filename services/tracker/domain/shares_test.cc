@@ -173,7 +173,7 @@ constexpr SharedTable kTables[] = {
 
 class EachSharedTableTest : public SharesTest, public ::testing::WithParamInterface<SharedTable> {};
 
-TEST_P(EachSharedTableTest, LeavesRoomForOthersWhateverOneClientTakes) {
+TEST_P(EachSharedTableTest, OneClientLeavesRoomForOthers) {
   const SharedTable& table = GetParam();
   constexpr int kMoreThanAnyShare = 1000;
   absl::Status refused;
@@ -189,7 +189,7 @@ TEST_P(EachSharedTableTest, LeavesRoomForOthersWhateverOneClientTakes) {
 
 INSTANTIATE_TEST_SUITE_P(All, EachSharedTableTest, ::testing::ValuesIn(kTables));
 
-TEST_F(SharesTest, WhatIsGivenBackMayBeTakenAgain) {
+TEST_F(SharesTest, ReleasedRoomCanBeTakenAgain) {
   while (HoldQuestion("mallory", 0).ok()) {
   }
   questions_.pop_back();
@@ -204,7 +204,7 @@ TEST_F(SharesTest, WhatIsGivenBackMayBeTakenAgain) {
               FailsWith(absl::StatusCode::kResourceExhausted, "too_many_sessions"));
 }
 
-TEST_F(SharesTest, NobodyPushesOutTheWorkersOfOthersWithNames) {
+TEST_F(SharesTest, FloodOfWorkersDoesNotEvictWorkersOfOtherClients) {
   WorkerRegistry workers;
   ASSERT_OK(workers.Seen("browser", "alices", clock_.Now(), {.client = "alice"}));
   for (size_t i = 0; i < 2 * kMaxWorkers; ++i) {

@@ -25,7 +25,7 @@ class AgentMetricsTest : public SessionServerTest {
   }
 };
 
-TEST_F(AgentMetricsTest, AgentsAreToldByHowTheyAre) {
+TEST_F(AgentMetricsTest, AgentsAreCountedByStatus) {
   // The second session has no agent of a runner.
   ASSERT_OK(Call(&S::CreateSession, "session_id: '1' acp_server: 'claude' working_dir: '/web'"));
   ASSERT_OK(Call(&S::CreateSession, "session_id: '2'"));

@@ -19,7 +19,7 @@ int64_t SumOf(const MemoryBudget& budget) {
   return sum;
 }
 
-TEST(MemoryBudgetTest, TheSharesFitIntoWhatIsGiven) {
+TEST(MemoryBudgetTest, SharesFitIntoTheBudget) {
   for (const int64_t bytes : {1280 * kMiB, 2048 * kMiB, 3072 * kMiB, MemoryBudget::kDefault,
                               16 * MemoryBudget::kDefault}) {
     ASSERT_OK_AND_ASSIGN(const MemoryBudget budget, MemoryBudget::Of(bytes));
@@ -28,7 +28,7 @@ TEST(MemoryBudgetTest, TheSharesFitIntoWhatIsGiven) {
   }
 }
 
-TEST(MemoryBudgetTest, TheDefaultLeavesEveryLimitAsItIsDeclared) {
+TEST(MemoryBudgetTest, DefaultBudgetLeavesEveryLimitUnchanged) {
   ASSERT_OK_AND_ASSIGN(const MemoryBudget budget, MemoryBudget::Of(MemoryBudget::kDefault));
   EXPECT_EQ(budget.commands.commands, CommandLimits().commands);
   EXPECT_EQ(budget.commands.payload_bytes, CommandLimits().payload_bytes);
@@ -37,14 +37,14 @@ TEST(MemoryBudgetTest, TheDefaultLeavesEveryLimitAsItIsDeclared) {
   EXPECT_EQ(budget.sessions.agent_text_bytes, SessionLimits().agent_text_bytes);
 }
 
-TEST(MemoryBudgetTest, LessMemoryMeansLessOfEverythingThatGrows) {
+TEST(MemoryBudgetTest, LessMemoryReducesTheLimits) {
   ASSERT_OK_AND_ASSIGN(const MemoryBudget budget, MemoryBudget::Of(2048 * kMiB));
   EXPECT_LT(budget.commands.commands, CommandLimits().commands / 2);
   EXPECT_LT(budget.commands.payload_bytes_of_client, CommandLimits().payload_bytes_of_client / 2);
   EXPECT_LT(budget.annotations.bytes, AnnotationLimits().bytes / 2);
 }
 
-TEST(MemoryBudgetTest, TooLittleSaysWhatIsNeeded) {
+TEST(MemoryBudgetTest, TooLittleMemoryIsRefusedWithTheRequiredSize) {
   const absl::Status refused = MemoryBudget::Of(512 * kMiB).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
   const std::string message(refused.message());

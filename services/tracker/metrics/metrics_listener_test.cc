@@ -47,7 +47,7 @@ TEST_F(MetricsListenerTest, ServesNothingElse) {
   EXPECT_EQ(posted->get_header_value("Allow"), "GET");
 }
 
-TEST_F(MetricsListenerTest, HostMustBeOneOfOurs) {
+TEST_F(MetricsListenerTest, UnknownHostIsRefused) {
   const std::string port = std::to_string(listener_->bound().port);
   EXPECT_EQ(StatusOf("/metrics", {{"Host", "localhost:" + port}}), 200);
   EXPECT_EQ(StatusOf("/metrics", {{"Host", "tracker:7901"}}), 200);
@@ -57,14 +57,14 @@ TEST_F(MetricsListenerTest, HostMustBeOneOfOurs) {
   EXPECT_EQ(StatusOf("/", {{"Host", "evil.example:" + port}}), 403);
 }
 
-TEST_F(MetricsListenerTest, PagesOfOthersAreRefused) {
+TEST_F(MetricsListenerTest, CrossSiteRequestIsRefused) {
   EXPECT_EQ(StatusOf("/metrics", {{"Origin", "http://evil.example"}}), 403);
   EXPECT_EQ(StatusOf("/metrics", {{"Origin", "null"}}), 403);
   EXPECT_EQ(StatusOf("/metrics", {{"Sec-Fetch-Site", "cross-site"}}), 403);
   EXPECT_EQ(StatusOf("/metrics", {{"Sec-Fetch-Site", "none"}}), 200);
 }
 
-TEST_F(MetricsListenerTest, TakenPortIsAnError) {
+TEST_F(MetricsListenerTest, PortInUseIsAnError) {
   const auto second = MetricsListener::Start(listener_->bound(), {},
                                              [](absl::string_view) { return MetricsAnswer(); });
   EXPECT_EQ(second.status().code(), absl::StatusCode::kUnavailable);

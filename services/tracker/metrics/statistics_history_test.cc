@@ -37,9 +37,9 @@ class StatisticsHistoryTest : public testing::Test {
   StatisticsHistory history_{clock_.Now()};
 };
 
-TEST_F(StatisticsHistoryTest, NothingIsKnownAtTheStart) { EXPECT_TRUE(history_.Read().empty()); }
+TEST_F(StatisticsHistoryTest, HistoryIsEmptyAtTheStart) { EXPECT_TRUE(history_.Read().empty()); }
 
-TEST_F(StatisticsHistoryTest, SamplesAreWhatCameInTheirTime) {
+TEST_F(StatisticsHistoryTest, SampleCountsOnlyItsOwnInterval) {
   commands_.registered = 7;
   commands_.queued = 4;
   Ended(CommandState::kCompleted, "none") = 3;
@@ -62,7 +62,7 @@ TEST_F(StatisticsHistoryTest, SamplesAreWhatCameInTheirTime) {
   EXPECT_EQ(history_.Read().size(), 2u);
 }
 
-TEST_F(StatisticsHistoryTest, FailuresAreToldByTheirCode) {
+TEST_F(StatisticsHistoryTest, FailuresAreCountedByCode) {
   Ended(CommandState::kExpired, "never_delivered") = 2;
   Ended(CommandState::kFailed, "other") = 1;
   Ended(CommandState::kTimedOut, "other") = 4;
@@ -78,7 +78,7 @@ TEST_F(StatisticsHistoryTest, FailuresAreToldByTheirCode) {
   EXPECT_EQ(samples[1].failed[CodeAt("other")], 2);
 }
 
-TEST_F(StatisticsHistoryTest, QuantilesAreThoseOfTheirTimeAlone) {
+TEST_F(StatisticsHistoryTest, QuantilesCoverOnlyTheirOwnInterval) {
   for (int i = 0; i < 1000; ++i) commands_.dispatch.Observe(400'000 * kMillisecond);
   ASSERT_TRUE(Note().dispatch.has_value());
   EXPECT_FALSE(Note().dispatch.has_value()) << "nothing was delivered";
@@ -94,7 +94,7 @@ TEST_F(StatisticsHistoryTest, QuantilesAreThoseOfTheirTimeAlone) {
   EXPECT_FALSE(sample.standard.has_value()) << "none has ended";
 }
 
-TEST_F(StatisticsHistoryTest, TheOldestGoFirst) {
+TEST_F(StatisticsHistoryTest, OldestSamplesAreDroppedFirst) {
   const int all = static_cast<int>(StatisticsHistory::kSamples) + 7;
   for (int i = 1; i <= all; ++i) {
     commands_.registered += i;
@@ -122,7 +122,7 @@ class ServedHistoryTest : public TrackerServerTest {
   }
 };
 
-TEST_F(ServedHistoryTest, IsToldToThoseWhoAskForIt) {
+TEST_F(ServedHistoryTest, HistoryIsReportedOnRequest) {
   Register();
   Register();
   clock_.Advance(StatisticsHistory::kEvery);

@@ -32,7 +32,7 @@ class TrackerMetricsTest : public TrackerServerTest {
   }
 };
 
-TEST_F(TrackerMetricsTest, CommandsAreTold) {
+TEST_F(TrackerMetricsTest, CommandsAreCounted) {
   PrometheusText before = Scrape();
   EXPECT_EQ(before.Sum("callslip_commands"), 0);
   EXPECT_EQ(before.Sum("callslip_ready"), 1);
@@ -58,7 +58,7 @@ TEST_F(TrackerMetricsTest, CommandsAreTold) {
   EXPECT_EQ(after.Sum("callslip_workers", {{"connected", "yes"}}), 1);
 }
 
-TEST(CellMetricsTest, EpochIsToldByWhoHasTheCell) {
+TEST(CellMetricsTest, EpochIsReportedByTheOwnerOfTheCell) {
   const auto told = [](const CellStatistics& cell) {
     MetricsPage page;
     AddCell(cell, page);
@@ -78,7 +78,7 @@ TEST(CellMetricsTest, EpochIsToldByWhoHasTheCell) {
   EXPECT_EQ(told({.epoch = 7}).Sum("callslip_cell_owned"), 0);
 }
 
-TEST_F(TrackerMetricsTest, CallsAreToldByMethodAndCode) {
+TEST_F(TrackerMetricsTest, CallsAreCountedByMethodAndCode) {
   Register();
   (void)Get("corr-0-00000000000000000000000000000000");
   // A call is counted before it is answered.
@@ -128,7 +128,7 @@ TEST_F(TrackerMetricsTest, SeriesAreBoundedWhateverNamesCallersChoose) {
   EXPECT_EQ(Scrape().Sum("callslip_queue_longest_depth"), 1);
 }
 
-TEST_F(TrackerMetricsTest, HealthTellsTheSame) {
+TEST_F(TrackerMetricsTest, HealthReportsTheSameNumbers) {
   Register();
   clock_.Advance(absl::Seconds(3));
   const v1::GetHealthResponse health = Health();

@@ -38,7 +38,7 @@ int Option(int socket, int option) {
 
 // A machine that fails does not close its connections. Keepalive notices that within seconds
 // instead of hours.
-TEST(PostgresConnectionTest, ServerThatIsGoneWithoutAWordIsNoticed) {
+TEST(PostgresConnectionTest, KeepaliveDetectsFailedServer) {
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -70,7 +70,7 @@ TEST(PostgresConnectionTest, ServerThatIsGoneWithoutAWordIsNoticed) {
   EXPECT_EQ(opened.code(), absl::StatusCode::kUnavailable) << opened;
 }
 
-TEST(PostgresConnectionTest, WhatIsWrongWithAUrlIsSaidWithoutIt) {
+TEST(PostgresConnectionTest, UrlErrorDoesNotQuoteUrl) {
   for (const char* url : {"postgres://a:secret%zz@db/c", "postgres://db/c?secret",
                           "postgres://db/c?secret=1", "postgres://[secret/c"}) {
     const absl::Status refused = PostgresConnection::Open(url).status();

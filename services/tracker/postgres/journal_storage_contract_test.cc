@@ -100,13 +100,13 @@ class JournalStorageContract : public JournalStorageFixture,
   std::unique_ptr<JournalStorage> storage_;
 };
 
-TEST_P(JournalStorageContract, NothingIsThereAtFirst) {
+TEST_P(JournalStorageContract, NewStorageIsEmpty) {
   EXPECT_EQ(storage_->position(), 0u);
   EXPECT_THAT(*EntriesOf(*storage_), IsEmpty());
   EXPECT_EQ(storage_->Summarize()->last_sequence, 0u);
 }
 
-TEST_P(JournalStorageContract, WhatWasAppendedIsThereInTheOrderOfRegistration) {
+TEST_P(JournalStorageContract, AppendedEntriesAreReplayedInRegistrationOrder) {
   Append(*storage_, {Queued(3), Queued(1)});
   Append(*storage_, {Queued(2)});
   EXPECT_EQ(storage_->position(), 2u);
@@ -118,7 +118,7 @@ TEST_P(JournalStorageContract, WhatWasAppendedIsThereInTheOrderOfRegistration) {
   EXPECT_EQ(summary.latest_nanos, int64_t{1'769'947'200} * 1'000'000'000);
 }
 
-TEST_P(JournalStorageContract, NewestRecordCountsWithItsReceiptAndWhatNeverChanges) {
+TEST_P(JournalStorageContract, NewestRecordKeepsReceiptAndImmutablePart) {
   const JournalEntry queued = Queued(1, R"({"x":1})");
   Append(*storage_, {queued});
   Append(*storage_, {Completed(queued, "1")});
@@ -137,7 +137,7 @@ TEST_P(JournalStorageContract, NewestRecordCountsWithItsReceiptAndWhatNeverChang
   EXPECT_THAT(record.leases, SizeIs(1));
 }
 
-TEST_P(JournalStorageContract, OneAppendMayTouchASequenceMoreThanOnce) {
+TEST_P(JournalStorageContract, OneAppendCanChangeSequenceRepeatedly) {
   const JournalEntry queued = Queued(1);
   Append(*storage_, {queued, Completed(queued, "1"), Removed(1), Queued(2)});
   Reopen();
@@ -145,7 +145,7 @@ TEST_P(JournalStorageContract, OneAppendMayTouchASequenceMoreThanOnce) {
   EXPECT_THAT(*EntriesOf(*storage_), SizeIs(2));
 }
 
-TEST_P(JournalStorageContract, TombstonesComeByTheirTimeAndGoWithIt) {
+TEST_P(JournalStorageContract, TombstonesAreOrderedByTimeAndExpire) {
   Append(*storage_, {Queued(1), Queued(2), Queued(3)});
   Append(*storage_, {Removed(2, 2000), Removed(1, 2500)});
   Reopen();
@@ -176,7 +176,7 @@ TEST_P(JournalStorageContract, DrawingsAndAnswersComeAfterCommands) {
   EXPECT_EQ(std::get<DrawingAnswer>(entries[2].change).drawing_id, "d");
 }
 
-TEST_P(JournalStorageContract, AppendAtAnotherPositionIsRefused) {
+TEST_P(JournalStorageContract, AppendAtWrongPositionIsRefused) {
   Append(*storage_, {Queued(1)});
   const std::vector<JournalEntry> entries = {Queued(2)};
   EXPECT_EQ(storage_->Append(0, entries).code(), absl::StatusCode::kFailedPrecondition);
@@ -184,7 +184,7 @@ TEST_P(JournalStorageContract, AppendAtAnotherPositionIsRefused) {
   EXPECT_THAT(*Replay(*storage_), ElementsAre(1));
 }
 
-TEST_P(JournalStorageContract, LargeAppendsAreThereWhole) {
+TEST_P(JournalStorageContract, LargeAppendsAreStoredCompletely) {
   std::vector<JournalEntry> entries;
   for (uint64_t i = 1; i <= 40; ++i) entries.push_back(Queued(i, std::string(1'000'000, 'x')));
   Append(*storage_, entries);
@@ -195,7 +195,7 @@ TEST_P(JournalStorageContract, LargeAppendsAreThereWhole) {
 }
 
 // Also in the columns for people.
-TEST_P(JournalStorageContract, AnyBytesAreKept) {
+TEST_P(JournalStorageContract, ArbitraryBytesAreStored) {
   const std::string odd("a\0\xFF\xC0\x80\xED\xA0\x80\xF4\x90\x80\x80 \xE2\x82\xAC", 17);
   CommandRequest request;
   request.client_id = odd;
@@ -218,7 +218,7 @@ TEST_P(JournalStorageContract, AnyBytesAreKept) {
   EXPECT_EQ(*spec.params, odd);
 }
 
-TEST_P(JournalStorageContract, NothingButTheTimeOfARestartIsAnAppendToo) {
+TEST_P(JournalStorageContract, RestartTimeAloneIsAnAppend) {
   Append(*storage_, {{0, Restart{.time = absl::FromUnixSeconds(1'800'000'000)}}});
   Reopen();
   EXPECT_EQ(storage_->position(), 1u);
@@ -249,7 +249,7 @@ class PostgresJournalStorageTest : public JournalStorageFixture {
   PostgresCell cell_{url_};
 };
 
-TEST_F(PostgresJournalStorageTest, OwnerOfBeforeWritesNothingMore) {
+TEST_F(PostgresJournalStorageTest, EarlierOwnerCannotWrite) {
   ASSERT_OK_AND_ASSIGN(const uint64_t first, Take());
   ASSERT_OK_AND_ASSIGN(const auto before, PostgresJournalStorage::Open(url_, first));
   Append(*before, {Queued(1)});
@@ -269,7 +269,7 @@ TEST_F(PostgresJournalStorageTest, OwnerOfBeforeWritesNothingMore) {
   EXPECT_THAT(*Replay(*after), ElementsAre(1, 3));
 }
 
-TEST_F(PostgresJournalStorageTest, ServerThatWasKilledIsFoundAgain) {
+TEST_F(PostgresJournalStorageTest, StorageReconnectsAfterServerRestart) {
   ASSERT_OK_AND_ASSIGN(const uint64_t epoch, Take());
   ASSERT_OK_AND_ASSIGN(const auto storage, PostgresJournalStorage::Open(url_, epoch));
   Append(*storage, {Queued(1)});
@@ -284,7 +284,7 @@ TEST_F(PostgresJournalStorageTest, ServerThatWasKilledIsFoundAgain) {
 }
 
 // As with a commit that waits for a missing standby: no statements pile up behind it.
-TEST_F(PostgresJournalStorageTest, RowThatSomebodyHoldsIsNotWaitedForForever) {
+TEST_F(PostgresJournalStorageTest, LockedRowIsNotAwaitedForever) {
   ASSERT_OK_AND_ASSIGN(const uint64_t epoch, Take());
   ASSERT_OK_AND_ASSIGN(const auto holder, PostgresConnection::Open(url_));
   ASSERT_OK(holder->Run("SET idle_in_transaction_session_timeout = 0"));
@@ -299,7 +299,7 @@ TEST_F(PostgresJournalStorageTest, RowThatSomebodyHoldsIsNotWaitedForForever) {
 }
 
 // The answer was lost: the number of appends is higher than the storage knows.
-TEST_F(PostgresJournalStorageTest, AppendThatWasStoredUnnoticedIsNoneOfSomebodyElse) {
+TEST_F(PostgresJournalStorageTest, OwnAppendWithLostAnswerIsRecognized) {
   ASSERT_OK_AND_ASSIGN(const uint64_t epoch, Take());
   ASSERT_OK_AND_ASSIGN(const auto storage, PostgresJournalStorage::Open(url_, epoch));
   ASSERT_OK_AND_ASSIGN(const auto unnoticed, PostgresJournalStorage::Open(url_, epoch));
@@ -314,8 +314,8 @@ TEST_F(PostgresJournalStorageTest, AppendThatWasStoredUnnoticedIsNoneOfSomebodyE
   EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2));
 }
 
-// An append that this tracker has given up was executed late.
-TEST_F(PostgresJournalStorageTest, LateAppendHoldsUpOneAppendAndNoMore) {
+// An append that this tracker has abandoned was executed late.
+TEST_F(PostgresJournalStorageTest, LateAppendDelaysOnlyOneAppend) {
   ASSERT_OK_AND_ASSIGN(const uint64_t epoch, Take());
   ASSERT_OK_AND_ASSIGN(const auto storage, PostgresJournalStorage::Open(url_, epoch));
   ASSERT_OK_AND_ASSIGN(const auto late, PostgresJournalStorage::Open(url_, epoch));
@@ -327,7 +327,7 @@ TEST_F(PostgresJournalStorageTest, LateAppendHoldsUpOneAppendAndNoMore) {
 }
 
 // An append must not take as long as all removals that have accumulated.
-TEST_F(PostgresJournalStorageTest, OneAppendDropsAThousandTombstonesAtMost) {
+TEST_F(PostgresJournalStorageTest, AppendDropsAtMost1000Tombstones) {
   ASSERT_OK_AND_ASSIGN(const uint64_t epoch, Take());
   ASSERT_OK_AND_ASSIGN(const auto storage, PostgresJournalStorage::Open(url_, epoch));
   std::vector<JournalEntry> removals;
@@ -339,7 +339,7 @@ TEST_F(PostgresJournalStorageTest, OneAppendDropsAThousandTombstonesAtMost) {
   EXPECT_THAT(*EntriesOf(*storage), SizeIs(2));
 }
 
-TEST_F(PostgresJournalStorageTest, TombstonesBeyondTheLimitGoOldestFirst) {
+TEST_F(PostgresJournalStorageTest, TombstonesBeyondLimitAreDroppedOldestFirst) {
   ASSERT_OK_AND_ASSIGN(const uint64_t epoch, Take());
   ASSERT_OK_AND_ASSIGN(const auto storage,
                        PostgresJournalStorage::Open(url_, epoch, kPostgresFormat, 2));
@@ -352,7 +352,7 @@ TEST_F(PostgresJournalStorageTest, TombstonesBeyondTheLimitGoOldestFirst) {
 
 // The drops are a statement of their own: another tracker may take over between the append and
 // them.
-TEST_F(PostgresJournalStorageTest, OwnerOfBeforeDropsNothingEither) {
+TEST_F(PostgresJournalStorageTest, EarlierOwnerDropsNoTombstones) {
   ASSERT_OK_AND_ASSIGN(const uint64_t epoch, Take());
   ASSERT_OK_AND_ASSIGN(const auto storage,
                        PostgresJournalStorage::Open(url_, epoch, kPostgresFormat, 2));
@@ -371,7 +371,7 @@ TEST_F(PostgresJournalStorageTest, OwnerOfBeforeDropsNothingEither) {
 }
 
 // The server ends the transaction of a tracker that has vanished.
-TEST_F(PostgresJournalStorageTest, TransactionThatNobodyGoesOnWithEnds) {
+TEST_F(PostgresJournalStorageTest, AbandonedTransactionsTimeOut) {
   ASSERT_OK_AND_ASSIGN(const auto connection, PostgresConnection::Open(url_));
   for (const auto& [name, value] : std::vector<std::pair<const char*, const char*>>{
            {"idle_in_transaction_session_timeout", "2s"},
@@ -385,19 +385,19 @@ TEST_F(PostgresJournalStorageTest, TransactionThatNobodyGoesOnWithEnds) {
 }
 
 // An owner that can't log in may still be the owner; only another epoch shows that it is not.
-TEST_F(PostgresJournalStorageTest, RefusedLoginIsNoTakeover) {
+TEST_F(PostgresJournalStorageTest, RefusedLoginDoesNotCountAsTakeover) {
   PostgresCell stranger(url_ + "&user=stranger");
   EXPECT_EQ(stranger.Beat(1).code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(stranger.Read().status().code(), absl::StatusCode::kUnavailable);
 }
 
-TEST_F(PostgresJournalStorageTest, CellOfANewerFormatIsNotTaken) {
+TEST_F(PostgresJournalStorageTest, CellOfNewerFormatIsNotTaken) {
   ASSERT_OK_AND_ASSIGN(const auto connection, PostgresConnection::Open(url_));
   ASSERT_OK(connection->Run("UPDATE callslip_cell SET format = 2"));
   EXPECT_EQ(Take().status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(PostgresJournalStorageTest, TablesOfAnotherSchemaInThePathAreAnotherCells) {
+TEST_F(PostgresJournalStorageTest, TablesOfOtherSchemaInPathBelongToOtherCell) {
   const std::string path = server_.last_schema();
   server_.NewSchema();
   const std::string url = server_.Url(server_.last_schema() + "," + path);
@@ -410,7 +410,7 @@ TEST_F(PostgresJournalStorageTest, TablesOfAnotherSchemaInThePathAreAnotherCells
 
 // An administrator may cancel slow statements. The commit is stored on this server then, and it is
 // not known whether on another one.
-TEST_F(PostgresJournalStorageTest, CommitThatWasStoppedWaitingForItsCopyIsNotKnown) {
+TEST_F(PostgresJournalStorageTest, CommitCancelledWhileWaitingForStandbyIsUncertain) {
   ASSERT_OK_AND_ASSIGN(const uint64_t epoch, Take());
   ASSERT_OK_AND_ASSIGN(const auto storage, PostgresJournalStorage::Open(url_, epoch));
   ASSERT_OK_AND_ASSIGN(const auto admin, PostgresConnection::Open(url_));
@@ -455,7 +455,7 @@ TEST_F(PostgresJournalStorageTest, DamagedRowIsNamed) {
 }
 
 // Each requirement, with a database that does not meet it.
-TEST_F(PostgresJournalStorageTest, DatabasesThatPromiseTooLittleAreRefused) {
+TEST_F(PostgresJournalStorageTest, UnsuitableDatabasesAreRefused) {
   const auto refusal = [&](const std::string& parameters, bool standby = false) {
     const auto connection = PostgresConnection::Open(url_ + parameters);
     const absl::Status refused =

@@ -51,9 +51,9 @@ class PostgresSessionsTest : public testing::Test {
   std::unique_ptr<PostgresSessionStorage> storage_;
 };
 
-// A network or a server can delay a change. Its sender has given it up long ago, and the session
+// A network or a server can delay a change. Its sender has abandoned it long ago, and the session
 // was loaded again since.
-TEST_F(PostgresSessionsTest, ChangeThatComesLateChangesNothing) {
+TEST_F(PostgresSessionsTest, LateChangeHasNoEffect) {
   ASSERT_OK_AND_ASSIGN(const LoadedSession made, storage_->Create({.session_id = "s"}));
   const absl::Time now = absl::UnixEpoch();
   std::vector<LoadedSession> late;
@@ -87,7 +87,7 @@ TEST_F(PostgresSessionsTest, ChangeThatComesLateChangesNothing) {
 }
 
 // It does not change another session of the same id either.
-TEST_F(PostgresSessionsTest, ChangeOfARemovedSessionChangesNoneOfItsName) {
+TEST_F(PostgresSessionsTest, ChangeOfRemovedSessionDoesNotAffectItsSuccessor) {
   ASSERT_OK_AND_ASSIGN(const LoadedSession removed, storage_->Create({.session_id = "s"}));
   ASSERT_OK(storage_->Remove("s"));
   EXPECT_EQ(Number("SELECT count(*) FROM callslip_events"), 0);
@@ -101,7 +101,7 @@ TEST_F(PostgresSessionsTest, ChangeOfARemovedSessionChangesNoneOfItsName) {
   EXPECT_OK(storage_->Remove("s"));
 }
 
-TEST_F(PostgresSessionsTest, ImportWhoseEndIsNotAnsweredIsLookedAtBeforeItIsDoneAgain) {
+TEST_F(PostgresSessionsTest, ImportWithLostAnswerAdvisesInspection) {
   ASSERT_OK_AND_ASSIGN(const auto connection, PostgresConnection::Open(url_));
   ASSERT_OK_AND_ASSIGN(const PostgresResult own,
                        connection->Query("SELECT pg_backend_pid()::bigint"));
@@ -114,7 +114,7 @@ TEST_F(PostgresSessionsTest, ImportWhoseEndIsNotAnsweredIsLookedAtBeforeItIsDone
 }
 
 // An insert that waits for the standby is not visible, and its session may still be stored later.
-TEST_F(PostgresSessionsTest, SessionThatCameAfterAllIsNoneOfSomebodyElse) {
+TEST_F(PostgresSessionsTest, OwnSessionStoredLateIsRecognized) {
   PostgresSessionStorage storage(url_, epoch_, {.lock = absl::Milliseconds(50)});
   ASSERT_OK(admin_->Run("SET idle_in_transaction_session_timeout = 0"));
   ASSERT_OK(
@@ -128,7 +128,7 @@ TEST_F(PostgresSessionsTest, SessionThatCameAfterAllIsNoneOfSomebodyElse) {
 }
 
 // The same if the session is stored while a call waits for it.
-TEST_F(PostgresSessionsTest, SessionThatComesMeanwhileIsNoneOfSomebodyElse) {
+TEST_F(PostgresSessionsTest, OwnSessionStoredDuringRetryIsRecognized) {
   PostgresSessionStorage storage(url_, epoch_, {.lock = absl::Milliseconds(50)});
   ASSERT_OK(admin_->Run("SET idle_in_transaction_session_timeout = 0"));
   const char* const insert =
@@ -158,7 +158,7 @@ TEST_F(PostgresSessionsTest, SessionThatComesMeanwhileIsNoneOfSomebodyElse) {
 }
 
 // A server that hangs does so on all connections: no other caller may wait on an earlier one.
-TEST_F(PostgresSessionsTest, NoOtherConnectionIsUsedOnceOneWaits) {
+TEST_F(PostgresSessionsTest, IdleConnectionsAreClosedOnceOneTimesOut) {
   constexpr char kCount[] = "SELECT count(*) FROM callslip_sessions";
   constexpr char kLock[] = "BEGIN; LOCK TABLE callslip_sessions";
   PostgresPool pool(url_, {.statement = absl::Seconds(2)});
@@ -184,8 +184,9 @@ TEST_F(PostgresSessionsTest, NoOtherConnectionIsUsedOnceOneWaits) {
   EXPECT_OK(admin_->Run("COMMIT"));
 }
 
-// Each statement would go on at the server after it was given up, until the server accepts no more.
-TEST_F(PostgresSessionsTest, StatementsThatWaitForTheStandbyDoNotPileUp) {
+// Each statement would continue on the server after it was abandoned, until the server accepts no
+// more.
+TEST_F(PostgresSessionsTest, StatementsWaitingForStandbyDoNotPileUp) {
   PostgresPool pool(url_, kImpatient);
   constexpr char kInsert[] = "INSERT INTO callslip_images VALUES ('s', $1, '', '')";
   ASSERT_OK(admin_->Run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'"));

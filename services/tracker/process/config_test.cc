@@ -16,7 +16,7 @@ using ::testing::Not;
 
 TEST(TrackerConfigTest, DefaultsAreValid) { EXPECT_TRUE(TrackerConfig().Validate().ok()); }
 
-TEST(TrackerConfigTest, OtherMachinesReachItOnlyOnRequest) {
+TEST(TrackerConfigTest, InsecureBindNeedsExplicitOption) {
   TrackerConfig config;
   config.listen[0].host = "0.0.0.0";
   const absl::Status refused = config.Validate();
@@ -26,7 +26,7 @@ TEST(TrackerConfigTest, OtherMachinesReachItOnlyOnRequest) {
   EXPECT_TRUE(config.Validate().ok());
 }
 
-TEST(TrackerConfigTest, MetricsAreServedWhereTheyAreAskedForAndNowhereElse) {
+TEST(TrackerConfigTest, MetricsAddressIsOptionalAndValidated) {
   TrackerConfig config;
   EXPECT_EQ(config.MetricsAddress(), std::nullopt);
   config.metrics_listen = "127.0.0.1:7901";
@@ -67,7 +67,7 @@ absl::StatusOr<TrackerConfig> ParseFile(const std::string& yaml) {
   return Parse({"--config", path});
 }
 
-TEST(TrackerConfigTest, QueuesAreSetAsTheConversationsOfAYamlFile) {
+TEST(TrackerConfigTest, YamlFileConfiguresQueues) {
   ASSERT_OK_AND_ASSIGN(const TrackerConfig config, ParseFile("conversations:\n"
                                                              "  queue:\n"
                                                              "    enabled: false\n"
@@ -78,19 +78,19 @@ TEST(TrackerConfigTest, QueuesAreSetAsTheConversationsOfAYamlFile) {
   EXPECT_FALSE(ParseFile("conversations: {queue: {delay: 5}}").ok());
 }
 
-TEST(TrackerConfigTest, QueuesAreEnabledAndWithoutDelayByDefault) {
+TEST(TrackerConfigTest, QueuesAreEnabledWithoutDelayByDefault) {
   EXPECT_TRUE(TrackerConfig().Queue().enabled);
   EXPECT_EQ(TrackerConfig().Queue().delay, absl::ZeroDuration());
 }
 
-TEST(TrackerConfigTest, CommandsSurviveACrashByDefault) {
+TEST(TrackerConfigTest, DurabilityIsRelaxedByDefault) {
   EXPECT_EQ(TrackerConfig().durability, "relaxed");
   ASSERT_OK_AND_ASSIGN(const TrackerConfig config, Parse({"--durability=strict"}));
   EXPECT_EQ(config.durability, "strict");
   EXPECT_FALSE(Parse({"--durability=eternal"}).ok());
 }
 
-TEST(TrackerConfigTest, AllSessionsAreKeptByDefault) {
+TEST(TrackerConfigTest, AllSessionsAreRetainedByDefault) {
   const SessionRetention retention = TrackerConfig().Retention();
   EXPECT_EQ(retention.max_events, 0);
   EXPECT_EQ(retention.max_bytes, 0);
@@ -106,7 +106,7 @@ TEST(TrackerConfigTest, RetentionIsSetByOptions) {
   EXPECT_EQ(config.Retention().keep_ended, absl::Hours(720));
 }
 
-TEST(TrackerConfigTest, PasswordsOfTheDatabaseStandInNoUrl) {
+TEST(TrackerConfigTest, DatabaseUrlWithPasswordIsRefused) {
   TrackerConfig config;
   for (const char* url :
        {"postgres://a:secret@db/c", "postgresql://a:s@cret@db/c", "postgres://a:se/cret@db/c",

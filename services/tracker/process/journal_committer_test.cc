@@ -76,7 +76,7 @@ class JournalCommitterTest : public testing::TestWithParam<Where> {
   }
 };
 
-TEST_P(JournalCommitterTest, OutputsLeaveAtOnceWhereNothingHasChanged) {
+TEST_P(JournalCommitterTest, OutputsLeaveAtOnceWithoutChanges) {
   EXPECT_TRUE(committer_.IsOpen());
   committer_.BeginBatch();
   committer_.Pass(outputs_.Of("read"));
@@ -84,7 +84,7 @@ TEST_P(JournalCommitterTest, OutputsLeaveAtOnceWhereNothingHasChanged) {
   committer_.EndBatch();
 }
 
-TEST_P(JournalCommitterTest, OutputsOfABatchLeaveTogetherAfterTheirChanges) {
+TEST_P(JournalCommitterTest, BatchOutputsLeaveTogetherAfterTheirChanges) {
   committer_.BeginBatch();
   Change(1);
   committer_.Pass(outputs_.Of("a"));
@@ -100,7 +100,7 @@ TEST_P(JournalCommitterTest, OutputsOfABatchLeaveTogetherAfterTheirChanges) {
   EXPECT_TRUE(committer_.IsOpen());
 }
 
-TEST_P(JournalCommitterTest, ChangesOfOtherThreadsAreStoredWithoutABatch) {
+TEST_P(JournalCommitterTest, ChangesOutsideBatchAreStored) {
   Change(1);
   storage_.AwaitTries(1);
   committer_.Pass(outputs_.Of("a"));
@@ -108,7 +108,7 @@ TEST_P(JournalCommitterTest, ChangesOfOtherThreadsAreStoredWithoutABatch) {
   EXPECT_THAT(storage_.sequences(), ElementsAre(1));
 }
 
-TEST_P(JournalCommitterTest, NothingLeavesWhileTheStorageIsBusy) {
+TEST_P(JournalCommitterTest, NothingLeavesWhileStorageIsBusy) {
   storage_.Block();
   Change(1);
   storage_.AwaitTries(1);
@@ -127,7 +127,7 @@ TEST_P(JournalCommitterTest, NothingLeavesWhileTheStorageIsBusy) {
 }
 
 // A slow disk slows down writers; no call is refused.
-TEST_P(JournalCommitterTest, StorageThatIsBehindIsWaitedFor) {
+TEST_P(JournalCommitterTest, CommitterWaitsForStorageThatIsBehind) {
   storage_.GiveRoom(0);
   committer_.BeginBatch();
   Change(1);
@@ -154,7 +154,7 @@ TEST_P(JournalCommitterTest, StorageThatIsBehindIsWaitedFor) {
   EXPECT_THAT(storage_.sequences(), ElementsAre(1, 2));
 }
 
-TEST_P(JournalCommitterTest, StorageThatStaysBehindFails) {
+TEST_P(JournalCommitterTest, OutputsFailWhenStorageStaysBehind) {
   Listen();
   storage_.GiveRoom(0);
   committer_.BeginBatch();
@@ -189,7 +189,7 @@ TEST_P(JournalCommitterTest, StorageThatStaysBehindFails) {
   EXPECT_TRUE(journal_.accepts_commands());
 }
 
-TEST_P(JournalCommitterTest, WhatCannotBeStoredFailsAndIsStoredLater) {
+TEST_P(JournalCommitterTest, FailedChangesAreStoredLater) {
   Listen();
   storage_.FailWith(absl::UnavailableError("disk full"));
   committer_.BeginBatch();
@@ -216,7 +216,7 @@ TEST_P(JournalCommitterTest, WhatCannotBeStoredFailsAndIsStoredLater) {
   EXPECT_THAT(outputs_.left(), ElementsAre("a failed", "b failed", "c"));
 }
 
-TEST_P(JournalCommitterTest, NobodyWaitsForAStorageThatHangs) {
+TEST_P(JournalCommitterTest, OutputsFailWhenStorageHangs) {
   Listen();
   storage_.Block();
   Change(1);
@@ -239,7 +239,7 @@ TEST_P(JournalCommitterTest, NobodyWaitsForAStorageThatHangs) {
   EXPECT_THAT(storage_.sequences(), ElementsAre(1));
 }
 
-TEST_P(JournalCommitterTest, WhoseChangeHangsIsRefusedToo) {
+TEST_P(JournalCommitterTest, OutputOfHangingChangeFails) {
   storage_.Block();
   // On the caller's thread or not.
   std::thread caller([&] {
@@ -259,7 +259,7 @@ TEST_P(JournalCommitterTest, WhoseChangeHangsIsRefusedToo) {
   EXPECT_THAT(storage_.sequences(), ElementsAre(1));
 }
 
-TEST_P(JournalCommitterTest, WhatIsPutAsideAfterItWasFoundToHangIsRefused) {
+TEST_P(JournalCommitterTest, BatchOutputFailsOnceHangIsDetected) {
   storage_.Block();
   Change(1);
   storage_.AwaitTries(1);
@@ -272,7 +272,7 @@ TEST_P(JournalCommitterTest, WhatIsPutAsideAfterItWasFoundToHangIsRefused) {
   storage_.Unblock();
 }
 
-TEST_P(JournalCommitterTest, HangThatEndsInAnErrorIsAFailure) {
+TEST_P(JournalCommitterTest, HangEndingInErrorIsFailure) {
   Listen();
   storage_.Block();
   Change(1);
@@ -291,7 +291,7 @@ TEST_P(JournalCommitterTest, HangThatEndsInAnErrorIsAFailure) {
   AwaitHealth(true);
 }
 
-TEST_P(JournalCommitterTest, SecondWriterStoresNothingForEver) {
+TEST_P(JournalCommitterTest, SecondWriterNeverStoresAnything) {
   storage_.FailWith(absl::FailedPreconditionError("another writer"));
   for (const char* name : {"a", "b"}) {
     committer_.BeginBatch();
@@ -304,7 +304,7 @@ TEST_P(JournalCommitterTest, SecondWriterStoresNothingForEver) {
   EXPECT_THAT(outputs_.left(), ElementsAre("a failed", "b failed"));
 }
 
-TEST_P(JournalCommitterTest, NewCommandsAreRefusedWhileNothingCanBeStored) {
+TEST_P(JournalCommitterTest, NewCommandsAreRefusedWhileStorageFails) {
   CommandTable table(CommandDeadlines(), {}, &journal_);
   const auto request = [] {
     CommandRequest asked;
@@ -319,7 +319,7 @@ TEST_P(JournalCommitterTest, NewCommandsAreRefusedWhileNothingCanBeStored) {
   EXPECT_EQ(table.commands(), 1);
 }
 
-TEST(JournalCommitterEndTest, WhatWaitsIsStoredAtTheEnd) {
+TEST(JournalCommitterEndTest, PendingChangesAreStoredAtEnd) {
   FakeClock clock;
   Journal journal;
   ScriptedStorage storage;
@@ -344,7 +344,7 @@ CommandRecord RecordOf(uint64_t end_number) {
   return record;
 }
 
-TEST(JournalTest, NewestChangeOfACommandIsWhatWaits) {
+TEST(JournalTest, OnlyNewestChangeOfCommandIsPending) {
   Journal journal;
   journal.Append({1, RecordOf(1)});
   journal.Append({2, RecordOf(2)});
@@ -365,7 +365,7 @@ TEST(JournalTest, NewestChangeOfACommandIsWhatWaits) {
   EXPECT_EQ(batch.appended, 6u);
 }
 
-TEST(JournalTest, ReceiptDoesNotReplaceWhatIsPutBack) {
+TEST(JournalTest, ReceiptDoesNotReplaceRecordPutBack) {
   Journal journal;
   journal.Append({1, RecordOf(1)});
   Journal::Batch batch = journal.Take();
@@ -398,7 +398,7 @@ TEST(JournalTest, LargeBatchesAreTakenInParts) {
 }
 
 // Large results that come at once: the storage falls behind within their batch.
-TEST_P(JournalCommitterTest, StorageThatIsBehindInTheMiddleOfABatchIsWaitedFor) {
+TEST_P(JournalCommitterTest, CommitterWaitsForStorageInMiddleOfBatch) {
   const auto large = std::make_shared<const std::string>(40 << 20, 'r');
   storage_.GiveRoom(1);
   committer_.BeginBatch();
@@ -455,7 +455,7 @@ class CommitterThreadTest : public JournalCommitterTest {
   uint64_t sequence_ = 1;
 };
 
-TEST_P(CommitterThreadTest, HalfAsManyAsLastTimeShareAnAppend) {
+TEST_P(CommitterThreadTest, AppendWaitsForHalfOfPreviousOutputs) {
   LetFourOut();
   PassOne();
   Yield();
@@ -467,7 +467,7 @@ TEST_P(CommitterThreadTest, HalfAsManyAsLastTimeShareAnAppend) {
   outputs_.Await(7);
 }
 
-TEST_P(CommitterThreadTest, NobodyWaitsForOthersLongerThanAnAppendTakes) {
+TEST_P(CommitterThreadTest, OutputWaitsForOthersAtMostOneAppendTime) {
   LetFourOut();
   PassOne();
   Yield();
@@ -478,14 +478,14 @@ TEST_P(CommitterThreadTest, NobodyWaitsForOthersLongerThanAnAppendTakes) {
   }
 }
 
-TEST_P(CommitterThreadTest, BatchWithChangesAndNothingToLetOutIsStored) {
+TEST_P(CommitterThreadTest, BatchWithoutOutputsIsStored) {
   committer_.BeginBatch();
   Change(sequence_++);
   committer_.EndBatch();
   storage_.AwaitTries(1);
 }
 
-TEST_P(CommitterThreadTest, StopDoesNotWaitForOthers) {
+TEST_P(CommitterThreadTest, StopDoesNotWaitForMoreOutputs) {
   LetFourOut();
   PassOne();
 }

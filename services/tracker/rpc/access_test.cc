@@ -62,7 +62,7 @@ class OpenMethodsTest : public MethodsTest {
   OpenMethodsTest() { Serve(); }
 };
 
-TEST(RpcAccessTest, EveryMethodHasItsAccessAndARowInTheDocs) {
+TEST(RpcAccessTest, EveryMethodHasAnAccessRuleAndARowInTheDocs) {
   std::vector<std::string> methods;
   for (const MethodDescriptor* method : AllMethods()) {
     methods.push_back(method->full_name());
@@ -75,7 +75,7 @@ TEST(RpcAccessTest, EveryMethodHasItsAccessAndARowInTheDocs) {
 
 // Clients repeat such calls when a connection breaks. A repeated call would move or open a player
 // twice.
-TEST(RpcAccessTest, WhatOnlyReadsIsIdempotent) {
+TEST(RpcAccessTest, ReadOnlyMethodsAreIdempotent) {
   const auto is_idempotent = [](const MethodDescriptor& method) {
     return method.options().idempotency_level() == google::protobuf::MethodOptions::NO_SIDE_EFFECTS;
   };
@@ -87,9 +87,9 @@ TEST(RpcAccessTest, WhatOnlyReadsIsIdempotent) {
   }
 }
 
-TEST_F(GuardedMethodsTest, IsAsTheDocsSay) { EXPECT_THAT(Deviations(Callers()), IsEmpty()); }
+TEST_F(GuardedMethodsTest, AccessMatchesTheDocs) { EXPECT_THAT(Deviations(Callers()), IsEmpty()); }
 
-TEST_F(OpenMethodsTest, WithoutTokensIsAsTheDocsSay) {
+TEST_F(OpenMethodsTest, AccessWithoutTokensMatchesTheDocs) {
   EXPECT_THAT(Deviations({{"local", "without a token", ""},
                           {"nobody", "with a token", TokenOf("admin")},
                           {"gateway", "over the unix socket", "", true}}),

@@ -62,7 +62,7 @@ class AgentRightsTest : public SessionServerTest {
   std::unique_ptr<StreamReader<v1::Assignment>> serving_;
 };
 
-TEST_F(AgentRightsTest, ItWritesToThoseThatItKnowsAndControlsItsChildren) {
+TEST_F(AgentRightsTest, AgentWritesToRelatedSessionsAndControlsItsChildren) {
   Begin("own");
   for (const std::string id : {"stranger", "sibling", "nephew", "parent", "own", "child"}) {
     const bool may_write = id == "parent" || id == "own" || id == "child";
@@ -99,7 +99,7 @@ TEST_F(AgentRightsTest, ItWritesToThoseThatItKnowsAndControlsItsChildren) {
   }
 }
 
-TEST_F(AgentRightsTest, AnAnswerOfItsIsThatOfAnAgentWhateverItSays) {
+TEST_F(AgentRightsTest, AgentsAnswerIsRecordedAsAgentsEvenIfItClaimsOtherwise) {
   ASSERT_OK(Call(&S::AnswerPermission,
                  "session_id: 'child' by_session_id: 'own' permission_id: 'p' option_id: 'no' "
                  "decided_by: 'person'"));
@@ -107,7 +107,7 @@ TEST_F(AgentRightsTest, AnAnswerOfItsIsThatOfAnAgentWhateverItSays) {
   EXPECT_EQ(MemberOf(page->events(0), "decided_by"), "agent");
 }
 
-TEST_F(AgentRightsTest, ItMakesChildrenOfItsOwnSessionWhereARunnerAllows) {
+TEST_F(AgentRightsTest, AgentCreatesChildrenOfItsSessionWhereARunnerAllowsIt) {
   // The parent that the call names does not count.
   const std::string by =
       "by_session_id: 'own' parent_session_id: 'stranger' working_dir: '/web/app' ";
@@ -132,7 +132,7 @@ TEST_F(AgentRightsTest, ItMakesChildrenOfItsOwnSessionWhereARunnerAllows) {
 }
 
 // A parent executes the message of a child under its own rules.
-TEST_F(AgentRightsTest, ItGetsNothingDoneByAParentWhoseRulesAreLaxer) {
+TEST_F(AgentRightsTest, AgentCannotWriteToAParentWithLaxerRules) {
   Make("lax", "", "/lax");
   Make("strict", "lax");
   Begin("lax");
@@ -142,7 +142,7 @@ TEST_F(AgentRightsTest, ItGetsNothingDoneByAParentWhoseRulesAreLaxer) {
   EXPECT_OK(Call(&Q::AddMessage, "session_id: 'strict' by_session_id: 'lax' message: 'look'"));
 }
 
-TEST_F(AgentRightsTest, ThatOfASessionThatHasEndedDoesNothing) {
+TEST_F(AgentRightsTest, AgentOfAnEndedSessionCanDoNothing) {
   ASSERT_OK(Call(&S::EndSession, "session_id: 'own'"));
   for (const auto& [what, told] : Try("child")) {
     EXPECT_THAT(told, FailsWith(StatusCode::kFailedPrecondition, "session_ended")) << what;
@@ -152,7 +152,7 @@ TEST_F(AgentRightsTest, ThatOfASessionThatHasEndedDoesNothing) {
       FailsWith(StatusCode::kFailedPrecondition, "session_ended"));
 }
 
-TEST_F(AgentRightsTest, NobodyTakesTheIdOfAParent) {
+TEST_F(AgentRightsTest, IdOfADeletedParentIsReservedWhileItHasChildren) {
   ASSERT_OK(Call(&S::DeleteSession, "session_id: 'own'"));
   const std::string again = "session_id: 'own' acp_server: 'claude' working_dir: '/web/app'";
   EXPECT_THAT(Call(&S::CreateSession, again),
@@ -162,14 +162,14 @@ TEST_F(AgentRightsTest, NobodyTakesTheIdOfAParent) {
 }
 
 // A child that a person has created may have other rules.
-TEST_F(AgentRightsTest, ItWritesToAChildOfAPersonWhereItMightHaveMadeIt) {
+TEST_F(AgentRightsTest, AgentCannotWriteToAChildItCouldNotHaveCreated) {
   Make("codex", "own", "/lax");
   Begin("own");
   EXPECT_THAT(Call(&Q::AddMessage, "session_id: 'codex' by_session_id: 'own' message: 'm'"),
               FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
 }
 
-TEST_F(AgentRightsTest, ItWritesNothingWhileItsSessionIsNobodys) {
+TEST_F(AgentRightsTest, AgentCannotWriteWhileItsSessionHasNoRunner) {
   for (const std::string id : {"parent", "own", "child"}) {
     EXPECT_THAT(Call(&Q::AddMessage, "session_id: '" + id + "' by_session_id: 'own' message: 'm'"),
                 FailsWith(StatusCode::kUnavailable, "runner_away"))
@@ -178,7 +178,7 @@ TEST_F(AgentRightsTest, ItWritesNothingWhileItsSessionIsNobodys) {
 }
 
 // Another runner may have laxer rules.
-TEST_F(AgentRightsTest, WhatItWroteIsForItsRunnerAlone) {
+TEST_F(AgentRightsTest, MessageOfAnAgentIsOnlyForItsRunner) {
   Begin("own");
   for (const std::string id : {"parent", "own"}) {
     ASSERT_OK(Call(&Q::PauseQueue, "session_id: '" + id + "'"));
@@ -207,7 +207,7 @@ TEST_F(AgentRightsTest, WhatItWroteIsForItsRunnerAlone) {
   EXPECT_EQ(other->Next()->session().session_id(), "parent");
 }
 
-TEST_F(AgentRightsTest, TheRulesOfItsMakerHoldForAChildOverARestart) {
+TEST_F(AgentRightsTest, RulesOfItsCreatorApplyToAChildAfterARestart) {
   const auto child =
       Call(&S::CreateSession, "by_session_id: 'own' acp_server: 'boxed' working_dir: '/web/app'");
   ASSERT_OK(child);

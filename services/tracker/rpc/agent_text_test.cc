@@ -76,7 +76,7 @@ TEST_F(AgentTextTest, CommandRunsAndItsEndIsRecorded) {
             "<result id=\"cmd-0-0\" exit_code=\"1\">\n$ ls\nREADME.md\n</result>\n");
 }
 
-TEST_F(AgentTextTest, IsShownBeforeItsEnd) {
+TEST_F(AgentTextTest, TextIsShownBeforeTheAnswerEnds) {
   ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' text: 'Look'"));
   const auto piece = watch_->Next();
   EXPECT_EQ(piece->agent_text().text(), "Look");
@@ -90,7 +90,7 @@ TEST_F(AgentTextTest, IsShownBeforeItsEnd) {
   EXPECT_FALSE(Watch("session_id: 's'")->Next()->snapshot().has_agent_text());
 }
 
-TEST_F(AgentTextTest, EqualCommandsAreTwoCommandsAndAWorkerMayFailThem) {
+TEST_F(AgentTextTest, EqualCommandsRunSeparatelyAndCanFail) {
   ASSERT_OK_AND_ASSIGN(
       const auto found,
       Call(&S::AddAgentText, "session_id: 's' text: '<shell>ls</shell><shell>ls</shell>'"));
@@ -113,7 +113,7 @@ TEST_F(AgentTextTest, EqualCommandsAreTwoCommandsAndAWorkerMayFailThem) {
   EXPECT_THAT(MemberOf(failed, "title"), HasSubstr("no_shell: none here"));
 }
 
-TEST_F(AgentTextTest, CommandThatNoWorkerTakesFails) {
+TEST_F(AgentTextTest, CommandThatNoWorkerLeasesFails) {
   ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' text: '<shell>ls</shell>'"));
   EXPECT_EQ(NextEvent().type(), "tool_call");
   clock_.Advance(absl::Seconds(30));
@@ -122,7 +122,7 @@ TEST_F(AgentTextTest, CommandThatNoWorkerTakesFails) {
   EXPECT_THAT(MemberOf(failed, "title"), HasSubstr("never_delivered"));
 }
 
-TEST_F(AgentTextTest, IterationsComeOneAfterTheOther) {
+TEST_F(AgentTextTest, IterationsMustBeInOrder) {
   const auto add = [&](const std::string& piece) {
     return Call(&S::AddAgentText, "session_id: 's' " + piece);
   };
@@ -143,7 +143,7 @@ TEST_F(AgentTextTest, IterationsComeOneAfterTheOther) {
               FailsWith(StatusCode::kFailedPrecondition, "session_ended"));
 }
 
-TEST_F(AgentTextTest, ResultThatComesWhileTheTrackerDrainsIsRecorded) {
+TEST_F(AgentTextTest, ResultThatArrivesDuringDrainIsRecorded) {
   ASSERT_OK(Call(&S::AddAgentText,
                  "session_id: 's' text: '<shell>ls</shell><shell>id</shell>' end: true"));
   const v1::CommandLease lease = Lease();
@@ -171,7 +171,7 @@ TEST_F(AgentTextTest, ResultThatComesWhileTheTrackerDrainsIsRecorded) {
   EXPECT_EQ(MemberOf(ends["cmd-0-1"], "status"), "failed");
 }
 
-TEST_F(AgentTextTest, IdsGoOnOverARestart) {
+TEST_F(AgentTextTest, CommandIdsContinueAfterARestart) {
   ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' text: '<shell>ls</shell>' end: true"));
   watch_ = nullptr;
   Stop(absl::ZeroDuration());
@@ -190,7 +190,7 @@ TEST_F(AgentTextTest, IdsGoOnOverARestart) {
   EXPECT_EQ(lease.command().params(), R"({"command":"id"})");
 }
 
-TEST_F(AgentTextTest, ASessionOfTheSameIdHasAnswersOfItsOwn) {
+TEST_F(AgentTextTest, RecreatedSessionHasItsOwnAnswers) {
   ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' iteration: 3 text: '<shell>ls</shell>'"));
   watch_ = nullptr;
   ASSERT_OK(Call(&S::DeleteSession, "session_id: 's'"));
@@ -202,7 +202,7 @@ TEST_F(AgentTextTest, ASessionOfTheSameIdHasAnswersOfItsOwn) {
   EXPECT_EQ(found.commands(0).id(), "cmd-0-0");
 }
 
-TEST_F(AgentTextTest, APieceThatIsSentAgainIsOnePiece) {
+TEST_F(AgentTextTest, PieceThatIsSentAgainIsAddedOnce) {
   const std::string first = "session_id: 's' offset: 0 text: '<shell>rm -rf build</shell>.'";
   ASSERT_OK_AND_ASSIGN(const auto found, Call(&S::AddAgentText, first));
   ASSERT_OK_AND_ASSIGN(const auto again, Call(&S::AddAgentText, first));
@@ -230,7 +230,7 @@ TEST_F(AgentTextTest, APieceThatIsSentAgainIsOnePiece) {
   EXPECT_EQ(Events().size(), 4u);
 }
 
-TEST_F(AgentTextTest, AGapIsRefused) {
+TEST_F(AgentTextTest, GapIsRefused) {
   const auto gap = FailsWith(StatusCode::kOutOfRange, "answer_gap");
   EXPECT_THAT(Call(&S::AddAgentText, "session_id: 's' offset: 1 text: 'x'"), gap);
   ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' offset: 0 text: 'one'"));
@@ -241,7 +241,7 @@ TEST_F(AgentTextTest, AGapIsRefused) {
               FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
 }
 
-TEST_F(AgentTextTest, WhatWasNotStoredWasNotSaid) {
+TEST_F(AgentTextTest, TextThatCouldNotBeStoredIsAddedOnRetry) {
   watch_ = nullptr;
   const auto failed = FailsWith(StatusCode::kUnavailable, "storage_failed");
   ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' text: 'Look: <she'"));
@@ -259,7 +259,7 @@ TEST_F(AgentTextTest, WhatWasNotStoredWasNotSaid) {
   EXPECT_EQ(MemberOf(events[2], "text"), "Look: <shell>ls</shell>");
 }
 
-TEST_F(AgentTextTest, AnAnswerThatARestartHasCutOffIsSentAgain) {
+TEST_F(AgentTextTest, AnswerInterruptedByARestartCanBeSentAgain) {
   ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' offset: 0 text: '<shell>ls</shell><she'"));
   watch_ = nullptr;
   Stop(absl::ZeroDuration());

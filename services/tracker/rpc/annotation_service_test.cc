@@ -97,7 +97,7 @@ TEST_F(AnnotationServiceTest, DrawingWakesTheWaitForItsCommand) {
   EXPECT_FALSE(stream->Read(&response));
 }
 
-TEST_F(AnnotationServiceTest, DrawingThatIsThereIsAnsweredAtOnce) {
+TEST_F(AnnotationServiceTest, ExistingDrawingAnswersARequestAtOnce) {
   ASSERT_OK(Draw(DrawingOf(1)));
   ASSERT_OK_AND_ASSIGN(const auto asked, Ask());
   EXPECT_EQ(asked.command().state(), v1::COMMAND_STATE_COMPLETED);
@@ -105,7 +105,7 @@ TEST_F(AnnotationServiceTest, DrawingThatIsThereIsAnsweredAtOnce) {
   EXPECT_EQ(Ask()->command().state(), v1::COMMAND_STATE_QUEUED);
 }
 
-TEST_F(AnnotationServiceTest, RepeatedDrawingIsKeptOnceAndAnsweredTheSame) {
+TEST_F(AnnotationServiceTest, RepeatedDrawingIsStoredOnceAndGetsTheSameAnswer) {
   const std::string id = Ask()->command().command_id();
   for (int i = 0; i < 2; ++i) {
     ASSERT_OK_AND_ASSIGN(const auto appended, Draw(DrawingOf(1), "review", "", "d1"));
@@ -115,7 +115,7 @@ TEST_F(AnnotationServiceTest, RepeatedDrawingIsKeptOnceAndAnsweredTheSame) {
   EXPECT_THAT(CallAnnotations(&Stub::ListAnnotations, {})->drawings(), SizeIs(1));
 }
 
-TEST_F(AnnotationServiceTest, SessionIsReadWholeAndListed) {
+TEST_F(AnnotationServiceTest, AllDrawingsOfASessionAreReadAndListed) {
   ASSERT_OK(Draw(DrawingOf(1), "my \"review\""));
   ASSERT_OK(Draw(DrawingOf(2), "my \"review\""));
   ASSERT_OK_AND_ASSIGN(const auto asked, Ask("my \"review\""));
@@ -150,7 +150,7 @@ TEST_F(AnnotationServiceTest, RequestIdReusedForOtherAnnotationsIsRefused) {
   EXPECT_THAT(Ask("review", "r1"), FailsWith(StatusCode::kAlreadyExists, "request_id_reused"));
 }
 
-TEST_F(AnnotationServiceTest, WhatIsKeptIsWhatItsReadersTake) {
+TEST_F(AnnotationServiceTest, DrawingIsNormalizedWhenItIsStored) {
   const auto kept = [this](const std::string& content) {
     EXPECT_OK(Draw(content)) << content;
     v1::ListAnnotationsRequest request;
@@ -191,7 +191,7 @@ TEST_F(AnnotationServiceTest, ErrorsCarryTheirReasons) {
   EXPECT_FALSE(DetailsOf(refused).hint.empty());
 }
 
-TEST_F(AnnotationServiceTest, RequestThatNobodyAnswersExpiresAfterTenMinutes) {
+TEST_F(AnnotationServiceTest, UnansweredRequestExpiresAfterTenMinutes) {
   const std::string id = Ask()->command().command_id();
   clock_.Advance(absl::Minutes(10) - absl::Milliseconds(1));
   EXPECT_EQ(Read(id).state(), v1::COMMAND_STATE_QUEUED);
@@ -204,7 +204,7 @@ TEST_F(AnnotationServiceTest, RequestThatNobodyAnswersExpiresAfterTenMinutes) {
   EXPECT_EQ(Draw(DrawingOf(1), "", id)->completed_command_ids_size(), 0);
 }
 
-TEST_F(AnnotationServiceTest, DrainStillTakesDrawings) {
+TEST_F(AnnotationServiceTest, DrawingsAreAcceptedDuringDrain) {
   const std::string id = Ask()->command().command_id();
   // A lease holds the drain up until its report.
   Register();

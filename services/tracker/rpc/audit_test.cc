@@ -44,7 +44,7 @@ class AuditTest : public GuardedAccessTest {
   }
 };
 
-TEST_F(AuditTest, WhatAnAdministratorChangesIsSaid) {
+TEST_F(AuditTest, ChangeByAnAdminIsLogged) {
   const std::string id = Register("client");
   const auto lines = LinesOf([&] { EXPECT_OK(Cancel("admin", id)); });
   ASSERT_EQ(lines.size(), 1u);
@@ -58,13 +58,13 @@ TEST_F(AuditTest, WhatAnAdministratorChangesIsSaid) {
   }
 }
 
-TEST_F(AuditTest, ForWhomAnAdministratorActsIsSaid) {
+TEST_F(AuditTest, ClientThatAnAdminActsForIsLogged) {
   const std::string id = Register("client");
   EXPECT_THAT(LinesOf([&] { EXPECT_OK(Cancel("admin", id, "other")); }),
               ElementsAre(HasSubstr(R"("on_behalf_of":"other")")));
 }
 
-TEST_F(AuditTest, WhatOthersDoAndWhatAnAdministratorReadsIsNot) {
+TEST_F(AuditTest, ReadsByAdminsAndCallsByOthersAreNotLogged) {
   EXPECT_THAT(LinesOf([&] {
                 const std::string id = Register("client");
                 EXPECT_OK(Get("admin", id));
@@ -73,7 +73,7 @@ TEST_F(AuditTest, WhatOthersDoAndWhatAnAdministratorReadsIsNot) {
               IsEmpty());
 }
 
-TEST_F(AuditTest, WhoIsRefusedAndWhyIsSaid) {
+TEST_F(AuditTest, RefusalIsLoggedWithItsCallerAndReason) {
   const std::string id = Register("client");
   const auto lines = LinesOf([&] { EXPECT_FALSE(Cancel("viewer", id).ok()); });
   ASSERT_EQ(lines.size(), 1u);
@@ -121,14 +121,14 @@ class CallTraceTest : public GuardedAccessTest {
   }
 };
 
-TEST_F(CallTraceTest, ACommandContinuesTheTraceOfItsCall) {
+TEST_F(CallTraceTest, CommandContinuesTheTraceOfItsCall) {
   EXPECT_EQ(TraceOf(kOfCall, ""), kOfCall);
   EXPECT_EQ(TraceOf(kOfCall, kOfRequest), kOfRequest) << "what the request names comes first";
   EXPECT_EQ(TraceOf("", kOfRequest), kOfRequest);
   EXPECT_EQ(TraceOf("00-no-trace-01", ""), "");
 }
 
-TEST_F(CallTraceTest, WhatStandsBesideATraceReachesTheWorker) {
+TEST_F(CallTraceTest, TraceStateAndBaggageReachTheWorker) {
   using Companions = std::pair<std::string, std::string>;
   const auto deliver = [this](const std::string& of_call, const Companions& call,
                               const std::string& of_request, const Companions& named) {

@@ -34,7 +34,7 @@ class CommandLogTest : public testing::Test {
   CommandLog log_{&clock_};
 };
 
-TEST_F(CommandLogTest, LinesOfOneKindLeaveRoomForThoseOfAnother) {
+TEST_F(CommandLogTest, EachKindOfLineHasItsOwnLimit) {
   testing::internal::CaptureStderr();
   for (int i = 0; i < kManyLines; ++i) Refuse();
   ComeLate();
@@ -45,7 +45,7 @@ TEST_F(CommandLogTest, LinesOfOneKindLeaveRoomForThoseOfAnother) {
   EXPECT_THAT(written, HasSubstr(R"("left_out":"0")"));
 }
 
-TEST_F(CommandLogTest, WhatWasLeftOutIsCountedInTheNextLineOfItsKind) {
+TEST_F(CommandLogTest, OmittedLinesAreCountedInTheNextLineOfTheirKind) {
   testing::internal::CaptureStderr();
   for (int i = 0; i < kManyLines; ++i) Refuse();
   EXPECT_THAT(testing::internal::GetCapturedStderr(), Not(HasSubstr(R"("left_out":"30")")));

@@ -57,7 +57,7 @@ class CommandSpansTest : public CommandTableTest {
   std::vector<Span> spans_;
 };
 
-TEST_F(CommandSpansTest, ACommandIsRecordedWholeWhenItHasEnded) {
+TEST_F(CommandSpansTest, CommandIsRecordedCompletelyWhenItHasEnded) {
   const std::string id = Register(InTrace(Request()));
   clock_.Advance(absl::Seconds(1));
   const CommandLease lease = LeaseOne();
@@ -83,7 +83,7 @@ TEST_F(CommandSpansTest, ACommandIsRecordedWholeWhenItHasEnded) {
   EXPECT_EQ(process.end_nanos - process.start_nanos, 2'000'000'000);
 }
 
-TEST_F(CommandSpansTest, ItsWorkersOwnTimeIsASpanBelowItsDelivery) {
+TEST_F(CommandSpansTest, WorkTimeOfAWorkerIsASpanBelowItsDelivery) {
   const auto complete = [this](WorkTime work, CommandOutcome outcome) {
     clock_.Advance(absl::Seconds(10));
     Register(InTrace(Request()));
@@ -115,7 +115,7 @@ TEST_F(CommandSpansTest, ItsWorkersOwnTimeIsASpanBelowItsDelivery) {
   EXPECT_THAT(complete({}, CommandResult{Bytes("1")}), SizeIs(3));
 }
 
-TEST_F(CommandSpansTest, ASecondDeliveryIsASpanOfItsOwn) {
+TEST_F(CommandSpansTest, SecondDeliveryIsASeparateSpan) {
   Register(InTrace(IdempotentRequest()));
   const CommandLease first = LeaseOne("w1");
   Advance(CommandDeadlines().ack_wait);
@@ -134,7 +134,7 @@ TEST_F(CommandSpansTest, ASecondDeliveryIsASpanOfItsOwn) {
   EXPECT_EQ(failed, (std::map<std::string, bool>{{"w1", true}, {"w2", false}}));
 }
 
-TEST_F(CommandSpansTest, WhatNobodyTakesHasWaitedAndFailed) {
+TEST_F(CommandSpansTest, UndeliveredCommandHasAQueueSpanAndFails) {
   Register(InTrace(Request()));
   Advance(CommandDeadlines().schedule_to_start);
   EXPECT_THAT(TakeTree(), UnorderedElementsAre("command execute_js < call",
@@ -143,7 +143,7 @@ TEST_F(CommandSpansTest, WhatNobodyTakesHasWaitedAndFailed) {
   EXPECT_NE(Text(Recorded("command execute_js"), "error.type"), "");
 }
 
-TEST_F(CommandSpansTest, CodesThatAreNoWordsAreNotRecorded) {
+TEST_F(CommandSpansTest, CodesThatAreNotWordsAreRecordedAsOther) {
   const std::pair<std::string, std::string> kTable[] = {
       {"element_not_found", "element_not_found"},
       {"https://x/?token=secret", "_OTHER"},
@@ -158,7 +158,7 @@ TEST_F(CommandSpansTest, CodesThatAreNoWordsAreNotRecorded) {
   }
 }
 
-TEST_F(CommandSpansTest, SessionsHaveOneNameForTheirTargets) {
+TEST_F(CommandSpansTest, TargetsOfSessionsShareOneSpanName) {
   CommandRequest request = InTrace(Request());
   request.target = "session-20261128-101112-abcd";
   const std::string id = Register(request);
@@ -168,7 +168,7 @@ TEST_F(CommandSpansTest, SessionsHaveOneNameForTheirTargets) {
   EXPECT_EQ(Text(Recorded("queue session-{id}"), "messaging.destination.name"), request.target);
 }
 
-TEST_F(CommandSpansTest, WhatIsTakenBackHasNotFailed) {
+TEST_F(CommandSpansTest, CancelledCommandIsNotRecordedAsFailed) {
   const std::string id = Register(InTrace(Request()));
   EXPECT_OK(Cancel(id));
   EXPECT_THAT(TakeTree(), SizeIs(2));
@@ -176,7 +176,7 @@ TEST_F(CommandSpansTest, WhatIsTakenBackHasNotFailed) {
   EXPECT_EQ(Text(Recorded("command execute_js"), "callslip.command.state"), "cancelled");
 }
 
-TEST_F(CommandSpansTest, AResultThatNobodyCollectsIsNoSecondEnd) {
+TEST_F(CommandSpansTest, ExpiryOfAnUncollectedResultRecordsNothing) {
   Register(InTrace(Request()));
   EXPECT_OK(Complete(LeaseOne()));
   EXPECT_THAT(TakeTree(), SizeIs(3));
@@ -184,7 +184,7 @@ TEST_F(CommandSpansTest, AResultThatNobodyCollectsIsNoSecondEnd) {
   EXPECT_THAT(TakeTree(), IsEmpty());
 }
 
-TEST_F(CommandSpansTest, ATraceThatIsNotSampledIsHandedOnAsItCame) {
+TEST_F(CommandSpansTest, UnsampledTraceIsPassedOnUnchanged) {
   const TraceContext unsampled = kCall.WithSampled(false);
   Register(InTrace(Request(), unsampled));
   const CommandLease lease = LeaseOne();
@@ -194,7 +194,7 @@ TEST_F(CommandSpansTest, ATraceThatIsNotSampledIsHandedOnAsItCame) {
   EXPECT_THAT(TakeTree(), IsEmpty());
 }
 
-TEST_F(CommandSpansTest, WithoutASinkATraceIsHandedOnAsItCame) {
+TEST_F(CommandSpansTest, TraceIsPassedOnUnchangedWithoutASink) {
   sink_.reset();
   Register(InTrace(Request()));
   const CommandLease lease = LeaseOne();

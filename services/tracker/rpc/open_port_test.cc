@@ -89,7 +89,7 @@ class OpenPortTest : public AccessTest {
   }
 };
 
-TEST_F(OpenPortTest, AForeignIdIsUnknownToEveryMethod) {
+TEST_F(OpenPortTest, ForeignIdIsUnknownToEveryMethod) {
   const std::string command = RegisterFor("alice");
   CreateSessionFor("alice", "hers");
   const Caller local{"local", "without a token", ""};
@@ -122,7 +122,7 @@ TEST_F(OpenPortTest, AForeignIdIsUnknownToEveryMethod) {
   EXPECT_GT(looked_up, 40);
 }
 
-TEST_F(OpenPortTest, LeasesItsOwnCommandsAlone) {
+TEST_F(OpenPortTest, CallerLeasesOnlyItsOwnCommands) {
   RegisterFor("alice");
   const std::string own = RegisterFor("local");
   v1::LeaseCommandsRequest lease;
@@ -141,7 +141,7 @@ TEST_F(OpenPortTest, LeasesItsOwnCommandsAlone) {
 }
 
 // Old pollers report without a lease.
-TEST_F(OpenPortTest, CompletesNothingThatWasLeasedWithoutProof) {
+TEST_F(OpenPortTest, CallerCannotCompleteForeignCommandLeasedWithoutProof) {
   const std::string id = RegisterFor("alice");
   v1::LeaseCommandsRequest lease;
   lease.set_without_proof(true);
@@ -155,7 +155,7 @@ TEST_F(OpenPortTest, CompletesNothingThatWasLeasedWithoutProof) {
   EXPECT_OK(UnixCall(&v1::CommandService::Stub::CompleteCommand, complete));
 }
 
-TEST_F(OpenPortTest, SpeaksForNoWorkerOfOthers) {
+TEST_F(OpenPortTest, CallerCannotUseTheNameOfAForeignWorker) {
   v1::LeaseCommandsRequest lease;
   lease.set_worker_id("laptop");
   ASSERT_OK(UnixCall(&v1::CommandService::Stub::LeaseCommands, lease));
@@ -174,7 +174,7 @@ TEST_F(OpenPortTest, SpeaksForNoWorkerOfOthers) {
             "worker_taken");
 }
 
-TEST_F(OpenPortTest, AWorkerOfAllThatReportsKeepsItsName) {
+TEST_F(OpenPortTest, WorkerThatReportsKeepsItsName) {
   RegisterFor("alice");
   v1::LeaseCommandsRequest lease;
   lease.set_worker_id("laptop");
@@ -190,8 +190,7 @@ TEST_F(OpenPortTest, AWorkerOfAllThatReportsKeepsItsName) {
             "worker_taken");
 }
 
-// A stream that has ended keeps no name, whoever has ended it.
-TEST_F(OpenPortTest, AStreamThatTheTrackerEndsKeepsNoName) {
+TEST_F(OpenPortTest, StreamEndedByTheTrackerReleasesItsWorkerName) {
   v1::StreamCommandsRequest stream;
   stream.set_worker_id("laptop");
   stream.set_max_unfinished(kWorkerWindow + 1);
@@ -211,7 +210,7 @@ TEST_F(OpenPortTest, AStreamThatTheTrackerEndsKeepsNoName) {
   EXPECT_OK(taken);
 }
 
-TEST_F(OpenPortTest, ClaimsNoPlaceOfAWorkerOfOthers) {
+TEST_F(OpenPortTest, CallerCannotClaimAPlaceOfAForeignWorker) {
   RegisterFor("local");
   v1::LeaseCommandsRequest lease;
   lease.set_worker_id("laptop");
@@ -240,7 +239,7 @@ TEST_F(OpenPortTest, ClaimsNoPlaceOfAWorkerOfOthers) {
   EXPECT_THAT(listed.entries(), IsEmpty());
 }
 
-TEST_F(OpenPortTest, DrawsForItselfAlone) {
+TEST_F(OpenPortTest, CallerDrawsOnlyForItself) {
   v1::RequestAnnotationsRequest ask;
   ask.set_client_id("alice");
   ASSERT_OK_AND_ASSIGN(const auto asked,
@@ -258,7 +257,7 @@ TEST_F(OpenPortTest, DrawsForItselfAlone) {
   EXPECT_THAT(listed.drawings(), IsEmpty());
 }
 
-TEST_F(OpenPortTest, ServesItsOwnSessionsAlone) {
+TEST_F(OpenPortTest, CallerServesOnlyItsOwnSessions) {
   CreateSessionFor("alice", "hers");
   CreateSessionFor("local", "own");
   EXPECT_EQ(Assigned(tcp_, "open"), "own");

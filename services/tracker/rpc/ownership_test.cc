@@ -18,7 +18,7 @@ using google::protobuf::MethodDescriptor;
 
 class OwnershipTest : public GuardedAccessTest {};
 
-TEST_F(OwnershipTest, AForeignIdIsUnknownToEveryMethodOfClients) {
+TEST_F(OwnershipTest, ForeignIdIsUnknownToEveryMethodOfClients) {
   const std::string command = Register();
   CreateSession("mine");
   const Caller other{"client", "other client", TokenOf("other")};
@@ -47,7 +47,7 @@ TEST_F(OwnershipTest, AForeignIdIsUnknownToEveryMethodOfClients) {
 }
 
 // A runner gets sessions of all clients, and names their owners.
-TEST_F(OwnershipTest, NobodyElseSpeaksForOthers) {
+TEST_F(OwnershipTest, OnlyAdminsGatewaysAndRunnersActForOtherClients) {
   for (const MethodDescriptor* method : AllMethods()) {
     if (!Names(*method, "client_id")) continue;
     const std::optional<RpcAccess> access = AccessOf(*method);
@@ -63,7 +63,7 @@ TEST_F(OwnershipTest, NobodyElseSpeaksForOthers) {
   }
 }
 
-TEST_F(OwnershipTest, AForgedResultIsRefusedAndTheGenuineOneStands) {
+TEST_F(OwnershipTest, ForgedResultIsRefusedAndGenuineOneIsAccepted) {
   const std::string id = Register("client");
   ASSERT_OK_AND_ASSIGN(const v1::CommandLease lease, Lease("worker"));
   for (const char* forger : {"other", "client", "viewer", "worker", "shells", "runner", "admin"}) {
@@ -74,7 +74,7 @@ TEST_F(OwnershipTest, AForgedResultIsRefusedAndTheGenuineOneStands) {
   EXPECT_EQ(Get("client", id)->command().result(), R"({"genuine":true})");
 }
 
-TEST_F(OwnershipTest, ViewersAndAdministratorsReachEverybodysCommands) {
+TEST_F(OwnershipTest, ViewersAndAdminsReadCommandsOfAllClients) {
   const std::string id = Register("client");
   EXPECT_EQ(DetailsOf(Get("other", id).status()).reason, "unknown_command");
   EXPECT_OK(Get("viewer", id));
@@ -94,7 +94,7 @@ TEST_F(OwnershipTest, ViewersAndAdministratorsReachEverybodysCommands) {
   EXPECT_EQ(listed("other", "client"), -1);
 }
 
-TEST_F(OwnershipTest, AWorkerTakesNothingButItsTargets) {
+TEST_F(OwnershipTest, WorkerLeasesOnlyFromItsTargets) {
   Register("client");
   const std::string shell = Register("client", "shell");
   EXPECT_EQ(DetailsOf(Lease("shells", "browser").status()).reason, "not_your_target");
@@ -108,7 +108,7 @@ TEST_F(OwnershipTest, AWorkerTakesNothingButItsTargets) {
   EXPECT_OK(Complete("shells", shell, lease.lease_token(), "1"));
 }
 
-TEST_F(OwnershipTest, AWorkerHeldToItsNameReportsWithoutProofOnlyOnWhatItHolds) {
+TEST_F(OwnershipTest, NamedWorkerReportsWithoutProofOnlyOnItsOwnLeases) {
   const std::string theirs = Register("client");
   ASSERT_OK(Lease("worker", "", /*without_proof=*/true));
   EXPECT_EQ(DetailsOf(Complete("laptop", theirs, "", "1").status()).reason, "unknown_command");
@@ -119,7 +119,7 @@ TEST_F(OwnershipTest, AWorkerHeldToItsNameReportsWithoutProofOnlyOnWhatItHolds) 
   EXPECT_OK(Complete("worker", theirs, "", "1"));
 }
 
-TEST_F(OwnershipTest, ARunnerWorksOffNothingButSessions) {
+TEST_F(OwnershipTest, RunnerLeasesOnlyFromTargetsOfSessions) {
   Register("client");
   const std::string shell = Register("client", "session-s");
   EXPECT_EQ(DetailsOf(Lease("runner").status()).reason, "not_your_target");
@@ -129,7 +129,7 @@ TEST_F(OwnershipTest, ARunnerWorksOffNothingButSessions) {
   EXPECT_OK(Complete("runner", shell, lease.lease_token(), "1"));
 }
 
-TEST_F(OwnershipTest, AWatchOfOneCommandFindsAnothersForWhomMayAndCollectsNothing) {
+TEST_F(OwnershipTest, WatchOfAForeignCommandNeedsAccessAndDoesNotCollect) {
   const std::string id = Register("client");
   ASSERT_OK_AND_ASSIGN(const v1::CommandLease lease, Lease("worker"));
   ASSERT_OK(Complete("worker", id, lease.lease_token(), "1"));
@@ -157,7 +157,7 @@ TEST_F(OwnershipTest, AWatchOfOneCommandFindsAnothersForWhomMayAndCollectsNothin
   EXPECT_EQ(Get("client", id)->command().state(), v1::COMMAND_STATE_EXPIRED);
 }
 
-TEST_F(OwnershipTest, AGatewaySaysAsWhatItCalls) {
+TEST_F(OwnershipTest, GatewayNamesTheClientAndRoleThatItActsAs) {
   const std::string id = Register("client");
   const auto get = [&](const std::string& client) {
     v1::GetCommandRequest request;
@@ -192,7 +192,7 @@ TEST_F(OwnershipTest, AGatewaySaysAsWhatItCalls) {
       "role_not_allowed");
 }
 
-TEST_F(OwnershipTest, WhatARevokedTokenHasBegunEndsAndNothingElse) {
+TEST_F(OwnershipTest, RevokedTokenEndsOnlyItsOwnCalls) {
   v1::LeaseCommandsRequest request;
   request.mutable_max_wait()->set_seconds(30);
   struct Poll {

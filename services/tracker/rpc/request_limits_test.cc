@@ -86,7 +86,7 @@ TEST(RequestLimitsTest, EveryFieldOfEveryRequestHasALimit) {
   }
 }
 
-TEST(RequestLimitsTest, EveryFieldIsTakenAtItsLimitAndRefusedBeyond) {
+TEST(RequestLimitsTest, EveryFieldIsAcceptedAtItsLimitAndRefusedBeyond) {
   constexpr uint32_t kWholeMessage = 16 << 20;
   for (const Descriptor* type : AllTypes()) {
     for (int i = 0; i < type->field_count(); ++i) {
@@ -115,7 +115,7 @@ TEST(RequestLimitsTest, EveryFieldIsTakenAtItsLimitAndRefusedBeyond) {
   }
 }
 
-TEST(RequestLimitsTest, WhatTakesMuchMoreThanItsBytesIsRefused) {
+TEST(RequestLimitsTest, RequestThatNeedsMuchMoreMemoryThanItsBytesIsRefused) {
   // Empty events, JSON with too many or too deep values, and unknown fields.
   std::string bytes;
   for (int i = 0; i < 4 << 20; ++i) bytes += std::string("\x1a\x00", 2);
@@ -152,7 +152,7 @@ TEST(RequestLimitsTest, WhatTakesMuchMoreThanItsBytesIsRefused) {
   EXPECT_FALSE(Check(time).ok());
 }
 
-TEST(RequestLimitsTest, WhatIsNoMessageIsLeftToTheParser) {
+TEST(RequestLimitsTest, MalformedMessageIsLeftToTheParser) {
   const Descriptor& type = *v1::RegisterCommandRequest::descriptor();
   for (const char* bytes : {"\x0a", "\x0a\x7f", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"}) {
     EXPECT_OK(Check(type, bytes));
@@ -160,7 +160,7 @@ TEST(RequestLimitsTest, WhatIsNoMessageIsLeftToTheParser) {
 }
 
 // An error may quote the request. Its text goes into a header, which has its own limit.
-TEST(RequestLimitsTest, ErrorsAreShort) {
+TEST(RequestLimitsTest, LongErrorMessageIsTruncated) {
   grpc::ServerContext context;
   std::string text(1022, 'x');
   for (int i = 0; i < 1000; ++i) text += "ä";

@@ -81,7 +81,7 @@ class RunnerLeaseTest : public SessionServerTest {
   std::string turn_id_ = "t";
 };
 
-TEST_F(RunnerLeaseTest, EachRequestThatSaysALeaseIsTriedHere) {
+TEST_F(RunnerLeaseTest, EachRequestWithALeaseIsTested) {
   std::set<std::string> all;
   for (const google::protobuf::Descriptor* any :
        {v1::GetSessionRequest::descriptor(), v1::GetQueueStatusRequest::descriptor(),
@@ -101,9 +101,9 @@ TEST_F(RunnerLeaseTest, EachRequestThatSaysALeaseIsTriedHere) {
   EXPECT_EQ(tried, all);
 }
 
-// A runner with a session is cut off. Another one gets the session, and is in a turn when the calls
-// of the first one arrive.
-TEST_F(RunnerLeaseTest, OneThatIsOverChangesNothing) {
+// A runner with a session is disconnected. Another one gets the session, and is in a turn when the
+// calls of the first one arrive.
+TEST_F(RunnerLeaseTest, ExpiredLeaseChangesNothing) {
   auto first = Begin("a");
   ASSERT_OK(Call(&Q::AddMessage, "session_id: 's' message: 'one'"));
   const int64_t stale = first->Next()->lease();
@@ -135,7 +135,7 @@ TEST_F(RunnerLeaseTest, OneThatIsOverChangesNothing) {
   ASSERT_OK(Call(&Q::FinishTurn, by + "turn_id: '" + turn_id_ + "' outcome: OUTCOME_COMPLETED"));
 }
 
-TEST_F(RunnerLeaseTest, WithoutARunnerASessionIsForWhoeverServesIt) {
+TEST_F(RunnerLeaseTest, SessionWithoutARunnerAcceptsCallsWithoutALease) {
   ASSERT_OK(Call(&Q::AddMessage, "session_id: 's' message: 'one'"));
   const auto receiver = Receive("session_id: 's'");
   turn_id_ = receiver->Next()->turn_id();

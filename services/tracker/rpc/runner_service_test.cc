@@ -109,7 +109,7 @@ class RunnerServiceTest : public SessionServerTest {
   std::map<std::string, int64_t> lease_;
 };
 
-TEST_F(RunnerServiceTest, IsToldWhatNeedsAnAgentNowAndLater) {
+TEST_F(RunnerServiceTest, RunnerGetsSessionsThatNeedAnAgentNowAndLater) {
   Make("1");
   Enqueue("1");
   const Serving serving = Begin("r");
@@ -119,7 +119,7 @@ TEST_F(RunnerServiceTest, IsToldWhatNeedsAnAgentNowAndLater) {
   ExpectNeeded(serving, "2");
 }
 
-TEST_F(RunnerServiceTest, IsToldAgainWhenTheReceiverHasGone) {
+TEST_F(RunnerServiceTest, SessionIsAssignedAgainWhenItsReceiverLeaves) {
   Make("s");
   const Serving serving = Begin("r");
   Enqueue("s");
@@ -131,7 +131,7 @@ TEST_F(RunnerServiceTest, IsToldAgainWhenTheReceiverHasGone) {
   ExpectNeeded(serving, "s");
 }
 
-TEST_F(RunnerServiceTest, GetsNothingThatItCannotRun) {
+TEST_F(RunnerServiceTest, RunnerGetsNoSessionThatItCannotRun) {
   const Serving serving = Begin("r");
   ASSERT_OK(
       Call(&S::CreateSession, "session_id: 'other' acp_server: 'claude' working_dir: '/web-evil'"));
@@ -141,7 +141,7 @@ TEST_F(RunnerServiceTest, GetsNothingThatItCannotRun) {
   ExpectNeeded(serving, "mine");
 }
 
-TEST_F(RunnerServiceTest, TellsTheStateOfItsSessionsOnly) {
+TEST_F(RunnerServiceTest, RunnerSetsTheStateOfItsOwnSessionsOnly) {
   Make("s");
   EXPECT_THAT(SetState("s", "r"), FailsWith(StatusCode::kFailedPrecondition, "not_assigned"));
   const Serving serving = Begin("r");
@@ -161,7 +161,7 @@ TEST_F(RunnerServiceTest, TellsTheStateOfItsSessionsOnly) {
   EXPECT_EQ(runners->runners(0).agents(0).title(), "Claude");
 }
 
-TEST_F(RunnerServiceTest, ASecondCallReplacesTheFirst) {
+TEST_F(RunnerServiceTest, SecondCallReplacesTheFirst) {
   const Serving first = Begin("r");
   const Serving second = Begin("r");
   EXPECT_THAT(first->Finish(), FailsWith(StatusCode::kAborted, "runner_replaced"));
@@ -170,12 +170,12 @@ TEST_F(RunnerServiceTest, ASecondCallReplacesTheFirst) {
   ExpectNeeded(second, "s");
 }
 
-TEST_F(RunnerServiceTest, RefusesAnOfferThatIsNone) {
+TEST_F(RunnerServiceTest, InvalidOfferIsRefused) {
   EXPECT_THAT(Serve("max_agents: 1")->Finish(),
               FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
 }
 
-TEST_F(RunnerServiceTest, IsToldWhatIsNotItsAnyMore) {
+TEST_F(RunnerServiceTest, RunnerIsNotifiedOfSessionsThatItNoLongerHas) {
   for (const char* id : {"ended", "deleted", "later"}) Make(id);
   ASSERT_OK(Call(&S::EndSession, "session_id: 'ended'"));
   ASSERT_OK(Call(&S::DeleteSession, "session_id: 'deleted'"));
@@ -195,7 +195,7 @@ TEST_F(RunnerServiceTest, IsToldWhatIsNotItsAnyMore) {
   ExpectReleased(serving, "later", "session_ended");
 }
 
-TEST_F(RunnerServiceTest, AnotherOneTakesWhatALostOneHad) {
+TEST_F(RunnerServiceTest, AnotherRunnerTakesOverTheSessionOfALostRunner) {
   Make("s");
   Serving lost = Begin("a");
   Enqueue("s");
@@ -220,7 +220,7 @@ TEST_F(RunnerServiceTest, AnotherOneTakesWhatALostOneHad) {
   EXPECT_OK(SetState("s", "b"));
 }
 
-TEST_F(RunnerServiceTest, ATitleNamesASessionWithoutAName) {
+TEST_F(RunnerServiceTest, TitleBecomesTheNameOfAnUnnamedSession) {
   Make("s");
   const Serving serving = Begin("r");
   Enqueue("s");
@@ -245,7 +245,7 @@ class ForgetfulRunnerServiceTest : public RunnerServiceTest {
   ForgetfulRunnerServiceTest() : RunnerServiceTest(ReadAnewEachTime()) {}
 };
 
-TEST_F(ForgetfulRunnerServiceTest, ASessionThatCannotBeReadForAMomentIsGivenLater) {
+TEST_F(ForgetfulRunnerServiceTest, TemporarilyUnreadableSessionIsAssignedLater) {
   Make("s");
   Enqueue("s");
   Make("another");
@@ -259,7 +259,7 @@ TEST_F(ForgetfulRunnerServiceTest, ASessionThatCannotBeReadForAMomentIsGivenLate
   }
 }
 
-TEST_F(RunnerServiceTest, TheTurnOfALostOneEndsWhereNobodyTakesTheSession) {
+TEST_F(RunnerServiceTest, TurnOfALostRunnerEndsWithoutAnotherRunner) {
   Make("s");
   auto watch = Watch("session_id: 's'");
   Serving lost = Begin("a");
@@ -280,7 +280,7 @@ TEST_F(RunnerServiceTest, TheTurnOfALostOneEndsWhereNobodyTakesTheSession) {
   EXPECT_EQ(session->turn_id(), "");
 }
 
-TEST_F(RunnerServiceTest, KeepsItsSessionsOverARestartOfTheTracker) {
+TEST_F(RunnerServiceTest, RunnerKeepsItsSessionsWhenTheTrackerRestarts) {
   Make("s");
   Serving serving = Begin("a");
   Enqueue("s");
@@ -304,7 +304,7 @@ TEST_F(RunnerServiceTest, KeepsItsSessionsOverARestartOfTheTracker) {
   EXPECT_EQ(found->found(0).session_id(), "s");
 }
 
-TEST_F(RunnerServiceTest, OthersGetWhatWasKeptInVainOverARestart) {
+TEST_F(RunnerServiceTest, UnclaimedSessionIsReassignedAfterARestart) {
   Make("s");
   Serving serving = Begin("a");
   Enqueue("s");
@@ -321,7 +321,7 @@ TEST_F(RunnerServiceTest, OthersGetWhatWasKeptInVainOverARestart) {
   EXPECT_THAT(SetState("s", "a"), FailsWith(StatusCode::kFailedPrecondition, "not_assigned"));
 }
 
-TEST_F(RunnerServiceTest, ASessionThatIsGivenUpIsAnothers) {
+TEST_F(RunnerServiceTest, ReleasedSessionIsAssignedToAnotherRunner) {
   Make("s");
   const Serving first = Begin("a");
   Enqueue("s");
@@ -334,7 +334,7 @@ TEST_F(RunnerServiceTest, ASessionThatIsGivenUpIsAnothers) {
   EXPECT_THAT(SetState("s", "a"), FailsWith(StatusCode::kFailedPrecondition, "not_assigned"));
 }
 
-TEST_F(RunnerServiceTest, ATokenIsItsSessionsUntilThatIsNobodys) {
+TEST_F(RunnerServiceTest, TokenIsValidUntilItsSessionIsReleased) {
   Make("s");
   EXPECT_THAT(Call(&R::IssueSessionToken, By("a")),
               FailsWith(StatusCode::kFailedPrecondition, "not_assigned"));
@@ -361,7 +361,7 @@ TEST_F(RunnerServiceTest, ATokenIsItsSessionsUntilThatIsNobodys) {
   EXPECT_EQ(Call(&R::FindSessionTokens, both)->found(2).session_id(), "");
 }
 
-TEST_F(RunnerServiceTest, AControlIsDoneByTheRunner) {
+TEST_F(RunnerServiceTest, ControlIsExecutedByTheRunner) {
   Make("s");
   const Serving serving = Begin("a");
   auto started = Control("action: AGENT_ACTION_START");
@@ -376,7 +376,7 @@ TEST_F(RunnerServiceTest, AControlIsDoneByTheRunner) {
   EXPECT_THAT(refused.get(), FailsWith(StatusCode::kFailedPrecondition, "unknown_option"));
 }
 
-TEST_F(RunnerServiceTest, AControlThatNobodyCanDoFails) {
+TEST_F(RunnerServiceTest, ControlThatCannotBeExecutedFails) {
   Make("s");
   EXPECT_THAT(Control("action: AGENT_ACTION_START").get(),
               FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
@@ -391,7 +391,7 @@ TEST_F(RunnerServiceTest, AControlThatNobodyCanDoFails) {
               FailsWith(StatusCode::kFailedPrecondition, "session_ended"));
 }
 
-TEST_F(RunnerServiceTest, AControlWaitsNoLongerThanItsTime) {
+TEST_F(RunnerServiceTest, ControlFailsWhenTheRunnerDoesNotAnswerInTime) {
   Make("s");
   const Serving serving = Begin("a");
   auto waiting = Control("action: AGENT_ACTION_START");
@@ -400,7 +400,7 @@ TEST_F(RunnerServiceTest, AControlWaitsNoLongerThanItsTime) {
   EXPECT_THAT(waiting.get(), FailsWith(StatusCode::kDeadlineExceeded, "runner_silent"));
 }
 
-TEST_F(RunnerServiceTest, AControlThatWasNotHandedOutComesWithTheNextCall) {
+TEST_F(RunnerServiceTest, UndeliveredControlIsDeliveredToTheNextCall) {
   Make("s");
   Serving lost = Begin("a");
   Enqueue("s");
@@ -419,7 +419,7 @@ TEST_F(RunnerServiceTest, AControlThatWasNotHandedOutComesWithTheNextCall) {
   EXPECT_OK(waiting.get());
 }
 
-TEST_F(RunnerServiceTest, NoMoreRunnersServeThanMay) {
+TEST_F(RunnerServiceTest, NumberOfRunnersIsLimited) {
   std::vector<Serving> servings;
   for (size_t i = 0; i < kMaxRunnersOfClient; ++i) servings.push_back(Begin(absl::StrCat("r", i)));
   EXPECT_THAT(Serve(Offer("more"))->Finish(),
@@ -430,7 +430,7 @@ TEST_F(RunnerServiceTest, NoMoreRunnersServeThanMay) {
   const Serving more = Begin("more");
 }
 
-TEST_F(RunnerServiceTest, AControlEndsWithItsSession) {
+TEST_F(RunnerServiceTest, ControlEndsWithItsSession) {
   Make("s");
   const Serving serving = Begin("a");
   auto waiting = Control("action: AGENT_ACTION_START");
@@ -439,7 +439,7 @@ TEST_F(RunnerServiceTest, AControlEndsWithItsSession) {
   EXPECT_THAT(waiting.get(), FailsWith(StatusCode::kFailedPrecondition, "session_ended"));
 }
 
-TEST_F(RunnerServiceTest, NoMoreControlsWaitThanMay) {
+TEST_F(RunnerServiceTest, NumberOfWaitingControlsIsLimited) {
   Make("s");
   const Serving serving = Begin("a");
   std::vector<std::future<absl::StatusOr<v1::AgentState>>> waiting;

@@ -66,7 +66,7 @@ class RunnerStreamTest : public testing::Test {
       [this] { gone_ = true; });
 };
 
-TEST_F(RunnerStreamTest, WhoDoesNotReadIsEnded) {
+TEST_F(RunnerStreamTest, StreamOfARunnerThatDoesNotReadEnds) {
   serve_->Begin();
   for (size_t i = 0; i < kMaxWaitingAssignments - 1; ++i)
     serve_->Release({"s", 7}, "session_ended");
@@ -81,7 +81,7 @@ TEST_F(RunnerStreamTest, WhoDoesNotReadIsEnded) {
   EXPECT_FALSE(stream_->Read().has_value());
 }
 
-TEST_F(RunnerStreamTest, WhatCanNotBeReadForAMomentIsToldLater) {
+TEST_F(RunnerStreamTest, TemporarilyUnreadableSessionIsSentLater) {
   serve_->Begin();
   EXPECT_TRUE(stream_->Read()->has_started());
   failing_ = true;
@@ -114,7 +114,7 @@ TEST_F(RunnerStreamTest, ControlsOfASessionKeepTheirOrder) {
   EXPECT_EQ(stream_->Read()->control().action(), v1::AGENT_ACTION_START);
 }
 
-TEST_F(RunnerStreamTest, AControlThatNobodyWaitsForIsDropped) {
+TEST_F(RunnerStreamTest, ControlIsDroppedAfterRepeatedFailures) {
   serve_->Begin();
   EXPECT_TRUE(stream_->Read()->has_started());
   failing_ = true;
@@ -128,14 +128,14 @@ TEST_F(RunnerStreamTest, AControlThatNobodyWaitsForIsDropped) {
   EXPECT_FALSE(stream_->Read().has_value());
 }
 
-TEST_F(RunnerStreamTest, ControlsCountToo) {
+TEST_F(RunnerStreamTest, ControlsCountTowardsTheLimit) {
   serve_->Begin();
   for (size_t i = 0; i <= kMaxWaitingAssignments; ++i) serve_->Control("s", {}, nullptr);
   ASSERT_TRUE(stream_->end.has_value());
   EXPECT_EQ(DetailsOf(*stream_->end).reason, "too_slow");
 }
 
-TEST_F(RunnerStreamTest, SessionsThatWaitAreOnlyIds) {
+TEST_F(RunnerStreamTest, WaitingSessionsAreStoredOnlyAsIds) {
   serve_->Begin();
   for (size_t i = 0; i < kMaxRunnerSessions; ++i) serve_->Need(absl::StrCat(i));
   EXPECT_FALSE(stream_->end.has_value());
@@ -149,13 +149,13 @@ TEST_F(RunnerStreamTest, SessionsThatWaitAreOnlyIds) {
   EXPECT_EQ(lookups_.size(), kMaxRunnerSessions);
 }
 
-TEST_F(RunnerStreamTest, OneThatComesBackIsToldOfAllSessionsThatAreGone) {
+TEST_F(RunnerStreamTest, ReleasesBeforeTheStreamStartsAreNotLimited) {
   for (size_t i = 0; i < kMaxRunnerSessions; ++i) serve_->Release({"s", 7}, "session_deleted");
   serve_->Begin();
   EXPECT_FALSE(stream_->end.has_value());
 }
 
-TEST_F(RunnerStreamTest, WhatIsHandedOutIsSaidToBe) {
+TEST_F(RunnerStreamTest, ControlIsReportedAsSentWhenItIsRead) {
   serve_->Begin();
   int sent = 0;
   serve_->Control("s", {}, [&sent] { ++sent; });

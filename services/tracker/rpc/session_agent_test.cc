@@ -32,7 +32,7 @@ class SessionAgentRpcTest : public SessionServerTest {
   }
 };
 
-TEST_F(SessionAgentRpcTest, DetailsAreThereWhereTheyAreAskedFor) {
+TEST_F(SessionAgentRpcTest, ListsAndNoticesOmitAgentDetails) {
   CreateSession();
   const auto notices = WatchSessions("");
   EXPECT_EQ(notices->Next()->action(), "started");
@@ -68,7 +68,7 @@ TEST_F(SessionAgentRpcTest, DetailsAreThereWhereTheyAreAskedFor) {
   EXPECT_EQ(told->agent().details(), R"({"modes":[]})");
 }
 
-TEST_F(SessionAgentRpcTest, TheQueueOfAnAgentThatFailsIsPausedInTheSameStep) {
+TEST_F(SessionAgentRpcTest, EachAgentFailurePausesTheQueueOnce) {
   CreateSession();
   SetAgent({.status = AgentStatus::kStarting});
   SetAgent({.status = AgentStatus::kFailed, .reason = "auth_required", .message = "log in"});
@@ -98,7 +98,7 @@ TEST_F(SessionAgentRpcTest, TheQueueOfAnAgentThatFailsIsPausedInTheSameStep) {
   }
 }
 
-TEST_F(SessionAgentRpcTest, ATurnUnderWayIsEndedByWhoHasIt) {
+TEST_F(SessionAgentRpcTest, AgentFailureDuringATurnDoesNotPauseTheQueue) {
   CreateSession();
   ASSERT_OK(Call(&Q::AddMessage, "session_id: 's' message: 'one'"));
   const auto runner = Receive("session_id: 's'");
@@ -108,7 +108,7 @@ TEST_F(SessionAgentRpcTest, ATurnUnderWayIsEndedByWhoHasIt) {
   EXPECT_EQ(Call(&S::GetSession, "session_id: 's'")->pause_reason(), "");
 }
 
-TEST_F(SessionAgentRpcTest, ASessionSaysWhatItsQueueHolds) {
+TEST_F(SessionAgentRpcTest, SessionReportsItsQueueLengthAndTurn) {
   CreateSession();
   ASSERT_OK(Call(&Q::AddMessage, "session_id: 's' message: 'one'"));
   ASSERT_OK(Call(&Q::AddMessage, "session_id: 's' message: 'two'"));
@@ -121,7 +121,7 @@ TEST_F(SessionAgentRpcTest, ASessionSaysWhatItsQueueHolds) {
   EXPECT_EQ(session.turn_id(), turn);
 }
 
-TEST_F(SessionAgentRpcTest, AnEndOfATurnIsRecordedWithWhatItHasUsed) {
+TEST_F(SessionAgentRpcTest, TurnEndIsRecordedWithItsUsage) {
   CreateSession();
   const auto runner = Receive("session_id: 's'");
   ASSERT_OK(Call(&Q::AddMessage, "session_id: 's' message: 'one'"));
@@ -139,7 +139,7 @@ TEST_F(SessionAgentRpcTest, AnEndOfATurnIsRecordedWithWhatItHasUsed) {
                 R"(","outcome":"completed","stop_reason":"end_turn","usage":{"tokens":7}})");
 }
 
-TEST_F(SessionAgentRpcTest, APermissionSaysWhatItIsAboutAndWhoHasGivenIt) {
+TEST_F(SessionAgentRpcTest, PermissionHasDetailsAndRecordsWhoDecided) {
   CreateSession();
   const std::string ask =
       "session_id: 's' permission_id: 'p' title: 'write?' kind: 'edit' "
@@ -157,7 +157,7 @@ TEST_F(SessionAgentRpcTest, APermissionSaysWhatItIsAboutAndWhoHasGivenIt) {
   EXPECT_EQ(MemberOf(page->events(0), "permission_id"), "p");
 }
 
-TEST_F(SessionAgentRpcTest, ATitleReplacesNoName) {
+TEST_F(SessionAgentRpcTest, TitleDoesNotReplaceAName) {
   CreateSession();
   const std::string update = "session_id: 's' if_unnamed: true name: ";
   EXPECT_EQ(Call(&S::UpdateSession, update + "'Title'")->name(), "Title");
@@ -165,7 +165,7 @@ TEST_F(SessionAgentRpcTest, ATitleReplacesNoName) {
   EXPECT_EQ(Call(&S::UpdateSession, "session_id: 's' name: 'Mine'")->name(), "Mine");
 }
 
-TEST_F(SessionAgentRpcTest, ChildrenAreOfOnesOwnSessions) {
+TEST_F(SessionAgentRpcTest, ParentMustBeAnActiveSessionOfTheSameClient) {
   CreateSession();
   const auto child = Call(&S::CreateSession, "session_id: 'c' parent_session_id: 's'");
   ASSERT_OK(child);
@@ -179,7 +179,7 @@ TEST_F(SessionAgentRpcTest, ChildrenAreOfOnesOwnSessions) {
               FailsWith(StatusCode::kFailedPrecondition, "session_ended"));
 }
 
-TEST_F(SessionAgentRpcTest, TheLargestImageGoesThereAndBack) {
+TEST_F(SessionAgentRpcTest, LargestImageIsStoredAndReturned) {
   CreateSession();
   v1::PutImageRequest put;
   put.set_session_id("s");

@@ -128,8 +128,8 @@ class SharedCellTest : public WithShutGates, public SessionServerTest {
   SharedCellTest() : SessionServerTest({}, &shut_gate_, &shut_gate_) { CreateSession(); }
 };
 
-// Also calls that wait for no storage, because another tracker may have changed the session.
-TEST_F(SharedCellTest, NothingIsAnsweredOfSessionsEither) {
+// Also calls that wait for no storage, because another tracker might have changed the session.
+TEST_F(SharedCellTest, CallsOfSessionsFailWhileTheGateIsShut) {
   EXPECT_OK(Call(&S::GetSession, "session_id: 's'"));
   auto watch = Watch("session_id: 's'");
   EXPECT_TRUE(watch->Next().has_value());
@@ -148,7 +148,7 @@ TEST_F(SharedCellTest, NothingIsAnsweredOfSessionsEither) {
   EXPECT_EQ(watch->Finish().code(), absl::StatusCode::kUnavailable);
 }
 
-TEST_F(SessionGateTest, NothingButCommandsWaitsForTheCommandsStorage) {
+TEST_F(SessionGateTest, OnlyCommandsWaitForTheStorageOfCommands) {
   gate().Shut();
   int methods = 0;
   for (const google::protobuf::Descriptor* any :
@@ -168,7 +168,7 @@ TEST_F(SessionGateTest, NothingButCommandsWaitsForTheCommandsStorage) {
   EXPECT_OK(Call(&S::AddAgentText, "session_id: 's' text: 'no command'"));
 }
 
-TEST_F(SessionGateTest, CommandsOfAnAnswerWaitForIt) {
+TEST_F(SessionGateTest, CommandsOfAnAnswerWaitForTheirStorage) {
   gate().Shut();
   absl::StatusOr<v1::AddAgentTextResponse> found;
   std::thread agent(
@@ -181,7 +181,7 @@ TEST_F(SessionGateTest, CommandsOfAnAnswerWaitForIt) {
 }
 
 // A session also reports that a command runs and how it ends.
-TEST_F(SessionGateTest, ASessionTellsOfACommandOnceThatIsStored) {
+TEST_F(SessionGateTest, SessionReportsTheEndOfACommandOnceItIsStored) {
   ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' text: '<shell>ls</shell>'"));
   ASSERT_OK_AND_ASSIGN(const auto leased,
                        Call(&C::LeaseCommands, "target: 'session-s' max_commands: 1"));

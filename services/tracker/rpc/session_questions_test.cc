@@ -63,7 +63,7 @@ TEST_F(SessionQuestionsTest, FirstAnswerToAQuestionCounts) {
               FailsWith(StatusCode::kNotFound, "unknown_permission"));
 }
 
-TEST_F(SessionQuestionsTest, QuestionSurvivesItsAsker) {
+TEST_F(SessionQuestionsTest, QuestionStaysOpenWhenItsAskerLeaves) {
   CreateSession();
   const auto watch = Watch("session_id: 's' after_seq: 1");
   EXPECT_TRUE(watch->Next()->has_snapshot());
@@ -89,7 +89,7 @@ TEST_F(SessionQuestionsTest, QuestionSurvivesItsAsker) {
   EXPECT_TRUE(Call(&S::AskPermission, question)->answered());
 }
 
-TEST_F(SessionQuestionsTest, QuestionStaysOpenWhenItsCallHasWaitedLongEnough) {
+TEST_F(SessionQuestionsTest, QuestionStaysOpenAfterTheMaxWaitOfItsCall) {
   CreateSession();
   const auto watch = Watch("session_id: 's' after_seq: 1");
   EXPECT_TRUE(watch->Next()->has_snapshot());
@@ -112,7 +112,7 @@ TEST_F(SessionQuestionsTest, QuestionStaysOpenWhenItsCallHasWaitedLongEnough) {
               FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
 }
 
-TEST_F(SessionQuestionsTest, AnAnswerThatIsGivenInTimeIsTold) {
+TEST_F(SessionQuestionsTest, AnswerGivenInTimeIsReturnedEvenIfStoredLate) {
   CreateSession();
   const auto watch = Watch("session_id: 's' after_seq: 1");
   EXPECT_TRUE(watch->Next()->has_snapshot());
@@ -145,7 +145,7 @@ TEST_F(SessionQuestionsTest, AnAnswerThatIsGivenInTimeIsTold) {
   EXPECT_TRUE(answer->answered());
 }
 
-TEST_F(SessionQuestionsTest, QuestionsAreBounded) {
+TEST_F(SessionQuestionsTest, NumberOfQuestionsIsLimited) {
   CreateSession();
   for (int i = 0; i < 32; ++i) {
     ASSERT_OK(Call(&S::AskPermission, "session_id: 's' options { option_id: 'yes' }"));
@@ -177,7 +177,7 @@ TEST_F(SessionQuestionsTest, EveryFieldOfAQuestionIsBounded) {
   }
 }
 
-TEST_F(SessionQuestionsTest, AllWhoAskAreToldHoweverManyTheyAre) {
+TEST_F(SessionQuestionsTest, AnswerReachesAllWaitingAskers) {
   CreateSession();
   const std::string question =
       "session_id: 's' permission_id: 'p' title: 'rm?' options { option_id: 'yes' } ";

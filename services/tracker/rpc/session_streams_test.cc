@@ -18,7 +18,7 @@ class SessionStreamsTest : public SessionServerTest {
   using SessionServerTest::SessionServerTest;
 };
 
-TEST_F(SessionStreamsTest, WatchTellsWhatThereIsAndThenWhatComes) {
+TEST_F(SessionStreamsTest, WatchReportsTheCurrentStateAndThenChanges) {
   CreateSession();
   Append({"2", "3"});
   ASSERT_OK(Call(&Q::PauseQueue, "session_id: 's' reason: 'lunch'"));
@@ -50,7 +50,7 @@ TEST_F(SessionStreamsTest, WatchFromTheEndIsCaughtUpAtOnce) {
   EXPECT_EQ(watch->Next()->caught_up().max_seq(), 1);
 }
 
-TEST_F(SessionStreamsTest, WatchHasNoGapAndNoRepetitionWhileOthersAppend) {
+TEST_F(SessionStreamsTest, WatchHasNoGapsOrRepetitionsWhileOthersAppend) {
   constexpr int kWriters = 4;
   constexpr int kEvents = 100;
   CreateSession();
@@ -88,7 +88,7 @@ class SmallSessionsTest : public SessionStreamsTest {
             {.sessions = 2, .observers_of_session = 2, .observer_bytes = size_t{256} << 10}) {}
 };
 
-TEST_F(SmallSessionsTest, WatcherThatDoesNotReadIsCutOff) {
+TEST_F(SmallSessionsTest, WatcherThatDoesNotReadIsDisconnected) {
   CreateSession();
   const auto watch = Watch("session_id: 's' after_seq: 1");
   EXPECT_TRUE(watch->Next()->has_snapshot());
@@ -98,7 +98,7 @@ TEST_F(SmallSessionsTest, WatcherThatDoesNotReadIsCutOff) {
   EXPECT_THAT(watch->Finish(), FailsWith(StatusCode::kResourceExhausted, "too_slow"));
 }
 
-TEST_F(SmallSessionsTest, ThereAreLimits) {
+TEST_F(SmallSessionsTest, SessionsAndWatchersAreLimited) {
   CreateSession("a");
   CreateSession("b");
   EXPECT_THAT(Call(&S::CreateSession, ""),
@@ -111,7 +111,7 @@ TEST_F(SmallSessionsTest, ThereAreLimits) {
               FailsWith(StatusCode::kResourceExhausted, "too_many_observers"));
 }
 
-TEST_F(SessionStreamsTest, PlayerStaysWhereItWasLeft) {
+TEST_F(SessionStreamsTest, PlayerKeepsItsPosition) {
   CreateSession();
   Append({"2", "3"});
   ASSERT_OK(Call(&S::AppendEvents, "session_id: 's' events { type: 'error' data: '{}' }"));
@@ -140,7 +140,7 @@ TEST_F(SessionStreamsTest, PlayerStaysWhereItWasLeft) {
   EXPECT_THAT(Call(&S::ClosePlayer, id), FailsWith(StatusCode::kNotFound, "unknown_player"));
 }
 
-TEST_F(SessionStreamsTest, PlayerThatNobodyUsesIsClosed) {
+TEST_F(SessionStreamsTest, UnusedPlayerIsClosed) {
   CreateSession();
   std::string used;
   for (int i = 0; i < 250; ++i) used = Call(&S::OpenPlayer, "session_id: 's'")->player_id();
@@ -156,7 +156,7 @@ TEST_F(SessionStreamsTest, PlayerThatNobodyUsesIsClosed) {
               FailsWith(StatusCode::kNotFound, "unknown_player"));
 }
 
-TEST_F(SessionStreamsTest, PlayKeepsThePaceAndMovesThePlayer) {
+TEST_F(SessionStreamsTest, PlayFollowsTheRecordedPaceAndMovesThePlayer) {
   CreateSession();
   Append({"2"});
   clock_.Advance(absl::Seconds(10));

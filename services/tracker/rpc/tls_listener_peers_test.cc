@@ -92,7 +92,7 @@ class TlsListenerPeersTest : public TlsListenerTest {
   const TestAuthority other_authority_;
 };
 
-TEST_F(TlsListenerPeersTest, BadOnesAreRefusedAndOthersServed) {
+TEST_F(TlsListenerPeersTest, BadPeersAreRefusedAndOthersAreServed) {
   ServeTls(/*asks_for_certificates=*/true);
   EXPECT_NE(Greet(*PeerWith({.certificate = good_})), "") << "a good one is served";
   const auto steady = Connect("client.test");
@@ -106,7 +106,7 @@ TEST_F(TlsListenerPeersTest, BadOnesAreRefusedAndOthersServed) {
   EXPECT_OK(Ask(Connect("client.test")));
 }
 
-TEST_F(TlsListenerPeersTest, WhoeverIsNamedNowhereIsRefusedByEveryMethod) {
+TEST_F(TlsListenerPeersTest, UnknownCertificateIsRefusedByEveryMethod) {
   ServeTls(/*asks_for_certificates=*/true);
   const auto stranger = Connect("stranger.test");
   EXPECT_EQ(DetailsOf(Ask(stranger)).reason, "certificate_unknown");
@@ -121,7 +121,7 @@ TEST_F(TlsListenerPeersTest, WhoeverIsNamedNowhereIsRefusedByEveryMethod) {
   }
 }
 
-TEST_F(TlsListenerPeersTest, HundredsOfHandshakesThatLeadNowhereKeepNobodyOut) {
+TEST_F(TlsListenerPeersTest, HundredsOfUnfinishedHandshakesBlockNoOtherPeer) {
   RaiseFileLimit();
   ServeTls(/*asks_for_certificates=*/true);
   const auto steady = Connect("client.test");
@@ -138,7 +138,7 @@ TEST_F(TlsListenerPeersTest, HundredsOfHandshakesThatLeadNowhereKeepNobodyOut) {
 
 // The other direction: a client, such as the gateway, checks the tracker that it has reached.
 
-TEST_F(TlsListenerPeersTest, AClientRefusesATrackerThatIsNotTheOne) {
+TEST_F(TlsListenerPeersTest, ClientRefusesATrackerOfAnotherAuthority) {
   ServeTls(/*asks_for_certificates=*/false);
   EXPECT_OK(Ask(Connect(), "client"));
   Write("other-ca", other_authority_.certificate());
@@ -146,7 +146,7 @@ TEST_F(TlsListenerPeersTest, AClientRefusesATrackerThatIsNotTheOne) {
       absl::IsUnavailable(Ask(Connect(TlsFiles{.authorities = Path("other-ca")}), "client")));
 }
 
-TEST_F(TlsListenerPeersTest, AClientRefusesATrackerOfAnotherName) {
+TEST_F(TlsListenerPeersTest, ClientRefusesATrackerWithAnotherName) {
   server_pair_ = authority_.Issue({.names = "DNS:other.example"});
   ServeTls(/*asks_for_certificates=*/false);
   EXPECT_TRUE(absl::IsUnavailable(Ask(Connect(), "client")));

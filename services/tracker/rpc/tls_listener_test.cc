@@ -58,7 +58,7 @@ class HeldStream {
       watch_;
 };
 
-TEST_F(TlsListenerTest, ARotatedCertificateBreaksNothingThatIsHeld) {
+TEST_F(TlsListenerTest, CertificateRotationDoesNotBreakHeldStreams) {
   constexpr int kStreams = 50;
   constexpr int kStreamsOfAConnection = 5;
   ServeTls(/*asks_for_certificates=*/false);
@@ -110,7 +110,7 @@ TEST_F(TlsListenerTest, ARotatedCertificateBreaksNothingThatIsHeld) {
   }
 }
 
-TEST_F(TlsListenerTest, ACertificateIsItsLinesPrincipal) {
+TEST_F(TlsListenerTest, CertificateIdentifiesThePrincipalOfItsLine) {
   ServeTls(/*asks_for_certificates=*/true);
   const auto client = Connect("client.test");
   v1::RegisterCommandRequest registration;
@@ -132,7 +132,7 @@ TEST_F(TlsListenerTest, ACertificateIsItsLinesPrincipal) {
   EXPECT_OK(CallOver(Connect("worker.test"), &v1::CommandService::Stub::LeaseCommands, "", lease));
 }
 
-TEST_F(TlsListenerTest, ACertificateSpeaksForOthersOnlyAsAGateway) {
+TEST_F(TlsListenerTest, OnlyGatewayCertificateActsForOtherClients) {
   ServeTls(/*asks_for_certificates=*/true);
   v1::ListCommandsRequest request;
   request.set_client_id("mallory");
@@ -143,7 +143,7 @@ TEST_F(TlsListenerTest, ACertificateSpeaksForOthersOnlyAsAGateway) {
   EXPECT_OK(as("gateway.test"));
 }
 
-TEST_F(TlsListenerTest, ALineThatIsRemovedEndsWhatItsCertificateHasBegun) {
+TEST_F(TlsListenerTest, RemovedLineEndsTheCallsOfItsCertificate) {
   ServeTls(/*asks_for_certificates=*/true);
   const auto worker = Connect("worker.test");
   const auto client = Connect("client.test");
@@ -167,7 +167,7 @@ TEST_F(TlsListenerTest, ALineThatIsRemovedEndsWhatItsCertificateHasBegun) {
   EXPECT_OK(Ask(client));
 }
 
-TEST_F(TlsListenerTest, WithoutAnAuthorityOfClientsACertificateSaysNothing) {
+TEST_F(TlsListenerTest, CertificateIsIgnoredWithoutAClientAuthority) {
   ServeTls(/*asks_for_certificates=*/false);
   EXPECT_EQ(DetailsOf(Ask(Connect("client.test"))).reason, "token_missing");
   EXPECT_OK(Ask(Connect("client.test"), "client"));

@@ -140,7 +140,7 @@ class TrackerDurabilityTest : public testing::TestWithParam<Where> {
   std::unique_ptr<Stub> stub_;
 };
 
-TEST_P(TrackerDurabilityTest, AnswersComeAfterTheirChangesAreStored) {
+TEST_P(TrackerDurabilityTest, AnswerIsSentAfterItsChangeIsStored) {
   ASSERT_OK_AND_ASSIGN(const auto registered, Register());
   EXPECT_EQ(storage_.sequences().size(), 1u);
   ASSERT_OK(Get(registered.command().command_id()));
@@ -149,7 +149,7 @@ TEST_P(TrackerDurabilityTest, AnswersComeAfterTheirChangesAreStored) {
   EXPECT_EQ(storage_.sequences().size(), 2u);
 }
 
-TEST_P(TrackerDurabilityTest, AnswerWaitsAndWithAThreadOfItsOwnHealthDoesNot) {
+TEST_P(TrackerDurabilityTest, AnswerWaitsForStorageButHealthCheckDoesNot) {
   storage_.Block();
   PendingCall<v1::RegisterCommandResponse> call([this] { return Register(); });
   storage_.AwaitTries(1);
@@ -164,7 +164,7 @@ TEST_P(TrackerDurabilityTest, AnswerWaitsAndWithAThreadOfItsOwnHealthDoesNot) {
 }
 
 // The worker must not begin a command whose lease a crash would undo.
-TEST_P(TrackerDurabilityTest, LeaseThatCannotBeStoredIsGivenBack) {
+TEST_P(TrackerDurabilityTest, LeaseThatCannotBeStoredIsReturnedToTheQueue) {
   ASSERT_OK(Register());
   storage_.FailWith(absl::UnavailableError("disk full"));
   EXPECT_THAT(Lease(), FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
@@ -177,7 +177,7 @@ TEST_P(TrackerDurabilityTest, LeaseThatCannotBeStoredIsGivenBack) {
 
 // A result that did not reach its reader is not collected: it can be read again, and its loss is
 // reported.
-TEST_P(TrackerDurabilityTest, ResultThatCouldNotLeaveIsNotCollected) {
+TEST_P(TrackerDurabilityTest, ResultThatCouldNotBeSentIsNotCollected) {
   const std::string id = Completed();
   ASSERT_OK_AND_ASSIGN(const auto other, Register());
   v1::CancelCommandRequest cancel;
@@ -199,7 +199,7 @@ TEST_P(TrackerDurabilityTest, ResultThatCouldNotLeaveIsNotCollected) {
   EXPECT_EQ(read.command().error().code(), "result_expired");
 }
 
-TEST_P(TrackerDurabilityTest, ResultIsCollectedOnceItHasLeft) {
+TEST_P(TrackerDurabilityTest, ResultIsCollectedOnceItIsSent) {
   const std::string id = Completed();
   ASSERT_OK_AND_ASSIGN(const auto read, Get(id));
   EXPECT_EQ(read.command().result(), "42");
@@ -211,7 +211,7 @@ TEST_P(TrackerDurabilityTest, ResultIsCollectedOnceItHasLeft) {
   EXPECT_THAT(Get(id), FailsWith(absl::StatusCode::kNotFound, "command_removed"));
 }
 
-TEST_P(TrackerDurabilityTest, UpdateThatCouldNotLeaveIsNotCollected) {
+TEST_P(TrackerDurabilityTest, UpdateThatCouldNotBeSentIsNotCollected) {
   ASSERT_OK_AND_ASSIGN(const auto registered, Register());
   const std::string id = registered.command().command_id();
   grpc::ClientContext context;
@@ -234,7 +234,7 @@ TEST_P(TrackerDurabilityTest, UpdateThatCouldNotLeaveIsNotCollected) {
   EXPECT_EQ(read.command().result(), "42");
 }
 
-TEST_P(TrackerDurabilityTest, FailureIsToldAndPasses) {
+TEST_P(TrackerDurabilityTest, StorageFailureIsReportedUntilItPasses) {
   storage_.FailWith(absl::UnavailableError("disk full"));
   EXPECT_THAT(Register("r1"), FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
   EXPECT_EQ(Health(), HealthCheckResponse::NOT_SERVING);
@@ -256,7 +256,7 @@ TEST_P(TrackerDurabilityTest, FailureIsToldAndPasses) {
   EXPECT_OK(Register());
 }
 
-TEST_P(TrackerDurabilityTest, StorageThatHangsIsToldToo) {
+TEST_P(TrackerDurabilityTest, HangingStorageIsReported) {
   // Otherwise the polling thread appends, and other calls would wait for it.
   if (GetParam() == Where::kOnCaller) return;
   storage_.Block();
@@ -276,7 +276,7 @@ TEST_P(TrackerDurabilityTest, StorageThatHangsIsToldToo) {
   while (!server_.Statistics().ready) std::this_thread::yield();
 }
 
-TEST_P(TrackerDurabilityTest, WaiterIsToldOfAnEndAfterItIsStored) {
+TEST_P(TrackerDurabilityTest, WaitReportsTheEndAfterItIsStored) {
   ASSERT_OK_AND_ASSIGN(const auto registered, Register());
   const std::string id = registered.command().command_id();
   grpc::ClientContext context;
@@ -296,7 +296,7 @@ TEST_P(TrackerDurabilityTest, WaiterIsToldOfAnEndAfterItIsStored) {
   EXPECT_TRUE(stream->Finish().ok());
 }
 
-TEST_P(TrackerDurabilityTest, StreamEndsWhereItsMessageCannotBeStoredAndHoldsNothing) {
+TEST_P(TrackerDurabilityTest, StreamEndsAndFreesItsWatchesWhenStorageFails) {
   ASSERT_OK_AND_ASSIGN(const auto registered, Register());
   grpc::ClientContext context;
   const auto stream = stub_->WatchCommands(&context);

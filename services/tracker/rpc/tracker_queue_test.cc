@@ -51,7 +51,7 @@ class TrackerQueueTest : public SessionServerTest {
 
 constexpr StatusCode kPrecondition = StatusCode::kFailedPrecondition;
 
-TEST_F(TrackerQueueTest, MessagesWaitAreChangedAndLeave) {
+TEST_F(TrackerQueueTest, MessagesAreAddedEditedMovedAndRemoved) {
   EXPECT_THAT(OfSession(&Q::AddMessage), FailsWith(StatusCode::kInvalidArgument, "empty_message"));
   EXPECT_THAT(OfSession(&Q::PopMessage), FailsWith(kPrecondition, "queue_empty"));
   ASSERT_OK_AND_ASSIGN(
@@ -111,7 +111,7 @@ TEST_F(TrackerQueueTest, TurnsFollowEachOther) {
   EXPECT_EQ(runner->Next()->message().message(), "b");
 }
 
-TEST_F(TrackerQueueTest, FailedTurnPausesUntilItIsTriedAgainOrSkipped) {
+TEST_F(TrackerQueueTest, FailedTurnPausesTheQueueUntilRetryOrSkip) {
   Add("a");
   Add("b");
   const auto runner = Receive("session_id: 's'");
@@ -137,7 +137,7 @@ TEST_F(TrackerQueueTest, FailedTurnPausesUntilItIsTriedAgainOrSkipped) {
   }
 }
 
-TEST_F(TrackerQueueTest, RunnerBeginsATurnOfItsOwn) {
+TEST_F(TrackerQueueTest, RunnerStartsATurnOfItsOwn) {
   EXPECT_THAT(OfSession(&Q::StartTurn, "prompt { message: 'mine' }"),
               FailsWith(kPrecondition, "no_runner"));
   ASSERT_OK(OfSession(&Q::ConfigureQueue, "settings { enabled: false }"));
@@ -160,7 +160,7 @@ TEST_F(TrackerQueueTest, RunnerBeginsATurnOfItsOwn) {
   EXPECT_EQ(runner->Next()->message().message(), "waits");
 }
 
-TEST_F(TrackerQueueTest, MessageOfNowPassesTheOthers) {
+TEST_F(TrackerQueueTest, MessageWithNowOvertakesWaitingMessages) {
   ASSERT_OK(OfSession(&Q::PauseQueue));
   Add("waits");
   EXPECT_THAT(OfSession(&Q::AddMessage, "message: 'urgent' now: true"),
@@ -172,7 +172,7 @@ TEST_F(TrackerQueueTest, MessageOfNowPassesTheOthers) {
   EXPECT_EQ(runner->Next()->message().message(), "urgent");
 }
 
-TEST_F(TrackerQueueTest, RunnerIsAskedToStop) {
+TEST_F(TrackerQueueTest, RunnerIsAskedToStopItsTurn) {
   Add("a");
   Add("b");
   const auto runner = Receive("session_id: 's'");
@@ -195,7 +195,7 @@ TEST_F(TrackerQueueTest, SecondRunnerReplacesTheFirst) {
   EXPECT_EQ(second->Next()->message().message(), "a");
 }
 
-TEST_F(TrackerQueueTest, MessageOfARunnerThatLeavesWaitsAgain) {
+TEST_F(TrackerQueueTest, MessageReturnsToTheQueueWhenItsRunnerLeaves) {
   Add("a");
   auto runner = Receive("session_id: 's'");
   const auto handed = runner->Next();
@@ -209,7 +209,7 @@ TEST_F(TrackerQueueTest, MessageOfARunnerThatLeavesWaitsAgain) {
   EXPECT_NE(again->turn_id(), handed->turn_id());
 }
 
-TEST_F(TrackerQueueTest, RunnerThatComesBackKeepsItsTurn) {
+TEST_F(TrackerQueueTest, RunnerThatReconnectsKeepsItsTurn) {
   Add("a");
   auto runner = Receive("session_id: 's'");
   const std::string turn_id = StartNext(*runner);
@@ -240,7 +240,7 @@ TEST_F(TrackerQueueTest, DelayIsASettingOfTheSession) {
   EXPECT_EQ(runner->Next()->message().message(), "a");
 }
 
-TEST_F(TrackerQueueTest, ReceiverIsToldThatTheTrackerStops) {
+TEST_F(TrackerQueueTest, ReceiverIsNotifiedThatTheTrackerStops) {
   const auto runner = Receive("session_id: 's'");
   while (!Status().has_receiver()) {
   }
@@ -249,7 +249,7 @@ TEST_F(TrackerQueueTest, ReceiverIsToldThatTheTrackerStops) {
   server_ = nullptr;
 }
 
-TEST_F(TrackerQueueTest, QueueSurvivesTheTracker) {
+TEST_F(TrackerQueueTest, QueueSurvivesARestartOfTheTracker) {
   Add("a");
   ASSERT_OK(OfSession(&Q::PauseQueue, "reason: 'lunch'"));
   Stop(absl::ZeroDuration());

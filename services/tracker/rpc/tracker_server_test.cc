@@ -84,7 +84,7 @@ TEST_F(TrackerServerTest, WaitStreamsEachStateAndEndsWithTheLast) {
   EXPECT_TRUE(stream->Finish().ok());
 }
 
-TEST_F(TrackerServerTest, WaitEndsWhenItsTimeIsOver) {
+TEST_F(TrackerServerTest, WaitEndsAfterItsMaxWait) {
   v1::WaitForCommandRequest request;
   request.set_command_id(Register());
   request.mutable_max_wait()->set_seconds(8);
@@ -108,7 +108,7 @@ TEST_F(TrackerServerTest, WaitForAnUnknownCommandFails) {
               FailsWith(StatusCode::kNotFound, "unknown_command"));
 }
 
-TEST_F(TrackerServerTest, WaitOfACallerThatLeftIsFreed) {
+TEST_F(TrackerServerTest, WaitIsFreedWhenItsCallerLeaves) {
   v1::WaitForCommandRequest request;
   request.set_command_id(Register());
   grpc::ClientContext context;
@@ -121,7 +121,7 @@ TEST_F(TrackerServerTest, WaitOfACallerThatLeftIsFreed) {
   EXPECT_FALSE(stream->Finish().ok());
 }
 
-TEST_F(TrackerServerTest, HeldPollOfACallerThatLeftSwallowsNothing) {
+TEST_F(TrackerServerTest, HeldPollOfADisconnectedCallerLeasesNothing) {
   v1::LeaseCommandsRequest request;
   request.mutable_max_wait()->set_seconds(5);
   grpc::ClientContext context;
@@ -153,7 +153,7 @@ TEST_F(TrackerServerTest, HeldPollWakesForNewWork) {
   EXPECT_EQ(id, registered);
 }
 
-TEST_F(TrackerServerTest, BackWithinHasItsBounds) {
+TEST_F(TrackerServerTest, BackWithinIsBounded) {
   v1::LeaseCommandsRequest request;
   for (const auto& [seconds, nanos] : {std::pair(-1, 0), {0, -1}, {60, 1}, {61, 0}}) {
     request.mutable_back_within()->set_seconds(seconds);
@@ -169,7 +169,7 @@ TEST_F(TrackerServerTest, BackWithinHasItsBounds) {
   }
 }
 
-TEST_F(TrackerServerTest, ReplayIsAnsweredAfterItsOriginIsGone) {
+TEST_F(TrackerServerTest, RepeatedReplayIsAnsweredAfterItsOriginIsRemoved) {
   const std::string origin = Register();
   v1::ExpireCommandRequest expire;
   expire.set_command_id(origin);
@@ -194,7 +194,7 @@ TEST_F(TrackerServerTest, ReplayIsAnsweredAfterItsOriginIsGone) {
             StatusCode::kNotFound);
 }
 
-TEST_F(TrackerServerTest, ListPagesOverTheWire) {
+TEST_F(TrackerServerTest, CommandsAreListedInPages) {
   for (int i = 0; i < 3; ++i) Register("agent");
   v1::ListCommandsRequest request;
   request.set_client_id("agent");
@@ -208,14 +208,14 @@ TEST_F(TrackerServerTest, ListPagesOverTheWire) {
   EXPECT_TRUE(page.next_page_token().empty());
 }
 
-TEST_F(TrackerServerTest, HealthCheckTellsAServingTrackerFromNone) {
+TEST_F(TrackerServerTest, HealthCheckSucceedsOnlyWhileTheTrackerServes) {
   EXPECT_OK(CheckHealth(address_, std::nullopt, absl::Seconds(10)));
   Drain();
   EXPECT_EQ(CheckHealth(address_, std::nullopt, absl::Seconds(10)).code(),
             StatusCode::kUnavailable);
 }
 
-TEST_F(TrackerServerTest, ReflectionNamesTheService) {
+TEST_F(TrackerServerTest, ReflectionListsTheService) {
   // Written by hand, since Debian ships the service but not its proto: ServerReflectionRequest
   // with list_services (field 7) as an empty string.
   const grpc::Slice list_services(std::string("\x3a\x00", 2));
@@ -249,7 +249,7 @@ TEST_F(TrackerServerTest, ReflectionNamesTheService) {
 }
 
 // Each of these streams holds a thread.
-TEST_F(TrackerServerTest, ReflectionStreamsAreFew) {
+TEST_F(TrackerServerTest, NumberOfReflectionStreamsIsLimited) {
   constexpr int kStreams = 64;
   grpc::GenericStub stub(
       grpc::CreateChannel(address_.ToString(), grpc::InsecureChannelCredentials()));
@@ -296,7 +296,7 @@ TEST_F(TrackerServerTest, SecondTrackerOnTheSamePortIsRefused) {
   EXPECT_EQ(second.Start(address_, 1).status().code(), StatusCode::kUnavailable);
 }
 
-TEST_F(TrackerServerTest, DrainSettlesWaitsAndPollsAndStillTakesReports) {
+TEST_F(TrackerServerTest, DrainEndsWaitsAndPollsButAcceptsReports) {
   v1::WaitForCommandRequest request;
   request.set_command_id(Register());
   const auto lease = Lease();

@@ -41,7 +41,7 @@ TEST_F(TrackerSessionsTest, EveryMethodOfTheProtosIsServed) {
   EXPECT_GE(methods, 50);
 }
 
-TEST_F(TrackerSessionsTest, LivesFromCreationToDeletion) {
+TEST_F(TrackerSessionsTest, SessionIsCreatedEndedResumedArchivedAndDeleted) {
   ASSERT_OK_AND_ASSIGN(
       const v1::Session made,
       Call(&S::CreateSession,
@@ -82,7 +82,7 @@ TEST_F(TrackerSessionsTest, LivesFromCreationToDeletion) {
               FailsWith(StatusCode::kNotFound, "unknown_session"));
 }
 
-TEST_F(TrackerSessionsTest, ListsPagesOfOnesOwnNewestFirst) {
+TEST_F(TrackerSessionsTest, OwnSessionsAreListedInPagesNewestFirst) {
   for (const char* id : {"a", "b", "c"}) {
     CreateSession(id);
     clock_.Advance(absl::Seconds(1));
@@ -146,7 +146,7 @@ TEST_F(TrackerSessionsTest, AnotherClientsSessionIsUnknown) {
   EXPECT_THAT(Events(), SizeIs(1));
 }
 
-TEST_F(TrackerSessionsTest, EventsComeBackAsTheyWere) {
+TEST_F(TrackerSessionsTest, EventsAreReadAsTheyWereAppended) {
   CreateSession();
   const auto request = Parse<v1::AppendEventsRequest>(R"(
     session_id: 's'
@@ -169,7 +169,7 @@ TEST_F(TrackerSessionsTest, EventsComeBackAsTheyWere) {
   }
 }
 
-TEST_F(TrackerSessionsTest, EventsAreRecordedAllOrNone) {
+TEST_F(TrackerSessionsTest, CallWithAnInvalidEventRecordsNothing) {
   CreateSession();
   const std::string good = "session_id: 's' events { type: 'agent_message' data: '{}' } ";
   const auto invalid = FailsWith(StatusCode::kInvalidArgument, "invalid_argument");
@@ -227,7 +227,7 @@ TEST_F(TrackerSessionsTest, ServicesAreKnownToHealthChecks) {
   }
 }
 
-TEST_F(TrackerSessionsTest, SessionsSurviveTheTracker) {
+TEST_F(TrackerSessionsTest, SessionsSurviveARestartOfTheTracker) {
   CreateSession();
   Append({"2"});
   Stop(absl::ZeroDuration());
@@ -238,7 +238,7 @@ TEST_F(TrackerSessionsTest, SessionsSurviveTheTracker) {
               FailsWith(StatusCode::kFailedPrecondition, "data_dir_locked"));
 }
 
-TEST_F(TrackerSessionsTest, EventsOfOneCallAreRecordedAllOrNotAtAll) {
+TEST_F(TrackerSessionsTest, CallWithATooLargeEventRecordsNothing) {
   CreateSession();
   clock_.Advance(absl::Nanoseconds(123'456'789));  // Times are as long as they get.
   // One of these sizes is the first that fits, whatever a line contains beside its text.
@@ -260,7 +260,7 @@ TEST_F(TrackerSessionsTest, EventsOfOneCallAreRecordedAllOrNotAtAll) {
   FAIL() << "nothing fits";
 }
 
-TEST_F(TrackerSessionsTest, IdsOfPromptsAreBounded) {
+TEST_F(TrackerSessionsTest, LengthOfPromptIdsIsLimited) {
   CreateSession();
   const auto append = [&](const char* name, size_t size) {
     v1::AppendEventsRequest request;

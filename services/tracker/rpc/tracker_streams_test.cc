@@ -63,7 +63,7 @@ class WatchCommandsTest : public TrackerServerTest {
   bool finished_ = false;
 };
 
-TEST_F(WatchCommandsTest, SeveralCommandsAreFollowedToTheirEnds) {
+TEST_F(WatchCommandsTest, SeveralCommandsAreWatchedUntilTheyEnd) {
   const std::string one = Register();
   const std::string other = Register();
   v1::WatchCommandsRequest request;
@@ -94,7 +94,7 @@ TEST_F(WatchCommandsTest, SeveralCommandsAreFollowedToTheirEnds) {
   EXPECT_TRUE(Finish().ok());
 }
 
-TEST_F(WatchCommandsTest, FailedWatchLeavesTheStreamAlone) {
+TEST_F(WatchCommandsTest, FailedWatchDoesNotEndTheStream) {
   WatchOne(7, "corr-1-00000000000000000000000000000000");
   const v1::CommandUpdate failed = Next();
   EXPECT_EQ(failed.watch_id(), 7);
@@ -115,7 +115,7 @@ TEST_F(WatchCommandsTest, WatchIdInUseEndsTheStream) {
   AwaitWaits(0);
 }
 
-TEST_F(WatchCommandsTest, RemovedWatchIsSilent) {
+TEST_F(WatchCommandsTest, RemovedWatchSendsNoUpdates) {
   const std::string removed = Register();
   const std::string kept = Register();
   WatchOne(1, removed);
@@ -136,7 +136,7 @@ TEST_F(WatchCommandsTest, RemovedWatchIsSilent) {
   EXPECT_TRUE(Finish().ok());
 }
 
-TEST_F(WatchCommandsTest, FilterTellsWhatIsThereAndWhatComes) {
+TEST_F(WatchCommandsTest, FilterReportsExistingAndNewCommands) {
   const std::string there = Register();
   Register("other");
   v1::WatchCommandsRequest request;
@@ -152,7 +152,7 @@ TEST_F(WatchCommandsTest, FilterTellsWhatIsThereAndWhatComes) {
   EXPECT_TRUE(update.command().params().empty());
 }
 
-TEST_F(WatchCommandsTest, FilterOfChangesAndRemovals) {
+TEST_F(WatchCommandsTest, FilterReportsOnlyChangesAndRemovals) {
   const std::string id = Register();
   v1::WatchCommandsRequest request;
   v1::CommandWatch& watch = *request.add_add();
@@ -175,7 +175,7 @@ TEST_F(WatchCommandsTest, FilterOfChangesAndRemovals) {
   EXPECT_FALSE(update.last());
 }
 
-TEST_F(WatchCommandsTest, OnlyFiltersBeginLaterAndTellRemovals) {
+TEST_F(WatchCommandsTest, WatchWithoutFilterRefusesOnlyChangesAndRemovals) {
   v1::WatchCommandsRequest request;
   Add(request, 1, Register())->set_removals(true);
   Add(request, 2, Register())->set_only_changes(true);
@@ -183,7 +183,7 @@ TEST_F(WatchCommandsTest, OnlyFiltersBeginLaterAndTellRemovals) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(Next().error().reason(), "invalid_argument");
 }
 
-TEST_F(WatchCommandsTest, WatchEndsWithItsTime) {
+TEST_F(WatchCommandsTest, WatchEndsAfterItsMaxWait) {
   v1::WatchCommandsRequest request;
   Add(request, 1, Register())->mutable_max_wait()->set_seconds(5);
   ASSERT_TRUE(stream_->Write(request));
@@ -194,7 +194,7 @@ TEST_F(WatchCommandsTest, WatchEndsWithItsTime) {
   EXPECT_EQ(over.update_case(), v1::CommandUpdate::UPDATE_NOT_SET);
 }
 
-TEST_F(WatchCommandsTest, CallerThatLeavesFreesItsWatches) {
+TEST_F(WatchCommandsTest, WatchesAreFreedWhenTheirCallerLeaves) {
   v1::WatchCommandsRequest request;
   for (int i = 0; i < 50; ++i) Add(request, i, Register());
   ASSERT_TRUE(stream_->Write(request));
@@ -203,7 +203,7 @@ TEST_F(WatchCommandsTest, CallerThatLeavesFreesItsWatches) {
   AwaitWaits(0);
 }
 
-TEST_F(WatchCommandsTest, StreamThatHasTooManyWatchesEnds) {
+TEST_F(WatchCommandsTest, StreamWithTooManyWatchesEnds) {
   constexpr int kMessages = static_cast<int>(kMaxWatchesOfStream) / kMaxWatchesInMessage;
   int64_t watch_id = 0;
   for (int i = 0; i < kMessages; ++i) {
@@ -225,7 +225,7 @@ TEST_F(WatchCommandsTest, StreamThatHasTooManyWatchesEnds) {
   AwaitWaits(0);
 }
 
-TEST_F(WatchCommandsTest, StreamThatAddsAndDoesNotReadEnds) {
+TEST_F(WatchCommandsTest, StreamThatAddsWatchesWithoutReadingEnds) {
   // More than is sent to a caller that does not read, in parts that would each be sent: the second
   // waits.
   constexpr int kLarge = 3;
@@ -287,7 +287,7 @@ class StreamCommandsTest : public TrackerServerTest {
   grpc::ClientContext context_;
 };
 
-TEST_F(StreamCommandsTest, PushesAsLongAsTheWindowHasRoom) {
+TEST_F(StreamCommandsTest, CommandsArePushedWhileTheWindowHasRoom) {
   const Stream stream = Open(2);
   AwaitWaits(1);
   std::vector<std::string> ids;
@@ -322,7 +322,7 @@ TEST_F(StreamCommandsTest, CancelReachesTheWorkerAtOnce) {
   EXPECT_THAT(response.ended_lease_tokens(), ElementsAre(token));
 }
 
-TEST_F(StreamCommandsTest, CallerThatLeavesTakesNothingMore) {
+TEST_F(StreamCommandsTest, DisconnectedCallerGetsNoMoreCommands) {
   const Stream stream = Open();
   AwaitWaits(1);
   context_.TryCancel();
@@ -341,21 +341,21 @@ TEST_F(StreamCommandsTest, DrainEndsTheStream) {
   drain.join();
 }
 
-TEST_F(StreamCommandsTest, BadWindowIsRefused) {
+TEST_F(StreamCommandsTest, InvalidWindowIsRefused) {
   const Stream stream = Open(6);
   v1::StreamCommandsResponse response;
   EXPECT_FALSE(stream->Read(&response));
   EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-TEST_F(StreamCommandsTest, BackWithinIsTaken) {
+TEST_F(StreamCommandsTest, BackWithinIsAccepted) {
   const Stream stream = Open(0, /*back_within_s=*/60);
   AwaitWaits(1);
 }
 
 class BackWithinTest : public StreamCommandsTest, public testing::WithParamInterface<int> {};
 
-TEST_P(BackWithinTest, OutOfBoundsIsRefused) {
+TEST_P(BackWithinTest, ValueOutOfBoundsIsRefused) {
   const Stream stream = Open(0, GetParam());
   v1::StreamCommandsResponse response;
   EXPECT_FALSE(stream->Read(&response));

@@ -116,7 +116,7 @@ class UnfinishedRequestsTest : public AccessTest {
   const Caller kNobody{.column = "nobody", .name = "stranger", .token = ""};
 };
 
-TEST_F(UnfinishedRequestsTest, StrangersAreRefusedByTheHeadsOfAllCalls) {
+TEST_F(UnfinishedRequestsTest, StrangersAreRefusedByTheHeadersOfAllCalls) {
   UnfinishedCalls stranger(bound_[0].port);
   int refused = 0;
   for (const MethodDescriptor* method : AllMethods()) {
@@ -131,14 +131,14 @@ TEST_F(UnfinishedRequestsTest, StrangersAreRefusedByTheHeadsOfAllCalls) {
   EXPECT_GT(refused, 50);
 }
 
-TEST_F(UnfinishedRequestsTest, SoAreRolesThatMayNotCall) {
+TEST_F(UnfinishedRequestsTest, RoleThatIsNotAllowedIsRefusedByTheHeaders) {
   UnfinishedCalls viewer(bound_[0].port);
   EXPECT_THAT(viewer.EndOf(viewer.Begin("/callslip.tracker.v1.CommandService/RegisterCommand",
                                         TokenOf("viewer"))),
               HasSubstr("role viewer"));
 }
 
-TEST_F(UnfinishedRequestsTest, WhatStrangersMayCallWaitsForFewOfThem) {
+TEST_F(UnfinishedRequestsTest, OpenMethodsHoldFewUnfinishedCallsOfStrangers) {
   UnfinishedCalls stranger(bound_[0].port);
   const std::string check = "/grpc.health.v1.Health/Check";
   // More than a burst may have.
@@ -155,7 +155,7 @@ TEST_F(UnfinishedRequestsTest, WhatStrangersMayCallWaitsForFewOfThem) {
   stranger.EndOf(2 * count - 2 * static_cast<int>(internal::AwaitedRequests::kStrangers) - 1);
 }
 
-TEST_F(UnfinishedRequestsTest, ABurstOfStrangersIsNone) {
+TEST_F(UnfinishedRequestsTest, CallsOfStrangersWithinTheBurstLimitAreHeld) {
   UnfinishedCalls stranger(bound_[0].port);
   const int count = static_cast<int>(internal::AwaitedRequests::kStrangersInBurst) / 2;
   for (int i = 0; i < count; ++i) stranger.Begin("/grpc.health.v1.Health/Check");
@@ -172,7 +172,7 @@ TEST_F(UnfinishedRequestsTest, ABurstOfStrangersIsNone) {
   EXPECT_FALSE(client.HasEnded(1));
 }
 
-TEST_F(UnfinishedRequestsTest, WhatIsRevokedMeanwhileDoesNotCount) {
+TEST_F(UnfinishedRequestsTest, TokenRevokedBeforeTheRequestArrivesIsRefused) {
   UnfinishedCalls client(bound_[0].port);
   for (const char* method : {"RegisterCommand", "WaitForCommand"}) {
     const int begun = client.Begin(absl::StrCat("/callslip.tracker.v1.CommandService/", method),
@@ -190,7 +190,7 @@ TEST_F(UnfinishedRequestsTest, WhatIsRevokedMeanwhileDoesNotCount) {
 }
 
 // Even if there are no other calls.
-TEST_F(UnfinishedRequestsTest, ARequestHasItsTime) {
+TEST_F(UnfinishedRequestsTest, UnfinishedRequestEndsAtItsMaxAge) {
   UnfinishedCalls client(bound_[0].port);
   const std::string path = "/callslip.tracker.v1.CommandService/RegisterCommand";
   const int slow = client.Begin(path, TokenOf("client"));
@@ -201,7 +201,7 @@ TEST_F(UnfinishedRequestsTest, ARequestHasItsTime) {
   EXPECT_TRUE(client.HasEnded(slow));
 }
 
-TEST_F(UnfinishedRequestsTest, ThoseOfStrangersHaveLess) {
+TEST_F(UnfinishedRequestsTest, UnfinishedRequestOfAStrangerEndsSooner) {
   UnfinishedCalls stranger(bound_[0].port);
   const std::string check = "/grpc.health.v1.Health/Check";
   // Once this call is answered, the calls before it have begun.

@@ -22,12 +22,12 @@ unsigned ModeOf(const std::string& path) {
 
 class UnixListenerTest : public AccessTest {};
 
-TEST_F(UnixListenerTest, TheUnixSocketIsForItsOwnerAlone) {
+TEST_F(UnixListenerTest, SocketIsOnlyForItsOwner) {
   Serve();
   EXPECT_EQ(ModeOf(folder_.path() + "/tracker.sock"), 0600u);
 }
 
-TEST_F(UnixListenerTest, EachOfSeveralSocketsIsForWhomItsFolderIs) {
+TEST_F(UnixListenerTest, ModeOfEachSocketDependsOnItsFolder) {
   const TemporaryFolder group, everybody;
   ASSERT_EQ(chmod(group.path().c_str(), 0750), 0);
   ASSERT_EQ(chmod(everybody.path().c_str(), 0755), 0);
@@ -43,7 +43,7 @@ TEST_F(UnixListenerTest, EachOfSeveralSocketsIsForWhomItsFolderIs) {
   EXPECT_EQ(ModeOf((*bound)[2].unix_path), 0600u);
 }
 
-TEST_F(UnixListenerTest, AnotherUserDoesNotGetInOverTheUnixSocket) {
+TEST_F(UnixListenerTest, AnotherUserCannotConnect) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   Serve();
   // Only the socket's own mode keeps others out.

@@ -36,7 +36,7 @@ class WatchSessionsTest : public SessionServerTest {
   }
 };
 
-TEST_F(WatchSessionsTest, TellsWhatBecomesOfTheClientsSessions) {
+TEST_F(WatchSessionsTest, ChangesOfTheClientsSessionsAreReported) {
   CreateSession("before");
   const auto watch = WatchAll();
   CreateSession("s");
@@ -56,7 +56,7 @@ TEST_F(WatchSessionsTest, TellsWhatBecomesOfTheClientsSessions) {
                         "queue s cleared", "ended s", "resumed s", "deleted s", "deleted before"));
 }
 
-TEST_F(WatchSessionsTest, NoticesHoldTheSessionAsItIsThen) {
+TEST_F(WatchSessionsTest, NoticesContainTheSessionAtTheirTime) {
   const auto watch = WatchAll();
   ASSERT_OK_AND_ASSIGN(const v1::Session made,
                        Call(&S::CreateSession, "session_id: 's' name: 'n' working_dir: '/w'"));
@@ -75,7 +75,7 @@ TEST_F(WatchSessionsTest, NoticesHoldTheSessionAsItIsThen) {
   EXPECT_EQ(watch->Next()->session().DebugString(), "session_id: \"s\"\n");
 }
 
-TEST_F(WatchSessionsTest, TellsOfTurnsAndQuestions) {
+TEST_F(WatchSessionsTest, TurnsAndQuestionsAreReported) {
   CreateSession("s");
   const auto watch = WatchAll();
   ASSERT_OK(Call(&S::AskPermission,
@@ -124,7 +124,7 @@ TEST_F(WatchSessionsTest, EndsWhenTheTrackerDrains) {
   EXPECT_THAT(watch->Finish(), FailsWith(StatusCode::kUnavailable, "draining"));
 }
 
-TEST_F(WatchSessionsTest, WhoLeavesMakesRoomForAnother) {
+TEST_F(WatchSessionsTest, WatcherThatLeavesMakesRoomForAnother) {
   std::vector<std::unique_ptr<StreamReader<v1::SessionNotice>>> watches;
   for (size_t i = 0; i < limits_.observers_of_session; ++i) watches.push_back(WatchAll());
   EXPECT_THAT(WatchSessions("")->Finish(),
@@ -141,7 +141,7 @@ class FewNoticesTest : public WatchSessionsTest {
   FewNoticesTest() : WatchSessionsTest({.observer_updates = 10}) {}
 };
 
-TEST_F(FewNoticesTest, WatcherThatDoesNotReadIsCutOff) {
+TEST_F(FewNoticesTest, WatcherThatDoesNotReadIsDisconnected) {
   // More than gRPC buffers for a caller that does not read.
   const auto slow = WatchAll();
   const auto quick = WatchAll();

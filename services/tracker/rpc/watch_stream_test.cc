@@ -70,7 +70,7 @@ class WatchStreamTest : public CommandTableTest {
   std::vector<std::weak_ptr<const std::string>> results_;
 };
 
-TEST_F(WatchStreamTest, ResultIsCollectedOnceItsMessageWasSent) {
+TEST_F(WatchStreamTest, ResultIsCollectedOnceItsMessageIsSent) {
   const std::string id = Completed(1);
   std::optional<Outgoing<v1::WatchCommandsResponse>> lost = call_->source();
   ASSERT_TRUE(lost.has_value());
@@ -84,8 +84,7 @@ TEST_F(WatchStreamTest, ResultIsCollectedOnceItsMessageWasSent) {
   EXPECT_FALSE(IsRead(id));
 }
 
-// Only the message that the caller does not read stays in memory.
-TEST_F(WatchStreamTest, CallerThatReadsNothingKeepsOneMessageInMemory) {
+TEST_F(WatchStreamTest, UnreadStreamHoldsOnlyOneMessageInMemory) {
   constexpr int kCommands = 20;
   std::vector<std::string> ids;
   for (int i = 0; i < kCommands; ++i) ids.push_back(Completed(i));

@@ -42,7 +42,7 @@ class WorkerServiceTest : public TrackerServerTest {
   const std::unique_ptr<v1::WorkerService::Stub> workers_;
 };
 
-TEST_F(WorkerServiceTest, WorkerIsKnownByItsFirstCall) {
+TEST_F(WorkerServiceTest, WorkerIsKnownFromItsFirstCall) {
   EXPECT_EQ(List().workers_size(), 0);
   ASSERT_OK(Lease());
   clock_.Advance(absl::Seconds(11));
@@ -57,7 +57,7 @@ TEST_F(WorkerServiceTest, WorkerIsKnownByItsFirstCall) {
   EXPECT_FALSE(worker.has_report_ago());
 }
 
-TEST_F(WorkerServiceTest, HeldCallCountsAndItsEndToo) {
+TEST_F(WorkerServiceTest, WorkerIsConnectedDuringAndShortlyAfterAHeldCall) {
   std::thread worker([&] { ASSERT_OK(Lease(30)); });
   AwaitWaits(1);
   clock_.Advance(absl::Seconds(20));
@@ -69,7 +69,7 @@ TEST_F(WorkerServiceTest, HeldCallCountsAndItsEndToo) {
   EXPECT_TRUE(List().workers(0).connected()) << "it was there 10 s ago";
 }
 
-TEST_F(WorkerServiceTest, ReportComesBackAsItWasSent) {
+TEST_F(WorkerServiceTest, ReportIsListedAsItWasSent) {
   v1::ReportWorkerRequest request;
   request.set_target("laptop");
   request.set_worker_id("w1");
@@ -89,7 +89,7 @@ TEST_F(WorkerServiceTest, ReportComesBackAsItWasSent) {
               FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument"));
 }
 
-TEST_F(WorkerServiceTest, CommandsOfOthersAreCountedOnly) {
+TEST_F(WorkerServiceTest, CommandsOfOtherClientsAreOnlyCounted) {
   const std::string own = Register("a");
   Register("b");
   Register("b");
@@ -108,7 +108,7 @@ TEST_F(WorkerServiceTest, CommandsOfOthersAreCountedOnly) {
   EXPECT_EQ(List().workers(0).other_commands(), 3) << "empty is the client `local`";
 }
 
-TEST_F(WorkerServiceTest, TargetsTellWhatWaitsAndWhoIsThere) {
+TEST_F(WorkerServiceTest, TargetsAreListedWithTheirQueuesAndWorkers) {
   const auto targets = [&](const std::string& client, bool all, const std::string& contains = "",
                            int page_size = 0) {
     v1::ListTargetsRequest request;
@@ -164,7 +164,7 @@ TEST_F(WorkerServiceTest, TargetsTellWhatWaitsAndWhoIsThere) {
               FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument"));
 }
 
-TEST_F(WorkerServiceTest, LogIsKeptAndListed) {
+TEST_F(WorkerServiceTest, LogIsStoredAndListed) {
   v1::AppendWorkerLogRequest append;
   append.set_worker_id("w1");
   append.set_kind("logs");
@@ -186,7 +186,7 @@ TEST_F(WorkerServiceTest, LogIsKeptAndListed) {
               FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument"));
 }
 
-TEST_F(WorkerServiceTest, LogShowsClientsWhatTheirCommandsTabsSaid) {
+TEST_F(WorkerServiceTest, ClientSeesOnlyLogEntriesFromTabsOfItsCommands) {
   const std::string id = Register("alice");
   const auto leased = Lease();
   ASSERT_OK(leased);

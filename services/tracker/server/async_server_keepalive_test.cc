@@ -93,7 +93,7 @@ Address Start(AsyncServer& server, const Keepalive& keepalive) {
   return *server.Start(*ParseAddress("127.0.0.1:0"), 1, keepalive);
 }
 
-TEST(AsyncServerKeepaliveTest, IdlePeerIsPingedWithoutEnd) {
+TEST(AsyncServerKeepaliveTest, IdlePeerIsPingedIndefinitely) {
   AsyncServer server;
   IdlePeer peer(Start(server, {.ping_after = absl::Milliseconds(1)}));
   for (int i = 0; i < kManyPings; ++i) {
@@ -102,7 +102,7 @@ TEST(AsyncServerKeepaliveTest, IdlePeerIsPingedWithoutEnd) {
   }
 }
 
-TEST(AsyncServerKeepaliveTest, PeerThatDoesNotAnswerIsCutOff) {
+TEST(AsyncServerKeepaliveTest, PeerThatDoesNotAnswerPingsIsDisconnected) {
   AsyncServer server;
   IdlePeer peer(
       Start(server, {.ping_after = absl::Milliseconds(1), .answer_within = absl::Milliseconds(1)}));
@@ -111,14 +111,14 @@ TEST(AsyncServerKeepaliveTest, PeerThatDoesNotAnswerIsCutOff) {
   while (next != Frame::kEnd) next = peer.Next();
 }
 
-TEST(AsyncServerKeepaliveTest, PeerThatNeverBeginsIsCutOff) {
+TEST(AsyncServerKeepaliveTest, PeerThatSendsNothingIsDisconnected) {
   AsyncServer server;
   IdlePeer peer(Start(server, {.begun_within = absl::Milliseconds(1)}), /*says_nothing=*/true);
   Frame next = peer.Next();
   while (next != Frame::kEnd) next = peer.Next();
 }
 
-TEST(AsyncServerKeepaliveTest, PeersMayPingWithoutACall) {
+TEST(AsyncServerKeepaliveTest, PeerCanPingWithoutACall) {
   AsyncServer server;
   IdlePeer peer(Start(server, {.peers_ping_every = absl::ZeroDuration()}));
   for (int i = 0; i < kManyPings; ++i) {
@@ -127,7 +127,7 @@ TEST(AsyncServerKeepaliveTest, PeersMayPingWithoutACall) {
   }
 }
 
-TEST(AsyncServerKeepaliveTest, PeersMayNotPingTooOften) {
+TEST(AsyncServerKeepaliveTest, PeerThatPingsTooOftenGetsGoAway) {
   AsyncServer server;
   IdlePeer peer(Start(server, {}));
   for (int i = 0; i < kManyPings; ++i) peer.Ping();
@@ -152,7 +152,7 @@ TEST(AsyncServerKeepaliveTest, StopDoesNotWaitForAPeerThatDoesNotAnswer) {
 }
 
 // The kernel has the setting as well, which shows that the defaults have reached the connection.
-TEST(AsyncServerKeepaliveTest, DefaultsAreInForce) {
+TEST(AsyncServerKeepaliveTest, DefaultsReachTheConnection) {
   AsyncServer server;
   const Address address = Start(server, {});
   IdlePeer peer(address);

@@ -52,7 +52,7 @@ TEST_F(AsyncServerStreamsTest, MessagesOfManyWakersArriveCompleteAndInOrder) {
   for (std::thread& waker : wakers) waker.join();
 }
 
-TEST_F(AsyncServerStreamsTest, SourceOfASlowReaderIsAskedOnlyWhenTheStreamCanTakeMore) {
+TEST_F(AsyncServerStreamsTest, SourceIsAskedOnlyWhenTheStreamCanSendMore) {
   const auto reader = Converse();
   const auto stream = conversation_.Take();
   std::atomic<int> asked{0};
@@ -124,7 +124,7 @@ TEST_F(AsyncServerStreamsTest, FinishNeedsNoSource) {
   EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::NOT_FOUND);
 }
 
-TEST_F(AsyncServerStreamsTest, EndedStreamLetsGoOfItsSource) {
+TEST_F(AsyncServerStreamsTest, EndedStreamDestroysItsSource) {
   const auto reader = Listen();
   const auto stream = listener_.Take();
   Notification dropped;
@@ -137,7 +137,7 @@ TEST_F(AsyncServerStreamsTest, EndedStreamLetsGoOfItsSource) {
   EXPECT_TRUE(reader->Finish().ok());
 }
 
-TEST_F(AsyncServerStreamsTest, CallerThatLeavesLosesTheMessageUnderWayAndTheSource) {
+TEST_F(AsyncServerStreamsTest, PendingMessageAndSourceAreDroppedWhenCallerLeaves) {
   const auto reader = Converse();
   auto stream = conversation_.Take();
   Notification under_way;
@@ -164,7 +164,7 @@ TEST_F(AsyncServerStreamsTest, CallerThatLeavesLosesTheMessageUnderWayAndTheSour
   EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
 }
 
-TEST_F(AsyncServerStreamsTest, CallerThatLeavesAnIdleStreamFreesIt) {
+TEST_F(AsyncServerStreamsTest, IdleStreamIsFreedWhenItsCallerLeaves) {
   const auto reader = Listen();
   auto stream = listener_.Take();
   const std::weak_ptr<EchoStream> held = stream;
@@ -200,7 +200,7 @@ TEST_F(AsyncServerStreamsTest, CallerThatHasLeftIsNoticedAtOnce) {
   EXPECT_TRUE(left);
 }
 
-TEST_F(AsyncServerStreamsTest, CallerThatGotItsStatusHasNotLeft) {
+TEST_F(AsyncServerStreamsTest, CallerThatGetsItsStatusIsNotReportedAsLeft) {
   const auto reader = Listen();
   auto stream = listener_.Take();
   bool left = false;
@@ -244,7 +244,7 @@ TEST_F(AsyncServerStreamsTest, RequestsArriveInOrderUntilTheCallerHalfCloses) {
   EXPECT_TRUE(client->Finish().ok());
 }
 
-TEST_F(AsyncServerStreamsTest, AnswersCanBeGivenWhereTheRequestsArrive) {
+TEST_F(AsyncServerStreamsTest, ReceiverCanAnswerRequestsDirectly) {
   const auto client = Converse();
   auto stream = conversation_.Take();
   const std::weak_ptr<EchoDuplex> held = stream;
@@ -270,7 +270,7 @@ TEST_F(AsyncServerStreamsTest, AnswersCanBeGivenWhereTheRequestsArrive) {
   EXPECT_TRUE(held.expired());
 }
 
-TEST_F(AsyncServerStreamsTest, NextRequestIsReadWhenTheLastOneIsDealtWith) {
+TEST_F(AsyncServerStreamsTest, NextRequestIsReadOnceThePreviousOneIsHandled) {
   const auto client = Converse();
   const auto stream = conversation_.Take();
   Notification first;
@@ -300,7 +300,7 @@ TEST_F(AsyncServerStreamsTest, NextRequestIsReadWhenTheLastOneIsDealtWith) {
   EXPECT_TRUE(client->Finish().ok());
 }
 
-TEST_F(AsyncServerStreamsTest, CallerThatLeavesHasNotHalfClosed) {
+TEST_F(AsyncServerStreamsTest, LeavingIsNotReportedAsHalfClose) {
   const auto client = Converse();
   auto stream = conversation_.Take();
   const std::weak_ptr<EchoDuplex> held = stream;
@@ -320,7 +320,7 @@ TEST_F(AsyncServerStreamsTest, CallerThatLeavesHasNotHalfClosed) {
   EXPECT_TRUE(held.expired());
 }
 
-TEST_F(AsyncServerStreamsTest, StreamThatTheServerEndsWasNotHalfClosed) {
+TEST_F(AsyncServerStreamsTest, EndByTheServerIsNotReportedAsHalfClose) {
   const auto client = Converse();
   const auto stream = conversation_.Take();
   Notification dropped;

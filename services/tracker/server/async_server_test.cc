@@ -23,7 +23,7 @@ namespace {
 
 using absl::StatusCode;
 
-TEST(AsyncServerDeathTest, NamesAndMessagesAreThoseOfTheProtos) {
+TEST(AsyncServerDeathTest, NamesAndMessagesMustMatchTheProtos) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto serve = [](const RpcName& rpc) {
     AsyncServer server;
@@ -107,7 +107,7 @@ class AsyncServerSpansTest : public AsyncServerTest {
   FakeSpanSink sink_;
 };
 
-TEST_F(AsyncServerSpansTest, ALaterAnswerEndsTheSpanWhenItIsSent) {
+TEST_F(AsyncServerSpansTest, SpanOfAHeldCallEndsWhenItsAnswerIsSent) {
   EchoMessage answer;
   std::thread caller([&] { EXPECT_TRUE(stub_->Hold(&context_, {}, &answer).ok()); });
   const auto reply = held_.Take();
@@ -122,7 +122,7 @@ TEST_F(AsyncServerSpansTest, ALaterAnswerEndsTheSpanWhenItIsSent) {
   }
 }
 
-TEST_F(AsyncServerSpansTest, ALaterErrorEndsItWithItsReason) {
+TEST_F(AsyncServerSpansTest, SpanOfAHeldCallEndsWithTheReasonOfItsError) {
   EchoMessage answer;
   std::thread caller([&] { EXPECT_FALSE(stub_->Hold(&context_, {}, &answer).ok()); });
   held_.Take()->Fail(ErrorWithDetails(StatusCode::kNotFound, "gone", {.reason = "unknown_echo"}));
@@ -130,14 +130,14 @@ TEST_F(AsyncServerSpansTest, ALaterErrorEndsItWithItsReason) {
   caller.join();
 }
 
-TEST_F(AsyncServerSpansTest, AStreamEndsItWithItsStatus) {
+TEST_F(AsyncServerSpansTest, SpanOfAStreamEndsWithItsStatus) {
   const auto reader = Listen();
   listener_.Take()->Finish(absl::AbortedError("enough"));
   EXPECT_EQ(End(), "ABORTED");
   EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::ABORTED);
 }
 
-TEST_F(AsyncServerSpansTest, ACallerThatLeavesEndsItAsCancelled) {
+TEST_F(AsyncServerSpansTest, SpanEndsAsCancelledWhenCallerLeaves) {
   std::thread caller([&] {
     EchoMessage answer;
     EXPECT_EQ(stub_->Hold(&context_, {}, &answer).error_code(), grpc::StatusCode::CANCELLED);
@@ -212,7 +212,7 @@ TEST_F(AsyncServerTest, StopDoesNotWaitForAPeerThatReadsNothing) {
   EXPECT_TRUE(dropped.HasBeenNotified());
 }
 
-TEST_F(AsyncServerTest, StopCancelsWhatIsLeftAfterTheGrace) {
+TEST_F(AsyncServerTest, StopCancelsCallsThatOutlastTheGracePeriod) {
   const auto reader = Listen();
   auto stream = listener_.Take();
   bool left = false;
@@ -281,7 +281,7 @@ TEST(AsyncServerSocketTest, SecondServerOnTheSocketIsRefused) {
   EXPECT_TRUE(Answers(path.address()));
 }
 
-TEST(AsyncServerSocketTest, SocketThatWasLeftBehindIsTakenOver) {
+TEST(AsyncServerSocketTest, StaleSocketIsReplaced) {
   const SocketPath path;
   path.LeaveBehind();
   AsyncServer server;
@@ -289,7 +289,7 @@ TEST(AsyncServerSocketTest, SocketThatWasLeftBehindIsTakenOver) {
   EXPECT_TRUE(Answers(path.address()));
 }
 
-TEST(AsyncServerSocketTest, SocketOfAStoppedServerIsFree) {
+TEST(AsyncServerSocketTest, SocketOfAStoppedServerCanBeReused) {
   const SocketPath path;
   for (int i = 0; i < 2; ++i) {
     AsyncServer server;

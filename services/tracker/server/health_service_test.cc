@@ -49,7 +49,7 @@ class HealthServiceTest : public ::testing::Test {
   grpc::ClientContext context_;
 };
 
-TEST_F(HealthServiceTest, KnownServicesAndTheServerHaveOneStatus) {
+TEST_F(HealthServiceTest, KnownServicesAndTheServerShareOneStatus) {
   EXPECT_EQ(Check(""), HealthCheckResponse::SERVING);
   EXPECT_EQ(Check("callslip.Known"), HealthCheckResponse::SERVING);
   health_.SetServing(false);
@@ -64,7 +64,7 @@ TEST_F(HealthServiceTest, CheckOfAnUnknownServiceFails) {
             grpc::StatusCode::NOT_FOUND);
 }
 
-TEST_F(HealthServiceTest, WatchTellsTheStatusAndEachChange) {
+TEST_F(HealthServiceTest, WatchReportsTheStatusAndEachChange) {
   const auto watch = Watch("callslip.Known");
   HealthCheckResponse response;
   ASSERT_TRUE(watch->Read(&response));
@@ -103,7 +103,7 @@ TEST_F(HealthServiceTest, WatchEndsAfterTheLastStatus) {
   server_.Stop(absl::InfiniteDuration());
 }
 
-TEST_F(HealthServiceTest, WatchThatComesTooLateGetsTheStatusAndEnds) {
+TEST_F(HealthServiceTest, LateWatchGetsTheStatusAndEnds) {
   health_.SetServing(false);
   health_.EndWatches();
   const auto watch = Watch("");
@@ -114,7 +114,7 @@ TEST_F(HealthServiceTest, WatchThatComesTooLateGetsTheStatusAndEnds) {
   EXPECT_EQ(watch->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
-TEST_F(HealthServiceTest, WatcherThatLeavesIsForgotten) {
+TEST_F(HealthServiceTest, WatchIsFreedWhenItsCallerLeaves) {
   const auto watch = Watch("");
   HealthCheckResponse response;
   ASSERT_TRUE(watch->Read(&response));

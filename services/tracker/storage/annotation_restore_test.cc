@@ -85,7 +85,7 @@ class AnnotationRestoreTest : public AnnotationStoreTest {
 
 // Requests that wait.
 
-TEST_F(AnnotationRestoreTest, RequestGoesOnWaitingForWhatItAskedFor) {
+TEST_F(AnnotationRestoreTest, RestoredRequestWaitsForMatchingDrawing) {
   const std::string any = Wait();
   const std::string other_tab = Wait(For(8));
   const std::string same_tab = Wait(For(7, "", "other"));
@@ -108,7 +108,7 @@ TEST_F(AnnotationRestoreTest, RequestGoesOnWaitingForWhatItAskedFor) {
   EXPECT_EQ(StateOf(other_target), State::kQueued);
 }
 
-TEST_F(AnnotationRestoreTest, DrawingForOneClientStaysForItAlone) {
+TEST_F(AnnotationRestoreTest, DrawingForOneClientStaysPrivate) {
   const std::string id = Wait(For(8));
   Drawing drawing = In(7, "1");
   drawing.clients = ClientScope("other");
@@ -120,7 +120,7 @@ TEST_F(AnnotationRestoreTest, DrawingForOneClientStaysForItAlone) {
   EXPECT_EQ(Found(For(7, "", "other")), "1");
 }
 
-TEST_F(AnnotationRestoreTest, RepeatedRequestIsTheSameCommand) {
+TEST_F(AnnotationRestoreTest, RepeatedRequestReturnsSameCommand) {
   AnnotationRequest request = For(7, "review");
   request.request_id = "r1";
   const std::string id = Wait(request);
@@ -131,7 +131,7 @@ TEST_F(AnnotationRestoreTest, RepeatedRequestIsTheSameCommand) {
   EXPECT_THAT(TryAsk(request), FailsWith(StatusCode::kAlreadyExists, "request_id_reused"));
 }
 
-TEST_F(AnnotationRestoreTest, CommandThatWaitsForNoDrawingIsLeftAlone) {
+TEST_F(AnnotationRestoreTest, CommandNotWaitingForDrawingIsLeftAlone) {
   const std::string registered_elsewhere = Register(HumanRequest());
   CommandRequest replayed = HumanRequest();
   replayed.type = "annotations";
@@ -144,7 +144,7 @@ TEST_F(AnnotationRestoreTest, CommandThatWaitsForNoDrawingIsLeftAlone) {
   EXPECT_EQ(StateOf(of_the_same_type), State::kQueued);
 }
 
-TEST_F(AnnotationRestoreTest, RequestExpiresWhenItWouldHave) {
+TEST_F(AnnotationRestoreTest, RequestExpiresAtItsOriginalDeadline) {
   const std::string id = Wait();
   Restart(absl::Minutes(4));
   ExpectEndAfter(absl::Minutes(6), id, State::kExpired, "user_did_not_finish", false);
@@ -153,14 +153,14 @@ TEST_F(AnnotationRestoreTest, RequestExpiresWhenItWouldHave) {
 }
 
 // Nobody could draw meanwhile, so the request gets the same grace as other commands.
-TEST_F(AnnotationRestoreTest, DrawingWithinTheGraceIsInTime) {
+TEST_F(AnnotationRestoreTest, DrawingWithinRestartGraceIsInTime) {
   const std::string id = Wait();
   Restart(absl::Hours(1));
   Advance(clocks_.restart_grace - kTick);
   EXPECT_THAT(Draw(In(7, "1")).completed, ElementsAre(id));
 }
 
-TEST_F(AnnotationRestoreTest, RequestWaitsNoLongerWhereTheClockWasSetBack) {
+TEST_F(AnnotationRestoreTest, ClockSetBackDoesNotProlongWait) {
   const std::string id = Wait(For(7));
   Commit();
   const absl::Time now = clock_.Now() - absl::Hours(1);
@@ -177,7 +177,7 @@ TEST_F(AnnotationRestoreTest, RequestWaitsNoLongerWhereTheClockWasSetBack) {
 
 // Drawings.
 
-TEST_F(AnnotationRestoreTest, DrawingIsWholeAgain) {
+TEST_F(AnnotationRestoreTest, DrawingIsRestoredCompletely) {
   Drawing drawing = In(7, std::string("[\"\0\xff\"]", 6), "review");
   drawing.target = "second-browser";
   Draw(drawing);
@@ -215,7 +215,7 @@ TEST_F(AnnotationRestoreTest, DrawingsKeepTheirOrderAndNewOnesFollow) {
   EXPECT_GT(Peek(Register()).spec->sequence, Drawings()[0]->sequence);
 }
 
-TEST_F(AnnotationRestoreTest, DrawingThatWasReplacedIsGone) {
+TEST_F(AnnotationRestoreTest, ReplacedDrawingIsGone) {
   Draw(In(7, "1"));
   Commit();
   Draw(In(7, "2"));
@@ -224,7 +224,7 @@ TEST_F(AnnotationRestoreTest, DrawingThatWasReplacedIsGone) {
   EXPECT_EQ(Stored(), 1u);
 }
 
-TEST_F(AnnotationRestoreTest, DrawingIsDroppedWhenItWouldHaveBeen) {
+TEST_F(AnnotationRestoreTest, DrawingExpiresAtItsOriginalDeadline) {
   Draw(In(7, "1"));
   Draw(In(7, "2", "review"));
   Restart(absl::Minutes(10) - kTick);
@@ -238,7 +238,7 @@ TEST_F(AnnotationRestoreTest, DrawingIsDroppedWhenItWouldHaveBeen) {
   EXPECT_EQ(Stored(), 0u);
 }
 
-TEST_F(AnnotationRestoreTest, NoDrawingLivesLongerWhereTheClockWasSetBack) {
+TEST_F(AnnotationRestoreTest, ClockSetBackDoesNotProlongDrawing) {
   Draw(In(7, "1"), {}, "d1");
   Commit();
   const absl::Time now = clock_.Now() - absl::Hours(30);
@@ -259,7 +259,7 @@ TEST_F(AnnotationRestoreTest, NoDrawingLivesLongerWhereTheClockWasSetBack) {
 
 // Clients that have collected drawings.
 
-TEST_F(AnnotationRestoreTest, EachClientHasCollectedWhatItHad) {
+TEST_F(AnnotationRestoreTest, CollectedDrawingsAreRememberedPerClient) {
   Draw(In(7, "1"));
   Commit();
   Collect("lister");
@@ -283,7 +283,7 @@ TEST_F(AnnotationRestoreTest, DrawingIsCollectedOnceItsResultIsRead) {
   EXPECT_EQ(ResultOf(id), "1");
 }
 
-TEST_F(AnnotationRestoreTest, ResultThatNobodyHasReadYetIsCollectedAfterTheRestart) {
+TEST_F(AnnotationRestoreTest, ResultReadAfterRestartCollectsDrawing) {
   const std::string id = Wait();
   Draw(In(7, "1"));
   Restart();
@@ -293,7 +293,7 @@ TEST_F(AnnotationRestoreTest, ResultThatNobodyHasReadYetIsCollectedAfterTheResta
   EXPECT_EQ(StateOf(next), State::kQueued);
 }
 
-TEST_F(AnnotationRestoreTest, DrawingOfACommandThatIsGoneIsCollected) {
+TEST_F(AnnotationRestoreTest, DrawingOfRemovedCommandStaysCollected) {
   const std::string id = Wait(For(std::nullopt, "review"));
   Draw(In(7, "1", "review"));
   EXPECT_EQ(ResultOf(id), "[1]");
@@ -306,7 +306,7 @@ TEST_F(AnnotationRestoreTest, DrawingOfACommandThatIsGoneIsCollected) {
   Wait(For(std::nullopt, "review"));
 }
 
-TEST_F(AnnotationRestoreTest, ResultThatExpiredUnreadLeavesTheDrawing) {
+TEST_F(AnnotationRestoreTest, DrawingRemainsWhenResultExpiresUnread) {
   const std::string id = Wait();
   Draw(In(7, "1", "review"));
   Advance(kAnnotationResultRetention);
@@ -318,7 +318,7 @@ TEST_F(AnnotationRestoreTest, ResultThatExpiredUnreadLeavesTheDrawing) {
   EXPECT_EQ(Found(), "1");
 }
 
-TEST_F(AnnotationRestoreTest, DrawingForWhichItsRequestCameTooLateIsFoundLater) {
+TEST_F(AnnotationRestoreTest, DrawingForCancelledRequestIsFoundLater) {
   const std::string id = Wait();
   ASSERT_OK(Cancel(id));
   EXPECT_THAT(Draw(In(7, "1"), {id}).completed, IsEmpty());
@@ -329,7 +329,7 @@ TEST_F(AnnotationRestoreTest, DrawingForWhichItsRequestCameTooLateIsFoundLater) 
 
 // Drawings that are submitted again.
 
-TEST_F(AnnotationRestoreTest, RepeatedDrawingIsKeptOnceAndAnsweredTheSame) {
+TEST_F(AnnotationRestoreTest, RepeatedDrawingIsStoredOnceAndGetsSameAnswer) {
   const std::string waiting = Wait();
   const std::string named = Register(HumanRequest());
   EXPECT_THAT(Draw(In(7, "1", "review"), {named}, "d1").completed, ElementsAre(waiting, named));
@@ -350,7 +350,7 @@ TEST_F(AnnotationRestoreTest, RepeatedDrawingIsKeptOnceAndAnsweredTheSame) {
   EXPECT_THAT(Listed({.target = "second-browser"}), ElementsAre("3"));
 }
 
-TEST_F(AnnotationRestoreTest, RepeatOfADrawingThatWasReplacedDoesNotBringItBack) {
+TEST_F(AnnotationRestoreTest, RepeatDoesNotRestoreReplacedDrawing) {
   Draw(In(7, "1"), {}, "d1");
   Draw(In(7, "2"), {}, "d2");
   Restart();
@@ -358,7 +358,7 @@ TEST_F(AnnotationRestoreTest, RepeatOfADrawingThatWasReplacedDoesNotBringItBack)
   EXPECT_THAT(Listed(), ElementsAre("2"));
 }
 
-TEST_F(AnnotationRestoreTest, DrawingIsRememberedForADay) {
+TEST_F(AnnotationRestoreTest, DrawingIdIsRememberedForOneDay) {
   Draw(In(7, "1"), {}, "d1");
   Restart(absl::Hours(24) - kTick);
   Draw(In(7, "1"), {}, "d1");
@@ -383,7 +383,7 @@ class SmallAnnotationRestoreTest : public AnnotationRestoreTest {
         }()) {}
 };
 
-TEST_F(SmallAnnotationRestoreTest, LatestDrawingsAreRemembered) {
+TEST_F(SmallAnnotationRestoreTest, LatestDrawingIdsAreRemembered) {
   for (const char* id : {"d1", "d2", "d3"}) Draw(In(7, "1"), {}, id);
   EXPECT_EQ(Stored(), 3u);
   Crash();
@@ -392,7 +392,7 @@ TEST_F(SmallAnnotationRestoreTest, LatestDrawingsAreRemembered) {
   EXPECT_THAT(Listed(), ElementsAre("1"));
 }
 
-TEST_F(SmallAnnotationRestoreTest, DrawingWithoutRoomIsRememberedAsWell) {
+TEST_F(SmallAnnotationRestoreTest, DrawingWithoutRoomIsAlsoRemembered) {
   Draw(In(7, "1"));
   const std::string id = Wait(For(8));
   EXPECT_FALSE(Draw(In(8, "2"), {}, "d1").stored);
@@ -403,7 +403,7 @@ TEST_F(SmallAnnotationRestoreTest, DrawingWithoutRoomIsRememberedAsWell) {
   EXPECT_THAT(Listed(), IsEmpty());
 }
 
-TEST_F(SmallAnnotationRestoreTest, LimitsCountWhatCameBack) {
+TEST_F(SmallAnnotationRestoreTest, LimitsCountRestoredWaitsAndDrawings) {
   Wait(For(8));
   Draw(In(7, "1"));
   for (const char* client : {"a", "b", "c"}) Collect(client);
@@ -417,7 +417,7 @@ TEST_F(SmallAnnotationRestoreTest, LimitsCountWhatCameBack) {
 
 // The process ends in the middle of a call.
 
-TEST_F(AnnotationRestoreTest, RequestThatWasRegisteredOnlyFindsItsDrawing) {
+TEST_F(AnnotationRestoreTest, RequestRegisteredBeforeCrashFindsItsDrawing) {
   Draw(In(7, "1", "review"));
   AnnotationRequest request = For(std::nullopt, "review");
   request.request_id = "r1";
@@ -432,7 +432,7 @@ TEST_F(AnnotationRestoreTest, RequestThatWasRegisteredOnlyFindsItsDrawing) {
   EXPECT_EQ(store_.waiters(), 0);
 }
 
-TEST_F(AnnotationRestoreTest, DrawingThatWasKeptOnlyCompletesItsCommands) {
+TEST_F(AnnotationRestoreTest, DrawingStoredBeforeCrashCompletesItsCommands) {
   const std::string first = Wait();
   const std::string second = Wait(For(std::nullopt, "review", "other"));
   const std::string other_tab = Wait(For(8));
@@ -461,7 +461,7 @@ TEST_F(AnnotationRestoreTest, DrawingThatWasKeptOnlyCompletesItsCommands) {
 }
 
 // Its id belongs to its client after that, too.
-TEST_F(AnnotationRestoreTest, DrawingForOneClientThatWasKeptOnlyIsKnownByItsId) {
+TEST_F(AnnotationRestoreTest, PrivateDrawingStoredBeforeCrashIsKnownById) {
   Drawing drawing = In(7, "1");
   drawing.clients = ClientScope(kClient);
   const std::string waiting = Wait();
@@ -474,7 +474,7 @@ TEST_F(AnnotationRestoreTest, DrawingForOneClientThatWasKeptOnlyIsKnownByItsId) 
   EXPECT_THAT(Draw(In(7, "2"), {}, "d1").completed, IsEmpty()) << "another one's id";
 }
 
-TEST_F(AnnotationRestoreTest, DrawingWithoutAnIdThatWasKeptOnlyCompletesItsCommands) {
+TEST_F(AnnotationRestoreTest, DrawingWithoutIdStoredBeforeCrashCompletesCommands) {
   const std::string first = Wait();
   const std::string other_tab = Wait(For(8));
   Commit();
@@ -493,7 +493,7 @@ TEST_F(AnnotationRestoreTest, DrawingWithoutAnIdThatWasKeptOnlyCompletesItsComma
   EXPECT_EQ(*Peek(other_tab).result, "1");
 }
 
-TEST_F(AnnotationRestoreTest, CancelThatCameWithTheCompletionLeavesTheDrawing) {
+TEST_F(AnnotationRestoreTest, CancelDuringCompletionLeavesDrawing) {
   const std::string first = Wait();
   const std::string second = Wait(For(7, "", "other"));
   Interrupt(kClient, [&] {
@@ -511,7 +511,7 @@ TEST_F(AnnotationRestoreTest, CancelThatCameWithTheCompletionLeavesTheDrawing) {
   EXPECT_EQ(Found(For(7, "", "other")), "1");
 }
 
-TEST_F(AnnotationRestoreTest, CancelThatCameWithTheCompletionIsForgottenBeforeARestart) {
+TEST_F(AnnotationRestoreTest, DrawingRemainsWhenCancelledCommandIsRemoved) {
   Wait();
   const std::string second = Wait(For(7, "", "other"));
   Interrupt(kClient, [&] { ASSERT_OK(table_.Cancel("other", second, clock_.Now())); });
@@ -522,7 +522,7 @@ TEST_F(AnnotationRestoreTest, CancelThatCameWithTheCompletionIsForgottenBeforeAR
   EXPECT_EQ(Found(For(7, "", "other")), "1");
 }
 
-TEST_F(AnnotationRestoreTest, AppendThatIsDoneLeavesARestartNothingToDo) {
+TEST_F(AnnotationRestoreTest, CompletedAppendLeavesNothingForRestart) {
   Wait();
   Draw(In(7, "1"), {}, "d1");
   Commit();
@@ -542,7 +542,7 @@ TEST_F(AnnotationRestoreTest, AppendThatIsDoneLeavesARestartNothingToDo) {
 
 // Entries of the journal.
 
-TEST_F(AnnotationRestoreTest, StorageThatFailsRefusesDrawings) {
+TEST_F(AnnotationRestoreTest, DrawingsAreRefusedWhileStorageFails) {
   const std::string id = Wait();
   Commit();
   journal_.AcceptCommands(false);
@@ -557,7 +557,7 @@ TEST_F(AnnotationRestoreTest, StorageThatFailsRefusesDrawings) {
   EXPECT_THAT(appended.completed, ElementsAre(id));
 }
 
-TEST_F(AnnotationRestoreTest, WhatChangesNothingIsNotAppended) {
+TEST_F(AnnotationRestoreTest, CallsWithoutChangeAppendNothing) {
   Draw(In(7, "1", "review"), {}, "d1");
   EXPECT_EQ(Found(For(std::nullopt, "review")), "[1]");
   Collect("lister");
@@ -572,7 +572,7 @@ TEST_F(AnnotationRestoreTest, WhatChangesNothingIsNotAppended) {
   EXPECT_EQ(journal_.appended(), before + 1);
 }
 
-TEST_F(AnnotationRestoreTest, DrawingThatCompletesNothingIsAppendedOnce) {
+TEST_F(AnnotationRestoreTest, DrawingThatCompletesNoCommandIsAppendedOnce) {
   Draw(In(7, "1"));
   EXPECT_EQ(journal_.appended(), 1u);
 }

@@ -53,7 +53,7 @@ class RestoreTest : public HeldCallTest {
   Journal journal_;
 };
 
-TEST_F(RestoreTest, QueuedCommandIsWholeAgain) {
+TEST_F(RestoreTest, QueuedCommandIsRestoredCompletely) {
   CommandRequest request = IdempotentRequest();
   request.target = "printer";
   request.label = "red";
@@ -97,7 +97,7 @@ TEST_F(RestoreTest, QueueKeepsItsOrder) {
   EXPECT_THAT(IdsOf(Lease("w1", 4)), ElementsAre(ids[2], other, ids[0], ids[1]));
 }
 
-TEST_F(RestoreTest, StatisticsCountWhatWasBroughtBack) {
+TEST_F(RestoreTest, StatisticsCountRestoredCommands) {
   const auto count = [this](State state) {
     return table_.Statistics().in_state[static_cast<size_t>(state)];
   };
@@ -113,7 +113,7 @@ TEST_F(RestoreTest, StatisticsCountWhatWasBroughtBack) {
   EXPECT_EQ(count(State::kDelivered), 1);
 }
 
-TEST_F(RestoreTest, LeaseLives) {
+TEST_F(RestoreTest, LeaseSurvivesRestart) {
   const std::string id = Register();
   const CommandLease lease = LeaseOne();
   Restart();
@@ -137,7 +137,7 @@ TEST_F(RestoreTest, LeaseLives) {
   EXPECT_EQ(Peek(id).trace.size(), 4u);
 }
 
-TEST_F(RestoreTest, WorkerThatHoldsItsWindowGetsNoMore) {
+TEST_F(RestoreTest, WorkerWithFullWindowGetsNoMoreCommands) {
   for (int i = 0; i < kWorkerWindow + 1; ++i) Register();
   ASSERT_THAT(Lease(), SizeIs(kWorkerWindow));
   Restart();
@@ -157,7 +157,7 @@ TEST_F(RestoreTest, OrderingKeyStaysBusy) {
   EXPECT_THAT(Lease("w2"), SizeIs(1));
 }
 
-TEST_F(RestoreTest, LeaseThatWasGivenBackNeverWas) {
+TEST_F(RestoreTest, ReturnedLeaseIsNotRestored) {
   const std::string id = Register();
   const CommandLease first = LeaseOne("w1");
   table_.GiveBack(first, clock_.Now());
@@ -168,7 +168,7 @@ TEST_F(RestoreTest, LeaseThatWasGivenBackNeverWas) {
   EXPECT_THAT(Complete(first), FailsWith(StatusCode::kPermissionDenied, "wrong_lease"));
 }
 
-TEST_F(RestoreTest, RedeliveredCommandKnowsBothOfItsWorkers) {
+TEST_F(RestoreTest, RedeliveredCommandRemembersBothWorkers) {
   clocks_.restart_grace = absl::ZeroDuration();
   const std::string id = Register(IdempotentRequest());
   const CommandLease first = LeaseOne("w1");
@@ -186,7 +186,7 @@ TEST_F(RestoreTest, RedeliveredCommandKnowsBothOfItsWorkers) {
   EXPECT_EQ(StateOf(id), State::kCompleted);
 }
 
-TEST_F(RestoreTest, RequestIdMakesTheSameCommand) {
+TEST_F(RestoreTest, RepeatedRequestIdReturnsSameCommand) {
   CommandRequest request = Request();
   request.request_id = "r1";
   const std::string id = Register(request);
@@ -198,7 +198,7 @@ TEST_F(RestoreTest, RequestIdMakesTheSameCommand) {
   EXPECT_THAT(TryRegister(request), FailsWith(StatusCode::kAlreadyExists, "request_id_reused"));
 }
 
-TEST_F(RestoreTest, RequestIdIsFreeOnceNothingIsLeftOfItsCommand) {
+TEST_F(RestoreTest, RequestIdIsFreeOnceCommandIsForgotten) {
   CommandRequest request = Request();
   request.request_id = "r1";
   Register(request);
@@ -211,7 +211,7 @@ TEST_F(RestoreTest, RequestIdIsFreeOnceNothingIsLeftOfItsCommand) {
   EXPECT_FALSE(again.existed);
 }
 
-TEST_F(RestoreTest, ResultOfEachSizeIsRead) {
+TEST_F(RestoreTest, ResultsOfAllSizesAreRestored) {
   std::vector<std::pair<std::string, std::string>> expected;
   for (const size_t size : {size_t{0}, size_t{1}, size_t{1024}, size_t{1025}, size_t{1} << 20}) {
     const std::string id = Register();
@@ -226,7 +226,7 @@ TEST_F(RestoreTest, ResultOfEachSizeIsRead) {
   }
 }
 
-TEST_F(RestoreTest, ErrorProgressAndContextAreRead) {
+TEST_F(RestoreTest, ErrorProgressAndContextAreRestored) {
   const std::string id = Register();
   const CommandLease lease = LeaseOne();
   ASSERT_OK(table_.Acknowledge(id, ProofOf(lease), CommandProgress{0.5, "half"}, Bytes("tab 7"),
@@ -244,7 +244,7 @@ TEST_F(RestoreTest, ErrorProgressAndContextAreRead) {
   EXPECT_EQ(*command.context, "tab 7");
 }
 
-TEST_F(RestoreTest, LateResultIsKept) {
+TEST_F(RestoreTest, LateResultIsRetained) {
   for (const size_t size : {size_t{10}, size_t{5000}}) {
     const std::string id = Register();
     const CommandLease lease = LeaseOne();
@@ -258,7 +258,7 @@ TEST_F(RestoreTest, LateResultIsKept) {
   }
 }
 
-TEST_F(RestoreTest, ResultThatWasReadIsDroppedAndOthersExpire) {
+TEST_F(RestoreTest, ReadResultIsRemovedAndUnreadResultExpires) {
   const std::string read = Register();
   ASSERT_OK(Complete(LeaseOne()));
   const std::string watched = Register();
@@ -278,7 +278,7 @@ TEST_F(RestoreTest, ResultThatWasReadIsDroppedAndOthersExpire) {
   EXPECT_EQ(Peek(unread).result, nullptr);
 }
 
-TEST_F(RestoreTest, LargeResultThatWasForgottenDoesNotComeBack) {
+TEST_F(RestoreTest, ExpiredLargeResultIsNotRestored) {
   const std::string id = Register();
   ASSERT_OK(Complete(LeaseOne(), std::string(5000, 'r')));
   Commit();
@@ -302,7 +302,7 @@ TEST_F(RestoreTest, RemovedAndUnknownCommandsDiffer) {
   EXPECT_THAT(Get(id), FailsWith(StatusCode::kNotFound, "unknown_command"));
 }
 
-TEST_F(RestoreTest, WorkerIsToldOfAnEndThatItMissed) {
+TEST_F(RestoreTest, WorkerIsNotifiedOfMissedEnd) {
   const std::string id = Register();
   const CommandLease lease = LeaseOne();
   ASSERT_OK(Cancel(id));
@@ -314,7 +314,7 @@ TEST_F(RestoreTest, WorkerIsToldOfAnEndThatItMissed) {
   EXPECT_TRUE(told.cancel_requested);
 }
 
-TEST_F(RestoreTest, SequencesGoOnWhereTheyWere) {
+TEST_F(RestoreTest, SequencesContinueAfterRestart) {
   const std::string first = Register();
   const uint64_t sequence = Peek(first).spec->sequence;
   ASSERT_OK(Complete(LeaseOne()));
@@ -325,7 +325,7 @@ TEST_F(RestoreTest, SequencesGoOnWhereTheyWere) {
   EXPECT_GT(Peek(Register()).spec->sequence, sequence);
 }
 
-TEST_F(RestoreTest, CommandOfAPersonComesBack) {
+TEST_F(RestoreTest, HumanCommandIsRestored) {
   const std::string id = Register(HumanRequest());
   Restart();
   EXPECT_EQ(StateOf(id), State::kQueued);
@@ -350,7 +350,7 @@ TEST_F(RestoreTest, DelayedCommandWaitsForItsTime) {
   EXPECT_THAT(IdsOf(Lease("w2")), ElementsAre(passed));
 }
 
-TEST_F(RestoreTest, QueuedCommandExpiresWhenItWouldHave) {
+TEST_F(RestoreTest, QueuedCommandExpiresAtItsOriginalDeadline) {
   const std::string id = Register();
   Restart(absl::Seconds(10));
   ExpectEndAfter(clocks_.schedule_to_start - absl::Seconds(10), id, State::kExpired,
@@ -358,7 +358,7 @@ TEST_F(RestoreTest, QueuedCommandExpiresWhenItWouldHave) {
 }
 
 // Neither the client nor a worker could do anything meanwhile.
-TEST_F(RestoreTest, NothingEndsSoonerThanTheGrace) {
+TEST_F(RestoreTest, NothingEndsWithinRestartGrace) {
   const std::string held = Register();
   const CommandLease lease = LeaseOne();
   const std::string done = Register();
@@ -379,7 +379,7 @@ TEST_F(RestoreTest, NothingEndsSoonerThanTheGrace) {
   EXPECT_EQ(Peek(done).error->code, "result_expired");
 }
 
-TEST_F(RestoreTest, CommandThatIsNewAfterARestartHasNoGrace) {
+TEST_F(RestoreTest, NewCommandAfterRestartHasNoGrace) {
   Register();
   Restart();
   CommandRequest request = Request();
@@ -388,7 +388,7 @@ TEST_F(RestoreTest, CommandThatIsNewAfterARestartHasNoGrace) {
   ExpectEndAfter(absl::Seconds(2), Register(request), State::kExpired, "never_delivered", false);
 }
 
-TEST_F(RestoreTest, WorkerThatIsSilentAfterTheRestartIsLost) {
+TEST_F(RestoreTest, WorkerSilentAfterRestartIsLost) {
   const std::string id = Register([] {
     CommandRequest request = Request();
     request.deadlines.start_to_close = absl::Seconds(100);
@@ -412,7 +412,7 @@ TEST_F(RestoreTest, WorkerWithoutHeartbeatsIsNotLost) {
   EXPECT_EQ(StateOf(id), State::kRunning);
 }
 
-TEST_F(RestoreTest, NothingLivesLongerWhereTheClockWasSetBack) {
+TEST_F(RestoreTest, ClockSetBackDoesNotProlongCommands) {
   const std::string queued = Register();
   const std::string held = Register();
   const CommandLease lease = LeaseOne("w1");
@@ -428,7 +428,7 @@ TEST_F(RestoreTest, NothingLivesLongerWhereTheClockWasSetBack) {
   EXPECT_EQ(StateOf(other), State::kExpired);
 }
 
-TEST_F(RestoreTest, ClockThatWasSetBackCostsLaterCommandsNothing) {
+TEST_F(RestoreTest, ClockSetBackDoesNotShiftLaterCommands) {
   const std::string old = Register();
   RestartWithClockSetBack(absl::Hours(1));
   const absl::Time now = clock_.Now() - absl::Hours(1);
@@ -438,7 +438,7 @@ TEST_F(RestoreTest, ClockThatWasSetBackCostsLaterCommandsNothing) {
   EXPECT_EQ(Peek(old).spec->register_time, now + absl::Seconds(1));
 }
 
-TEST_F(RestoreTest, WhatWasMovedBackAndChangedIsNotMovedAgain) {
+TEST_F(RestoreTest, ChangedCommandIsNotShiftedTwice) {
   const std::string id = Register();
   RestartWithClockSetBack(absl::Hours(1));
   const absl::Time now = clock_.Now() - absl::Hours(1);
@@ -448,7 +448,7 @@ TEST_F(RestoreTest, WhatWasMovedBackAndChangedIsNotMovedAgain) {
   EXPECT_EQ(Peek(id).end_time(), now);
 }
 
-TEST_F(RestoreTest, RestartsOneAfterTheOtherDoNotPutOffAnEndForEver) {
+TEST_F(RestoreTest, RepeatedRestartsDoNotPostponeEndForever) {
   const std::string id = Register();
   for (int i = 0; i < 20; ++i) {
     Restart();
@@ -469,7 +469,7 @@ class SmallRingRestoreTest : public RestoreTest {
         }()) {}
 };
 
-TEST_F(SmallRingRestoreTest, RingPushesOutItsOldestEnd) {
+TEST_F(SmallRingRestoreTest, RingEvictsOldestEndedCommand) {
   const std::vector<std::string> ids = {Register(), Register(), Register()};
   // The commands end in another order, at the same time.
   ASSERT_OK(Complete(LeaseOne("w1"), CommandFailure{{"a", "", "", false}}));
@@ -486,7 +486,7 @@ TEST_F(SmallRingRestoreTest, RingPushesOutItsOldestEnd) {
   EXPECT_OK(Get(ids[1]));
 }
 
-TEST_F(RestoreTest, RequestIdIsKnownAsLongAsTheTombstone) {
+TEST_F(RestoreTest, RequestIdLivesAsLongAsItsTombstone) {
   CommandRequest request = Request();
   request.request_id = "buy-1";
   const std::string id = Register(request);
@@ -503,7 +503,7 @@ TEST_F(RestoreTest, RequestIdIsKnownAsLongAsTheTombstone) {
   EXPECT_OK(TryRegister(request));
 }
 
-TEST_F(SmallRingRestoreTest, TombstonesOfOneTimeGoInTheOrderOfTheRemovals) {
+TEST_F(SmallRingRestoreTest, TombstonesOfSameTimeAreEvictedInRemovalOrder) {
   const std::string first = Register();
   clock_.Advance(kTick);
   const std::string second = Register();
@@ -527,7 +527,7 @@ TEST_F(SmallRingRestoreTest, TombstonesOfOneTimeGoInTheOrderOfTheRemovals) {
   expect_order();
 }
 
-TEST_F(SmallRingRestoreTest, LimitsCountWhatCameBack) {
+TEST_F(SmallRingRestoreTest, LimitsCountRestoredCommands) {
   for (int i = 0; i < 3; ++i) Register();
   Restart();
   EXPECT_THAT(TryRegister(Request()), FailsWith(StatusCode::kResourceExhausted, "queue_full"));

@@ -64,7 +64,7 @@ class EventLogTest : public testing::Test {
   std::unique_ptr<EventLog> log_;
 };
 
-TEST_F(EventLogTest, LinesAreAsDocumented) {
+TEST_F(EventLogTest, LinesHaveDocumentedFormat) {
   Append(SessionStart{"s1", "claude", "/src", ""});
   Append(UserPrompt{"hi \"you\"", {{"i1", "a.png", "image/png"}}, "p1", "q-1-abc"});
   Append(ToolCall{"c1", "run", "pending", "execute"});
@@ -82,7 +82,7 @@ TEST_F(EventLogTest, LinesAreAsDocumented) {
       "\n");
 }
 
-TEST_F(EventLogTest, EachEventComesBackAsItWasGiven) {
+TEST_F(EventLogTest, EventsAreReadBackAsAppended) {
   const std::vector<NewEvent> events = {
       SessionStart{"s1", "claude", "/src", "ann"},
       SessionEnd{"user", 7},
@@ -106,8 +106,8 @@ TEST_F(EventLogTest, EachEventComesBackAsItWasGiven) {
   for (size_t i = 0; i < events.size(); ++i) EXPECT_EQ(*page.events[i], *written[i]) << i;
 }
 
-// Data of clients keep their text, except for characters that would break the line or its reader.
-TEST_F(EventLogTest, DataOfClientsKeepTheirText) {
+// Except for characters that would break the line or its reader.
+TEST_F(EventLogTest, ClientDataKeepsItsText) {
   const auto kept = [&](const std::string& data) {
     return Append(ClientEvent{"usage", data})->data;
   };
@@ -123,7 +123,7 @@ TEST_F(EventLogTest, DataOfClientsKeepTheirText) {
   EXPECT_EQ(page.events.size(), 8u);
 }
 
-TEST_F(EventLogTest, RefusesDataThatAreNoObject) {
+TEST_F(EventLogTest, RefusesInvalidEvents) {
   for (const std::string data :
        {"", "{", "null", "[]", "\"x\"", "{} {}", "{\"a\":1,}", "{\"a\":\"\xff\"}",
         "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}"}) {
@@ -147,7 +147,7 @@ TEST_F(EventLogTest, RefusesDataThatAreNoObject) {
   EXPECT_EQ(Append(AgentMessage{"x"})->seq, 1);
 }
 
-TEST_F(EventLogTest, FactsAreThoseOfTheirTypes) {
+TEST_F(EventLogTest, FactsDependOnEventType) {
   const auto prompt =
       FactsOf("user_prompt", R"({"prompt_id":"p","images":["i",{"id":"j"}],"message":"a\nb"})");
   ASSERT_TRUE(prompt.prompt.has_value());
@@ -166,7 +166,7 @@ TEST_F(EventLogTest, FactsAreThoseOfTheirTypes) {
   EXPECT_FALSE(none.prompt.has_value() || none.iteration.has_value() || none.tool_call.has_value());
 }
 
-TEST_F(EventLogTest, WhatIsLiveIsWhatIsStored) {
+TEST_F(EventLogTest, LiveEventEqualsStoredEvent) {
   const EventPtr broken = Append(AgentMessage{"not \xff UTF-8"});
   const EventPtr client = Append(ClientEvent{"usage", R"({"b":1,  "a":2})"});
   ASSERT_OK_AND_ASSIGN(const EventPage page, log_->Read({}));
@@ -174,8 +174,8 @@ TEST_F(EventLogTest, WhatIsLiveIsWhatIsStored) {
   EXPECT_EQ(*page.events[1], *client);
 }
 
-// The line begins like one of the tracker. Its data must not break the page that they are put into.
-TEST_F(EventLogTest, DamagedDataBecomeAnEmptyObject) {
+// The line begins like one of the tracker. Its data must not break the page that contains it.
+TEST_F(EventLogTest, DamagedDataBecomesEmptyObject) {
   AppendTexts(1);
   const auto add = [&](const char* type, const char* data) {
     std::ofstream(path(), std::ios::app)
@@ -192,7 +192,7 @@ TEST_F(EventLogTest, DamagedDataBecomeAnEmptyObject) {
 }
 
 // Lines of other programs must not break a stream of events.
-TEST_F(EventLogTest, DataAreOneLineHoweverTheyWereWritten) {
+TEST_F(EventLogTest, DataIsReadAsOneLine) {
   std::ofstream(path()) << R"({"seq":1,"type":"usage","timestamp":"2026-02-01T12:00:00Z","data":)"
                         << "{\"a\":\r1,\"b\":\"\u2028\"}}\n";
   Open();
@@ -201,7 +201,7 @@ TEST_F(EventLogTest, DataAreOneLineHoweverTheyWereWritten) {
   EXPECT_EQ(page.events[0]->data, R"({"a":1,"b":"\u2028"})");
 }
 
-TEST_F(EventLogTest, PagesGoOnFromTheLastSeq) {
+TEST_F(EventLogTest, PagesContinueAfterSeq) {
   AppendTexts(7);
   EXPECT_THAT(Seqs({From::kAfterSeq, 0, 3}), ElementsAre(1, 2, 3));
   EXPECT_THAT(Seqs({From::kAfterSeq, 3, 3}), ElementsAre(4, 5, 6));
@@ -216,7 +216,7 @@ TEST_F(EventLogTest, PagesGoOnFromTheLastSeq) {
   EXPECT_THAT(Seqs({From::kAfterSeq, 99, 3}), ElementsAre());
 }
 
-TEST_F(EventLogTest, PagesGoBackFromASeq) {
+TEST_F(EventLogTest, PagesGoBackFromSeq) {
   AppendTexts(7);
   ASSERT_OK_AND_ASSIGN(const EventPage page, log_->Read({From::kBeforeSeq, 6, 3}));
   EXPECT_EQ(page.first_seq(), 3);
@@ -227,7 +227,7 @@ TEST_F(EventLogTest, PagesGoBackFromASeq) {
   EXPECT_THAT(Seqs({From::kBeforeSeq, 1, 2}), ElementsAre());
 }
 
-TEST_F(EventLogTest, EveryPageOfALongLogIsRight) {
+TEST_F(EventLogTest, EveryPageOfLongLogIsCorrect) {
   const std::string padding(300, 'x');
   for (int i = 0; i < 3000; ++i) Append(AgentMessage{padding});
   ASSERT_OK(log_->Sync());
@@ -244,7 +244,7 @@ TEST_F(EventLogTest, EveryPageOfALongLogIsRight) {
   }
 }
 
-TEST_F(EventLogTest, AHugeEventHasAPageOfItsOwn) {
+TEST_F(EventLogTest, HugeEventGetsItsOwnPage) {
   Append(AgentMessage{"small"});
   Append(AgentMessage{std::string(kMaxEventBytes - 200, 'x')});
   Append(AgentMessage{"small"});
@@ -255,7 +255,7 @@ TEST_F(EventLogTest, AHugeEventHasAPageOfItsOwn) {
   EXPECT_THAT(Seqs({From::kBeforeSeq, 3, 10}), ElementsAre(2));
 }
 
-TEST_F(EventLogTest, FindsEventsOfAType) {
+TEST_F(EventLogTest, FindsEventsByType) {
   for (int i = 0; i < 10; ++i) Append(i % 3 == 0 ? NewEvent(ErrorEvent{"e", ""}) : AgentMessage{});
   EventQuery query{.limit = 2, .type = "error"};
   ASSERT_OK_AND_ASSIGN(EventPage page, log_->Read(query));
@@ -267,7 +267,7 @@ TEST_F(EventLogTest, FindsEventsOfAType) {
               FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument"));
 }
 
-TEST_F(EventLogTest, SeqsGoOnAfterReopening) {
+TEST_F(EventLogTest, SeqsContinueAfterReopening) {
   AppendTexts(3);
   Open();
   EXPECT_THAT(seen_, ElementsAre(1, 2, 3));
@@ -276,7 +276,7 @@ TEST_F(EventLogTest, SeqsGoOnAfterReopening) {
   EXPECT_THAT(Seqs({}), ElementsAre(1, 2, 3, 4));
 }
 
-TEST_F(EventLogTest, PruningKeepsTheFirstAndTheNewestAndReusesNoSeq) {
+TEST_F(EventLogTest, PruningKeepsFirstAndNewestAndReusesNoSeq) {
   AppendTexts(20);
   ASSERT_OK_AND_ASSIGN(const int64_t removed, log_->Prune({.max_events = 5}));
   EXPECT_EQ(removed, 15);
@@ -297,7 +297,7 @@ TEST_F(EventLogTest, PruningKeepsTheFirstAndTheNewestAndReusesNoSeq) {
   EXPECT_EQ(Append(AgentMessage{})->seq, 22);
 }
 
-TEST_F(EventLogTest, WholeLinesThatAreNoEventsAreLeftAlone) {
+TEST_F(EventLogTest, LinesThatAreNotEventsAreLeftAlone) {
   AppendTexts(2);
   std::ofstream(path(), std::ios::app)
       << "no event\n{\"seq\":2,\"type\":\"again\",\"timestamp\":\"2026-02-01T12:00:00Z\"}\n\n"
@@ -314,7 +314,7 @@ TEST_F(EventLogTest, WholeLinesThatAreNoEventsAreLeftAlone) {
   EXPECT_NE(Contents().find("no event\n"), std::string::npos);
 }
 
-TEST_F(EventLogTest, RefusesWhatNoQueryHas) {
+TEST_F(EventLogTest, RefusesInvalidQueries) {
   const auto invalid = FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument");
   EXPECT_THAT(log_->Read({From::kAfterSeq, -1}), invalid);
   EXPECT_THAT(log_->Read({From::kAfterSeq, 0, -1}), invalid);
@@ -350,7 +350,7 @@ TEST_F(PlayerTest, StepsThroughTheEvents) {
   EXPECT_EQ((*player.Next())->seq, 1);
 }
 
-TEST_F(PlayerTest, SeeksFromTheStartToTheEnd) {
+TEST_F(PlayerTest, SeeksOnlyWithinItsLength) {
   AppendTexts(5);
   LogSource source(log_.get());
   ASSERT_OK_AND_ASSIGN(Player player, Player::Open(&source));

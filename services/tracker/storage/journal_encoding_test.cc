@@ -37,7 +37,7 @@ TEST_F(JournalEncodingTest, EntriesKeepTheirOrderAndKind) {
   EXPECT_TRUE(std::holds_alternative<DrawingRemoval>(decoded[3].change));
 }
 
-TEST_F(JournalEncodingTest, WhatNeverChangesIsWrittenOnce) {
+TEST_F(JournalEncodingTest, ImmutablePartOfCommandIsWrittenOnce) {
   const JournalEntry queued = Queued(1, std::string(10'000, 'p'));
   std::string bytes;
   EXPECT_TRUE(encoder_.Encode({&queued, 1}, bytes));
@@ -48,7 +48,7 @@ TEST_F(JournalEncodingTest, WhatNeverChangesIsWrittenOnce) {
   EXPECT_LT(bytes.size() - first, 200u);
 }
 
-TEST_F(JournalEncodingTest, OneAppendLeavesNothingToTheNext) {
+TEST_F(JournalEncodingTest, EncoderKeepsNoStateBetweenAppends) {
   const JournalEntry queued = Queued(1, std::string(3 << 20, 'p'));
   EXPECT_THAT(Again({queued, Completed(queued, "42")}), SizeIs(2));
   const auto decoded = Again({Queued(2)});
@@ -58,7 +58,7 @@ TEST_F(JournalEncodingTest, OneAppendLeavesNothingToTheNext) {
   EXPECT_EQ(*record.command->spec->params, "{}");
 }
 
-TEST_F(JournalEncodingTest, BytesThatAreNoEntriesAreRefused) {
+TEST_F(JournalEncodingTest, MalformedBytesAreRefused) {
   std::string bytes;
   const JournalEntry queued = Queued(1);
   EXPECT_TRUE(encoder_.Encode({&queued, 1}, bytes));

@@ -55,7 +55,7 @@ class JournalLogTest : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(JournalLogTest, HoldsWhatWasAppended) {
+TEST_F(JournalLogTest, HoldsAppendedRecords) {
   EXPECT_THAT(From(0), IsEmpty());
   ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
   EXPECT_THAT(From(0), IsEmpty());
@@ -70,7 +70,7 @@ TEST_F(JournalLogTest, HoldsWhatWasAppended) {
   EXPECT_THAT(From(6), IsEmpty()) << "the one before is missing";
 }
 
-TEST_F(JournalLogTest, EndsWhereAWriteWasCutOff) {
+TEST_F(JournalLogTest, EndsAtIncompleteWrite) {
   ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
   Append(log, 0, "first");
   Append(log, 1, "second");
@@ -81,7 +81,7 @@ TEST_F(JournalLogTest, EndsWhereAWriteWasCutOff) {
   }
 }
 
-TEST_F(JournalLogTest, EndsWhereSomethingIsDamaged) {
+TEST_F(JournalLogTest, EndsAtDamagedRecord) {
   ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
   for (uint64_t i = 0; i < 3; ++i) Append(log, i, "record");
   const std::string whole = Contents(0);
@@ -114,7 +114,7 @@ TEST_F(JournalLogTest, FilesTakeTurns) {
   EXPECT_THAT(From(7), ElementsAre("c"));
 }
 
-TEST_F(JournalLogTest, FileTurnsOnlyWhereItHoldsSomething) {
+TEST_F(JournalLogTest, EmptyFileIsNotTurned) {
   ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
   log.Turn();
   Append(log, 0, "a");
@@ -122,7 +122,7 @@ TEST_F(JournalLogTest, FileTurnsOnlyWhereItHoldsSomething) {
 }
 
 // The first record could not be synced, so it was appended again.
-TEST_F(JournalLogTest, PositionThatIsInBothFilesCountsInTheLaterOne) {
+TEST_F(JournalLogTest, LaterFileWinsForPositionInBothFiles) {
   ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
   Append(log, 0, "a");
   Append(log, 1, "failed");
@@ -132,7 +132,7 @@ TEST_F(JournalLogTest, PositionThatIsInBothFilesCountsInTheLaterOne) {
   EXPECT_THAT(From(0), ElementsAre("a", "kept", "c"));
 }
 
-TEST_F(JournalLogTest, NothingIsTakenFromBehindAGap) {
+TEST_F(JournalLogTest, NothingIsReadPastGap) {
   ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
   Append(log, 0, "a");
   Append(log, 1, "b");
@@ -149,7 +149,7 @@ TEST_F(JournalLogTest, NothingIsTakenFromBehindAGap) {
   EXPECT_FALSE(contents.HasFrom(3));
 }
 
-TEST_F(JournalLogTest, LargeFileShrinksWhenItsTurnComesAgain) {
+TEST_F(JournalLogTest, LargeFileShrinksWhenReused) {
   ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
   Append(log, 0, std::string(static_cast<size_t>(JournalLog::kKeptBytes) + 1000, 'x'));
   log.Turn();
@@ -161,7 +161,7 @@ TEST_F(JournalLogTest, LargeFileShrinksWhenItsTurnComesAgain) {
   EXPECT_THAT(From(1), ElementsAre("b", "c"));
 }
 
-TEST_F(JournalLogTest, IsKeptUntilItIsEmptied) {
+TEST_F(JournalLogTest, RecordsAreRetainedUntilLogIsEmptied) {
   {
     ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
     Append(log, 0, "a");
@@ -172,13 +172,13 @@ TEST_F(JournalLogTest, IsKeptUntilItIsEmptied) {
   EXPECT_THAT(From(0), IsEmpty());
 }
 
-TEST_F(JournalLogTest, ErrorsNameThePlaceAndTheReason) {
+TEST_F(JournalLogTest, ErrorsNamePathAndReason) {
   const absl::Status status = JournalLog::Open(folder_.path() + "/missing").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(status.message()), HasSubstr("missing/commands-0.log: No such file"));
 }
 
-TEST_F(JournalLogTest, ErrorOfTheVisitorEndsTheReading) {
+TEST_F(JournalLogTest, VisitorErrorStopsReading) {
   ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
   Append(log, 0, "a");
   Append(log, 1, "b");

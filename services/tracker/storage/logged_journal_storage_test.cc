@@ -30,7 +30,7 @@ class LoggedJournalStorageTest : public JournalStorageFixture {
   }
 };
 
-TEST_F(LoggedJournalStorageTest, WhatWasAppendedSurvivesAKill) {
+TEST_F(LoggedJournalStorageTest, AppendedEntriesSurviveKill) {
   MortalJournalStorage storage;
   ASSERT_OK(storage.Restart());
   Append(*storage, {Queued(1), Queued(2)});
@@ -47,7 +47,7 @@ TEST_F(LoggedJournalStorageTest, WhatWasAppendedSurvivesAKill) {
   EXPECT_THAT(*Replay(*storage), ElementsAre(1, 3));
 }
 
-TEST_F(LoggedJournalStorageTest, StateInTheLogBelongsToTheCommandInTheDatabase) {
+TEST_F(LoggedJournalStorageTest, StateInLogIsMergedWithCommandInDatabase) {
   MortalJournalStorage storage;
   ASSERT_OK(storage.Restart());
   const JournalEntry queued = Queued(1, R"({"x":1})");
@@ -66,7 +66,7 @@ TEST_F(LoggedJournalStorageTest, StateInTheLogBelongsToTheCommandInTheDatabase) 
   EXPECT_THAT(record.leases, SizeIs(1));
 }
 
-TEST_F(LoggedJournalStorageTest, CloseLeavesNothingToTheLog) {
+TEST_F(LoggedJournalStorageTest, CloseMovesLogIntoDatabase) {
   {
     ASSERT_OK_AND_ASSIGN(const auto storage, Open(Sync::kAlways));
     Append(*storage, {Queued(1)});
@@ -80,7 +80,7 @@ TEST_F(LoggedJournalStorageTest, CloseLeavesNothingToTheLog) {
   EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2));
 }
 
-TEST_F(LoggedJournalStorageTest, CommandThatCameAndWentLeavesItsTombstoneOnly) {
+TEST_F(LoggedJournalStorageTest, RemovedCommandLeavesOnlyItsTombstone) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   const JournalEntry queued = Queued(1);
   Append(*storage, {queued});
@@ -91,7 +91,7 @@ TEST_F(LoggedJournalStorageTest, CommandThatCameAndWentLeavesItsTombstoneOnly) {
   EXPECT_EQ(Number(folder_.path(), "SELECT count(*) FROM entries"), 1);
 }
 
-TEST_F(LoggedJournalStorageTest, AppendAfterSomebodyElsesIsRefused) {
+TEST_F(LoggedJournalStorageTest, AppendAtWrongPositionIsRefused) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   Append(*storage, {Queued(1)});
   const std::vector<JournalEntry> entries = {Queued(2)};
@@ -102,7 +102,7 @@ TEST_F(LoggedJournalStorageTest, AppendAfterSomebodyElsesIsRefused) {
   EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2));
 }
 
-TEST_F(LoggedJournalStorageTest, LongLogIsBroughtToTheDatabase) {
+TEST_F(LoggedJournalStorageTest, LongLogIsWrittenToDatabase) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   const std::string params(200'000, 'p');
   uint64_t sequence = 0;
@@ -120,7 +120,7 @@ TEST_F(LoggedJournalStorageTest, LongLogIsBroughtToTheDatabase) {
   EXPECT_LT(bytes, sequence * 200'000);
 }
 
-TEST_F(LoggedJournalStorageTest, DatabaseThatCannotBeWrittenStopsAppendsUntilItCan) {
+TEST_F(LoggedJournalStorageTest, UnwritableDatabaseBlocksAppendsUntilItRecovers) {
   MortalJournalStorage storage;
   ASSERT_OK(storage.Restart());
   const JournalEntry queued = Queued(1, std::string(1 << 20, 'x'));
@@ -165,7 +165,7 @@ class SlowRows {
   bool is_slow_ ABSL_GUARDED_BY(mutex_) = true;
 };
 
-TEST_F(LoggedJournalStorageTest, ThereIsNoRoomWhileRowsAreMuchSlowerThanAppends) {
+TEST_F(LoggedJournalStorageTest, HasNoRoomWhileRowsFallBehind) {
   ASSERT_OK_AND_ASSIGN(const auto storage,
                        LoggedJournalStorage::Open(folder_.path(), Sync::kNever,
                                                   {.is_long = 1000, .is_longest = 16'000}));
@@ -186,7 +186,7 @@ TEST_F(LoggedJournalStorageTest, ThereIsNoRoomWhileRowsAreMuchSlowerThanAppends)
   EXPECT_THAT(*Replay(*storage), SizeIs(sequence + 1));
 }
 
-TEST_F(LoggedJournalStorageTest, LogThatMakesNoSenseIsNoEmptyStart) {
+TEST_F(LoggedJournalStorageTest, InvalidLogIsReportedAsDamage) {
   {
     ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
     std::string record(JournalLog::kHeadBytes, 0);
@@ -200,7 +200,7 @@ TEST_F(LoggedJournalStorageTest, LogThatMakesNoSenseIsNoEmptyStart) {
 }
 
 // As with a database from a backup: the log begins after a gap.
-TEST_F(LoggedJournalStorageTest, LogBehindAGapIsDamageOrPutAside) {
+TEST_F(LoggedJournalStorageTest, LogAfterGapIsDamageOrMovedAside) {
   const auto append_five = [this] {
     ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
     std::string record(JournalLog::kHeadBytes, 0);
@@ -226,7 +226,7 @@ TEST_F(LoggedJournalStorageTest, LogBehindAGapIsDamageOrPutAside) {
 }
 
 // The process was killed between the commit of the rows and the end of the log that holds the same.
-TEST_F(LoggedJournalStorageTest, WhatIsInBothCountsOnce) {
+TEST_F(LoggedJournalStorageTest, EntryInLogAndDatabaseCountsOnce) {
   MortalJournalStorage storage;
   ASSERT_OK(storage.Restart());
   const JournalEntry queued = Queued(1);
@@ -245,7 +245,7 @@ TEST_F(LoggedJournalStorageTest, WhatIsInBothCountsOnce) {
 }
 
 // The log may be the only copy of entries that the database does not have.
-TEST_F(LoggedJournalStorageTest, LogIsKeptUntilTheFirstAppend) {
+TEST_F(LoggedJournalStorageTest, LogIsRetainedUntilFirstAppend) {
   MortalJournalStorage storage;
   ASSERT_OK(storage.Restart());
   Append(*storage, {Queued(1)});
@@ -257,7 +257,7 @@ TEST_F(LoggedJournalStorageTest, LogIsKeptUntilTheFirstAppend) {
   EXPECT_LT(std::filesystem::file_size(log), size);
 }
 
-TEST_F(LoggedJournalStorageTest, InspectionShowsTheLogAsWell) {
+TEST_F(LoggedJournalStorageTest, InspectionIncludesLog) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   const JournalEntry queued = Queued(1);
   Append(*storage, {queued, Queued(2)});

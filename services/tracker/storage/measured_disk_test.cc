@@ -18,7 +18,7 @@ class MeasuredDiskTest : public testing::Test {
   MeasuredDisk disk_{&clock_};
 };
 
-TEST_F(MeasuredDiskTest, CountsWhatIsWrittenAndSynced) {
+TEST_F(MeasuredDiskTest, CountsWrittenBytesAndSyncs) {
   EXPECT_EQ(disk_.Statistics().syncs.count(), 0);
   ASSERT_OK(disk_.ReplaceFile(testing::TempDir(), "measured_disk_test", "12345"));
   const StorageStatistics statistics = disk_.Statistics();
@@ -31,7 +31,7 @@ TEST_F(MeasuredDiskTest, CountsWhatIsWrittenAndSynced) {
   EXPECT_EQ(contents, "12345");
 }
 
-TEST_F(MeasuredDiskTest, CountsFailuresAndWhenTheLastOneWas) {
+TEST_F(MeasuredDiskTest, CountsFailuresAndRecordsLastFailureTime) {
   EXPECT_FALSE(disk_.OpenEmpty("/nowhere/at/all").ok());
   clock_.Advance(absl::Seconds(5));
   EXPECT_FALSE(disk_.Write(File(), "1").ok());

@@ -12,7 +12,7 @@
 namespace callslip::tracker {
 namespace {
 
-TEST(MeasuredJournalStorageTest, CountsAppendsAndTellsWhetherTheyFail) {
+TEST(MeasuredJournalStorageTest, CountsAppendsAndReportsFailures) {
   FakeClock clock;
   auto scripted = std::make_unique<ScriptedStorage>();
   ScriptedStorage* const storage = scripted.get();

@@ -163,7 +163,7 @@ class SessionCrashTest : public SessionTableTest, public ::testing::WithParamInt
   }
 };
 
-TEST_P(SessionCrashTest, EveryStepLeavesWhatWasAnswered) {
+TEST_P(SessionCrashTest, AcknowledgedChangesSurviveCrashAtEveryStep) {
   const auto [within, loses_power] = GetParam();
   threads_ = 1;
   for (int64_t step = 0; step < 10'000; ++step) {
@@ -196,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, SessionCrashTest,
 
 using SessionTornLogTest = SessionTableTest;
 
-TEST_F(SessionTornLogTest, EveryByteOfAnAppendLeavesWholeEventsAndUnusedSeqs) {
+TEST_F(SessionTornLogTest, TruncatedLogKeepsWholeEventsAndReusesNoSeq) {
   threads_ = 1;
   Reopen();
   ASSERT_OK(Create("s1"));

@@ -51,7 +51,7 @@ class SessionDamageTest : public SessionTableTest {
   }
 };
 
-TEST_F(SessionDamageTest, MetadataThatCantBeReadAreNoneOfOurs) {
+TEST_F(SessionDamageTest, SessionWithUnreadableMetadataIsHiddenFromClients) {
   const SessionMetadata before = *table_->Get("s1");
   Close();
   Hide("metadata.json");
@@ -67,7 +67,7 @@ TEST_F(SessionDamageTest, MetadataThatCantBeReadAreNoneOfOurs) {
   EXPECT_EQ(*table_->Get("s1"), before);
 }
 
-TEST_F(SessionDamageTest, MetadataThatAreGoneLeaveTheOwner) {
+TEST_F(SessionDamageTest, OwnerSurvivesMissingMetadata) {
   Close();
   fs::remove(PathOf("metadata.json"));
   Reopen();
@@ -75,7 +75,7 @@ TEST_F(SessionDamageTest, MetadataThatAreGoneLeaveTheOwner) {
   EXPECT_THAT(Listed(kDefaultClient), ElementsAre());
 }
 
-TEST_F(SessionDamageTest, MetadataThatMeanNothingArePutAside) {
+TEST_F(SessionDamageTest, MalformedMetadataIsMovedAside) {
   Close();
   std::ofstream(PathOf("metadata.json")) << "{\"session_id\": \"s1\", \"crea";
   Reopen();
@@ -85,7 +85,7 @@ TEST_F(SessionDamageTest, MetadataThatMeanNothingArePutAside) {
             "{\"session_id\": \"s1\", \"crea");
 }
 
-TEST_F(SessionDamageTest, WhatIsPutAsideReplacesNothingThatIsThere) {
+TEST_F(SessionDamageTest, FileMovedAsideReplacesNoEarlierOne) {
   for (const char* damage : {"first", "second", "third"}) {
     Close();
     std::ofstream(PathOf("metadata.json")) << damage;
@@ -103,7 +103,7 @@ TEST_F(SessionDamageTest, WhatIsPutAsideReplacesNothingThatIsThere) {
 }
 
 // A name in a folder survives a power cut once that folder is synced.
-TEST_F(SessionDamageTest, DataDirectoryThatIsMadeIsSyncedIntoItsFolder) {
+TEST_F(SessionDamageTest, CreatedDataDirectoryIsSyncedIntoItsParent) {
   class SyncedFolders final : public Disk {
    public:
     std::vector<std::string> paths;
@@ -122,7 +122,7 @@ TEST_F(SessionDamageTest, DataDirectoryThatIsMadeIsSyncedIntoItsFolder) {
   }
 }
 
-TEST_F(SessionDamageTest, ALogThatCantBeOpenedKeepsNobodyElseFromStarting) {
+TEST_F(SessionDamageTest, UnreadableLogDoesNotAffectOtherSessions) {
   Close();
   Hide("events.jsonl");
   std::ofstream(folder_.path() + "/sessions/notes") << "a stray file";
@@ -139,7 +139,7 @@ TEST_F(SessionDamageTest, ALogThatCantBeOpenedKeepsNobodyElseFromStarting) {
   EXPECT_THAT(Texts(), ElementsAre("one", "two"));
 }
 
-TEST_F(SessionDamageTest, SeqsThatWereSeenAreNotUsedAgainWhereTheLogHasLostItsEnd) {
+TEST_F(SessionDamageTest, SeqsOfLostEventsAreNotReused) {
   ASSERT_OK(Record(AgentMessage{"three"}));  // seq 4
   Close();
   // Its last line is not whole.

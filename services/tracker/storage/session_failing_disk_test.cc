@@ -142,7 +142,7 @@ class SessionFailingDiskTest : public SessionTableTest, public testing::WithPara
   FailingDisk failing_;
 };
 
-TEST_P(SessionFailingDiskTest, InMidSessionEveryStepLeavesWhatWasAnswered) {
+TEST_P(SessionFailingDiskTest, AcknowledgedChangesSurviveFailureAtEveryStep) {
   int64_t step = 0;
   for (;; ++step) {
     SCOPED_TRACE(testing::Message() << "step " << step);
@@ -162,7 +162,7 @@ TEST_P(SessionFailingDiskTest, InMidSessionEveryStepLeavesWhatWasAnswered) {
   EXPECT_GT(step, 150);
 }
 
-TEST_P(SessionFailingDiskTest, AtStartEveryStepLeavesAllSessions) {
+TEST_P(SessionFailingDiskTest, SessionsSurviveFailureAtEveryStepOfStart) {
   ASSERT_OK(Open());
   Told told;
   Work(told);

@@ -43,14 +43,14 @@ class SessionInspectionTest : public testing::Test {
   Disk disk_;
 };
 
-TEST_F(SessionInspectionTest, NoDirectoryIsAnErrorAndNoSessionsAreNone) {
+TEST_F(SessionInspectionTest, MissingDirectoryIsErrorAndEmptyOneHasNoSessions) {
   EXPECT_EQ(InspectSessions(folder_.path() + "/none").status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(Inspect(), IsEmpty());
   EXPECT_THAT(std::filesystem::directory_iterator(folder_.path()),
               std::filesystem::directory_iterator());
 }
 
-TEST_F(SessionInspectionTest, LastChangedComeFirst) {
+TEST_F(SessionInspectionTest, LastChangedSessionComesFirst) {
   Create("older", kNoon);
   Create("newer", kNoon + absl::Hours(1));
   const auto sessions = Inspect();
@@ -60,7 +60,7 @@ TEST_F(SessionInspectionTest, LastChangedComeFirst) {
   EXPECT_EQ(sessions[1].metadata->updated_at, kNoon);
 }
 
-TEST_F(SessionInspectionTest, TellsATornEventAndLeavesIt) {
+TEST_F(SessionInspectionTest, ReportsTornEventAndLeavesItAlone) {
   Create("torn", kNoon);
   Append("torn", "events.jsonl",
          R"({"seq":1})"
@@ -76,7 +76,7 @@ TEST_F(SessionInspectionTest, TellsATornEventAndLeavesIt) {
   EXPECT_EQ(std::filesystem::last_write_time(FileOf("torn", "events.jsonl")), before);
 }
 
-TEST_F(SessionInspectionTest, CountsEventsThatTheMetadataDoNotKnowYet) {
+TEST_F(SessionInspectionTest, CountsEventsMissingFromMetadata) {
   Create("fresh", kNoon);
   Append("fresh", "events.jsonl", "{}\n{}\n{}\n");
   const auto sessions = Inspect();
@@ -85,13 +85,13 @@ TEST_F(SessionInspectionTest, CountsEventsThatTheMetadataDoNotKnowYet) {
   EXPECT_EQ(sessions[0].torn_bytes, 0);
 }
 
-TEST_F(SessionInspectionTest, FindsTheLastNewlineHoweverFarItIs) {
+TEST_F(SessionInspectionTest, FindsLastNewlineFarFromEnd) {
   Create("long", kNoon);
   Append("long", "events.jsonl", "{}\n" + std::string(200'000, 'x'));
   EXPECT_EQ(Inspect().at(0).torn_bytes, 200'000);
 }
 
-TEST_F(SessionInspectionTest, TellsWhatIsDamaged) {
+TEST_F(SessionInspectionTest, ReportsDamagedMetadataAndQueue) {
   Create("damaged", kNoon);
   Append("damaged", "metadata.json", "}");
   Append("damaged", "queue.json", "{");
@@ -101,7 +101,7 @@ TEST_F(SessionInspectionTest, TellsWhatIsDamaged) {
   EXPECT_TRUE(sessions[0].is_queue_damaged);
 }
 
-TEST_F(SessionInspectionTest, WhatCantBeReadHidesNothingElse) {
+TEST_F(SessionInspectionTest, UnreadableSessionDoesNotHideOthers) {
   Create("hidden", kNoon);
   Create("whole", kNoon + absl::Hours(1));
   std::filesystem::remove(FileOf("hidden", "events.jsonl"));

@@ -65,7 +65,7 @@ class EntryRowsTest : public JournalStorageFixture {
   }
 };
 
-TEST_F(EntryRowsTest, NewestRecordOfEachIsThere) {
+TEST_F(EntryRowsTest, NewestRecordOfEachEntryIsRead) {
   const CommandId command = CommandId::New(absl::UnixEpoch(), true, 3);
   JournalEntry given = Kept(1, "1", {{"agent one", command}, {"b", std::nullopt}});
   std::get<DrawingRecord>(given.change).to_complete = {"a", "b"};
@@ -101,7 +101,7 @@ TEST_F(EntryRowsTest, NewestRecordOfEachIsThere) {
   EXPECT_TRUE(answer.answer.stored);
 }
 
-TEST_F(EntryRowsTest, RemovalLeavesNothing) {
+TEST_F(EntryRowsTest, RemovalLeavesNoRows) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
   Append(*storage, {Kept(1), Answered(2)});
@@ -122,7 +122,7 @@ TEST_F(EntryRowsTest, ContentIsWrittenOnce) {
   EXPECT_LT(std::filesystem::file_size(Path() + "-wal"), size + (size_t{256} << 10));
 }
 
-TEST_F(EntryRowsTest, AppendThatFailedIsWrittenWholeTheNextTime) {
+TEST_F(EntryRowsTest, FailedAppendIsWrittenCompletelyOnRetry) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   storage->LimitPages(14);
   const std::vector<JournalEntry> entries = {Kept(1), Kept(2, std::string(1 << 20, 'c'))};
@@ -133,7 +133,7 @@ TEST_F(EntryRowsTest, AppendThatFailedIsWrittenWholeTheNextTime) {
 }
 
 // In the middle of a drawing that fills several pages, where the database looks whole.
-TEST_F(EntryRowsTest, DamagedContentsAreNoticed) {
+TEST_F(EntryRowsTest, DamagedContentIsDetected) {
   Fill({Kept(1, std::string(20'000, 'c'))});
   std::string whole(std::filesystem::file_size(Path()), 0);
   std::ifstream(Path(), std::ios::binary)
@@ -145,7 +145,7 @@ TEST_F(EntryRowsTest, DamagedContentsAreNoticed) {
   ExpectDamaged();
 }
 
-TEST_F(EntryRowsTest, RowThatIsNotAsItWasWrittenIsNoticed) {
+TEST_F(EntryRowsTest, ChangedRowIsDetected) {
   for (const char* damage : {"UPDATE entries SET record = x'00' WHERE kind = 'drawing'",
                              "UPDATE entries SET record = crc WHERE kind = 'receipts'",
                              "UPDATE entries SET key = 9 WHERE kind = 'receipts'",
@@ -191,7 +191,7 @@ TEST_F(EntryRowsTest, FileAndLogDoNotGrowWithTheNumberOfDrawings) {
   EXPECT_LE(size(), after_warm_up + after_warm_up / 10);
 }
 
-TEST_F(EntryRowsTest, InspectionCountsThemAndReadsThem) {
+TEST_F(EntryRowsTest, InspectionCountsAndReadsDrawings) {
   Fill({Kept(1), Kept(2), Answered(3)});
   absl::Status status;
   EXPECT_THAT(Inspect(folder_.path(), status), HasSubstr("removed of late\nDrawings: 2\n"));

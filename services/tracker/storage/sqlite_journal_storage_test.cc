@@ -49,7 +49,7 @@ class SqliteJournalStorageTest : public JournalStorageFixture {
   }
 };
 
-TEST_F(SqliteJournalStorageTest, WhatWasAppendedIsThere) {
+TEST_F(SqliteJournalStorageTest, AppendedEntriesAreReplayed) {
   Fill(3);
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   EXPECT_EQ(storage->position(), 1u);
@@ -59,7 +59,7 @@ TEST_F(SqliteJournalStorageTest, WhatWasAppendedIsThere) {
   EXPECT_THAT(*Replay(*again), ElementsAre(1, 3, 4));
 }
 
-TEST_F(SqliteJournalStorageTest, ProcessThatEndsWithoutClosingLosesNothing) {
+TEST_F(SqliteJournalStorageTest, NothingIsLostWhenProcessEndsWithoutClosing) {
   // As it lies on the disk while the tracker runs.
   ASSERT_OK_AND_ASSIGN(const auto running, Open());
   Append(*running, {Queued(1), Queued(2)});
@@ -70,8 +70,8 @@ TEST_F(SqliteJournalStorageTest, ProcessThatEndsWithoutClosingLosesNothing) {
   EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2));
 }
 
-// The end of the log was not written whole: the appends before it count.
-TEST_F(SqliteJournalStorageTest, TornLogHealsItself) {
+// The last append was not written completely.
+TEST_F(SqliteJournalStorageTest, TornLogKeepsEarlierAppends) {
   ASSERT_OK_AND_ASSIGN(const auto running, Open());
   Append(*running, {Queued(1)});
   Append(*running, {Queued(2)});
@@ -98,7 +98,7 @@ TEST_F(SqliteJournalStorageTest, SecondWriterIsRefused) {
 
 // Another program that closes the database takes itself for the last one, unless it finds the lock
 // of the storage. It would then remove the log.
-TEST_F(SqliteJournalStorageTest, OtherProgramsFindItsLock) {
+TEST_F(SqliteJournalStorageTest, OtherProgramsSeeItsLock) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   Append(*storage, {Queued(1)});
   const std::string path = Path();
@@ -135,7 +135,7 @@ TEST_F(SqliteJournalStorageTest, AppendIsAllOrNothing) {
   EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2));
 }
 
-TEST_F(SqliteJournalStorageTest, FullDiskIsUnavailableAndPasses) {
+TEST_F(SqliteJournalStorageTest, FullDiskIsUnavailableUntilThereIsRoom) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   Append(*storage, {Queued(1)});
   const std::vector<JournalEntry> large = {Queued(2, std::string(1 << 20, 'x'))};
@@ -146,7 +146,7 @@ TEST_F(SqliteJournalStorageTest, FullDiskIsUnavailableAndPasses) {
   EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2));
 }
 
-TEST_F(SqliteJournalStorageTest, AnotherFormatIsRefused) {
+TEST_F(SqliteJournalStorageTest, UnknownFormatIsRefused) {
   Fill(1);
   for (const auto& [format, why] :
        {std::pair("99", "newer version"), std::pair("3", "move the files away")}) {
@@ -160,7 +160,7 @@ TEST_F(SqliteJournalStorageTest, AnotherFormatIsRefused) {
   }
 }
 
-TEST_F(SqliteJournalStorageTest, DatabaseOfAnotherProgramIsLeftAlone) {
+TEST_F(SqliteJournalStorageTest, DatabaseOfAnotherProgramIsRefused) {
   {
     ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
     ASSERT_OK(other.Run("CREATE TABLE songs (title TEXT)"));
@@ -168,12 +168,12 @@ TEST_F(SqliteJournalStorageTest, DatabaseOfAnotherProgramIsLeftAlone) {
   EXPECT_EQ(Open().status().code(), StatusCode::kFailedPrecondition);
 }
 
-TEST_F(SqliteJournalStorageTest, GarbageIsNoEmptyStart) {
+TEST_F(SqliteJournalStorageTest, GarbageIsReportedAsDamage) {
   std::ofstream(Path()) << std::string(10'000, 'g');
   ExpectDamaged();
 }
 
-TEST_F(SqliteJournalStorageTest, EachPageThatIsTornIsNoticed) {
+TEST_F(SqliteJournalStorageTest, EveryTornPageIsDetected) {
   Fill(200, std::string(300, 'p'));
   const auto size = static_cast<std::streamoff>(std::filesystem::file_size(Path()));
   constexpr std::streamoff kPage = 4096;
@@ -193,7 +193,7 @@ TEST_F(SqliteJournalStorageTest, EachPageThatIsTornIsNoticed) {
 }
 
 // In the middle of parameters that fill several pages, where the database looks whole.
-TEST_F(SqliteJournalStorageTest, DamagedContentsAreNoticed) {
+TEST_F(SqliteJournalStorageTest, DamagedContentIsDetected) {
   Fill(4, std::string(20'000, 'p'));
   const auto size = static_cast<std::streamoff>(std::filesystem::file_size(Path()));
   std::string whole(static_cast<size_t>(size), 0);
@@ -208,7 +208,7 @@ TEST_F(SqliteJournalStorageTest, DamagedContentsAreNoticed) {
   ExpectDamaged();
 }
 
-TEST_F(SqliteJournalStorageTest, RowThatMakesNoSenseIsNoticed) {
+TEST_F(SqliteJournalStorageTest, InvalidRowIsDetected) {
   for (const char* damage :
        {"UPDATE entries SET record = x'00'", "UPDATE entries SET crc = crc + 1",
         "UPDATE entries SET key = 8",
@@ -226,13 +226,13 @@ TEST_F(SqliteJournalStorageTest, RowThatMakesNoSenseIsNoticed) {
   }
 }
 
-TEST_F(SqliteJournalStorageTest, PlaceThatCannotBeWrittenIsNamed) {
+TEST_F(SqliteJournalStorageTest, ErrorNamesUnwritablePath) {
   const auto storage = SqliteJournalStorage::Open(folder_.path() + "/missing/commands.db");
   EXPECT_EQ(storage.status().code(), StatusCode::kUnavailable);
   EXPECT_THAT(std::string(storage.status().message()), HasSubstr("missing/commands.db"));
 }
 
-TEST_F(SqliteJournalStorageTest, TombstonesGoWithTime) {
+TEST_F(SqliteJournalStorageTest, TombstonesExpire) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
   for (int64_t i = 0; i < 50; ++i) {
@@ -266,7 +266,7 @@ TEST_F(SqliteJournalStorageTest, FilesDoNotGrowWithTheNumberOfCommands) {
   EXPECT_LT(std::filesystem::file_size(Path() + "-wal"), uintmax_t{40} << 20);
 }
 
-TEST_F(SqliteJournalStorageTest, InspectionShowsWhatIsThereAndWhatIsDamaged) {
+TEST_F(SqliteJournalStorageTest, InspectionShowsContentAndDamage) {
   absl::Status status;
   Inspect(folder_.path(), status);
   EXPECT_EQ(status.code(), StatusCode::kUnavailable);
@@ -283,7 +283,7 @@ TEST_F(SqliteJournalStorageTest, InspectionShowsWhatIsThereAndWhatIsDamaged) {
   EXPECT_EQ(status.code(), StatusCode::kDataLoss);
 }
 
-TEST_F(SqliteJournalStorageTest, InspectionFitsAScreen) {
+TEST_F(SqliteJournalStorageTest, InspectionFitsOnScreen) {
   Fill(50);
   absl::Status status;
   EXPECT_THAT(Inspect(folder_.path(), status),
@@ -291,7 +291,7 @@ TEST_F(SqliteJournalStorageTest, InspectionFitsAScreen) {
   EXPECT_OK(status);
 }
 
-TEST_F(SqliteJournalStorageTest, PeopleCanReadIt) {
+TEST_F(SqliteJournalStorageTest, OverviewIsHumanReadable) {
   Fill(2);
   ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
   EXPECT_EQ(*other.Text("SELECT client || ' ' || target || ' ' || type || ' ' || state || ' ' || "

@@ -22,7 +22,7 @@ struct RefusedCase {
 
 class RefusedTest : public testing::TestWithParam<RefusedCase> {};
 
-TEST_P(RefusedTest, AnswersWithoutAnId) {
+TEST_P(RefusedTest, ErrorHasNoId) {
   const auto parsed = ParseJsonRpc(GetParam().body);
   const auto* error = std::get_if<RpcError>(&parsed);
   ASSERT_NE(error, nullptr);
@@ -64,7 +64,7 @@ JsonRpcMessage Single(const std::string& text) {
   return std::get<JsonRpcMessage>(body.messages.at(0));
 }
 
-TEST(JsonRpcTest, IdsComeBackAsTheyWere) {
+TEST(JsonRpcTest, IdsAreReturnedUnchanged) {
   for (const char* id :
        {"0", "-1", "9007199254740993", "18446744073709551615", "\"\"", "\"0\"", "\"\\u00e9\""}) {
     const JsonRpcMessage message =
@@ -74,7 +74,7 @@ TEST(JsonRpcTest, IdsComeBackAsTheyWere) {
   }
 }
 
-TEST(JsonRpcTest, TellsTheThreeKindsApart) {
+TEST(JsonRpcTest, DistinguishesThreeKindsOfMessage) {
   EXPECT_EQ(Single(R"({"jsonrpc":"2.0","id":1,"method":"x"})").kind,
             JsonRpcMessage::Kind::kRequest);
   EXPECT_EQ(Single(R"({"jsonrpc":"2.0","method":"x"})").kind, JsonRpcMessage::Kind::kNotification);
@@ -85,7 +85,7 @@ TEST(JsonRpcTest, TellsTheThreeKindsApart) {
   EXPECT_EQ(std::get<RpcError>(refusal.outcome).message, "no");
 }
 
-TEST(JsonRpcTest, ABatchKeepsWhatIsNoMessageInItsPlace) {
+TEST(JsonRpcTest, BatchKeepsInvalidMessagesInOrder) {
   auto parsed = ParseJsonRpc(R"([{"jsonrpc":"2.0","id":1,"method":"ping"},1])");
   const auto& body = std::get<JsonRpcBody>(parsed);
   EXPECT_TRUE(body.is_batch);
@@ -94,13 +94,13 @@ TEST(JsonRpcTest, ABatchKeepsWhatIsNoMessageInItsPlace) {
   EXPECT_EQ(std::get<RpcError>(body.messages[1]).code, JsonRpcCode::kInvalidRequest);
 }
 
-TEST(JsonRpcTest, ResponsesHaveAResultOrAnError) {
+TEST(JsonRpcTest, ResponsesHaveResultOrError) {
   EXPECT_EQ(JsonRpcResponse("a", RpcError{JsonRpcCode::kMethodNotFound, "no"}),
             R"({"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"no"}})");
   EXPECT_EQ(JsonRpcResponse(1, Json{{"x", 1}}), R"({"jsonrpc":"2.0","id":1,"result":{"x":1}})");
 }
 
-TEST(JsonRpcTest, WhatIsKeptAsLongAsARequestLastsIsShort) {
+TEST(JsonRpcTest, IdsAndProgressTokensAreBounded) {
   const std::string longest(kMaxRpcIdBytes, 'i');
   const auto is_refused = [](const Json& message) {
     const auto parsed = ParseJsonRpc(message.dump());

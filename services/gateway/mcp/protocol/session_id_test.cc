@@ -20,7 +20,7 @@ class SessionIdsTest : public testing::Test {
   const SessionIds ids_{std::string(32, 'k')};
 };
 
-TEST_F(SessionIdsTest, CarriesTheSession) {
+TEST_F(SessionIdsTest, CarriesSession) {
   const std::string text = ids_.Issue(kSession);
   EXPECT_THAT(text, MatchesRegex("[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]{22}"));
   const auto session = ids_.Verify(text);
@@ -39,13 +39,13 @@ TEST_F(SessionIdsTest, IsBounded) {
   EXPECT_FALSE(ids_.Verify(std::string(1 << 20, 'x')).has_value());
 }
 
-TEST_F(SessionIdsTest, HoldsAtEveryGatewayWithTheKeyAndAtNoOther) {
+TEST_F(SessionIdsTest, IsValidOnlyAtGatewaysWithSameKey) {
   const std::string text = ids_.Issue(kSession);
   EXPECT_TRUE(SessionIds(std::string(32, 'k')).Verify(text).has_value());
   EXPECT_FALSE(SessionIds(std::string(32, 'x')).Verify(text).has_value());
 }
 
-TEST_F(SessionIdsTest, EachChangeOfOneCharacterMakesItInvalid) {
+TEST_F(SessionIdsTest, ChangingAnyCharacterMakesIdInvalid) {
   const std::string text = ids_.Issue(kSession);
   for (size_t i = 0; i < text.size(); ++i) {
     for (int c = 0; c < 256; ++c) {
@@ -60,13 +60,13 @@ TEST_F(SessionIdsTest, EachChangeOfOneCharacterMakesItInvalid) {
   EXPECT_FALSE(ids_.Verify(" " + text).has_value());
 }
 
-TEST_F(SessionIdsTest, PartsOfTwoIdsDontFit) {
+TEST_F(SessionIdsTest, PartsOfDifferentIdsDoNotMatch) {
   const std::string mine = ids_.Issue(kSession);
   const std::string other = ids_.Issue({"2025-06-18", "admin", kSession.id});
   EXPECT_FALSE(ids_.Verify(other.substr(0, other.find('.')) + mine.substr(mine.find('.'))));
 }
 
-TEST_F(SessionIdsTest, GarbageIsUnknown) {
+TEST_F(SessionIdsTest, GarbageIsRefused) {
   std::mt19937 generator(1);
   for (int i = 0; i < 100'000; ++i) {
     std::string text(generator() % 300, '\0');

@@ -51,7 +51,7 @@ std::vector<std::string> TypesOf(const Json& answer) {
   return types;
 }
 
-TEST(AnnotationResultTest, PicturesAreNotPartOfTheText) {
+TEST(AnnotationResultTest, PicturesAreNotPartOfText) {
   const Json answer = Shown(Drawing(Json::array({Annotation("Make it green.")})));
   const Json& structured = answer["structuredContent"];
   EXPECT_EQ(structured["result"]["screenshot"], (Json{{"mime_type", "image/png"}, {"bytes", 9}}));
@@ -81,7 +81,7 @@ TEST(AnnotationResultTest, SessionComesWithItsLatestScreenshot) {
   EXPECT_FALSE(answer["structuredContent"].contains("resource"));
 }
 
-TEST(AnnotationResultTest, NothingDrawnIsSaid) {
+TEST(AnnotationResultTest, EmptyDrawingIsReported) {
   Json drawing = Drawing(Json::array());
   drawing.erase("screenshot");
   const Json answer = Shown(drawing);
@@ -89,7 +89,7 @@ TEST(AnnotationResultTest, NothingDrawnIsSaid) {
   EXPECT_THAT(TypesOf(answer), ElementsAre("text"));
 }
 
-TEST(AnnotationResultTest, PicturesThatTheBrowserLeftOutAreSaid) {
+TEST(AnnotationResultTest, PicturesThatBrowserOmittedAreReported) {
   Json drawing = Drawing(Json::array({Annotation("Make it green.")}));
   drawing["annotations"][0].erase("crop");
   drawing["crops_left_out"] = true;
@@ -115,7 +115,7 @@ TEST(AnnotationResultTest, PicturesThatTheBrowserLeftOutAreSaid) {
               Not(HasSubstr("The browser omitted")));
 }
 
-TEST(AnnotationResultTest, PictureThatIsNoneIsLeftOut) {
+TEST(AnnotationResultTest, InvalidPictureIsOmitted) {
   Json drawing = Drawing(Json::array());
   drawing["screenshot"]["base64"] = "no base64";
   const Json answer = Shown(drawing);
@@ -123,7 +123,7 @@ TEST(AnnotationResultTest, PictureThatIsNoneIsLeftOut) {
   EXPECT_FALSE(answer["structuredContent"]["result"].contains("screenshot"));
 }
 
-TEST(AnnotationResultTest, StylesGoBeforeNotesDo) {
+TEST(AnnotationResultTest, StylesAreOmittedBeforeNotes) {
   Json annotation = Annotation("Make it green.");
   annotation["element"]["computed_style"]["background"] = std::string(2000, 'x');
   const Json answer = Shown(Drawing(Json(100, annotation)));
@@ -133,7 +133,7 @@ TEST(AnnotationResultTest, StylesGoBeforeNotesDo) {
   EXPECT_FALSE(answer["structuredContent"].contains("omitted"));
 }
 
-TEST(AnnotationResultTest, WhatDoesNotFitIsCounted) {
+TEST(AnnotationResultTest, OmittedAnnotationsAreCounted) {
   const Json drawing = Drawing(Json(100, Annotation(std::string(2000, 'x'))));
   const Json one = Shown(drawing)["structuredContent"];
   EXPECT_LE(Dump(one).size(), kMaxInlineResultBytes + 1000);
@@ -148,7 +148,7 @@ TEST(AnnotationResultTest, WhatDoesNotFitIsCounted) {
   EXPECT_LE(Dump(session).size(), kMaxInlineResultBytes + 1000);
 }
 
-TEST(AnnotationResultTest, OtherResultsAreNoAnnotations) {
+TEST(AnnotationResultTest, OtherResultsAreNotAnnotations) {
   EXPECT_TRUE(IsAnnotationResult(Drawing(Json::array())));
   EXPECT_TRUE(IsAnnotationResult(Json::array({Drawing(Json::array())})));
   for (const char* other : {"1", "{}", "[]", "[1]", R"({"annotations":1})",
@@ -157,7 +157,7 @@ TEST(AnnotationResultTest, OtherResultsAreNoAnnotations) {
   }
 }
 
-TEST(AnnotationResultTest, WhatIsNoDrawingIsNotListed) {
+TEST(AnnotationResultTest, InvalidDrawingsAreNotListed) {
   v1::ListAnnotationsResponse listed;
   const auto add = [&](const std::string& content) { listed.add_drawings()->set_content(content); };
   add(R"({"annotations":[],"n":2})");
@@ -180,7 +180,7 @@ v1::Command Human(v1::CommandState state) {
   return command;
 }
 
-TEST(AnnotationResultTest, CommandsForPeopleAreAnsweredAsSuch) {
+TEST(AnnotationResultTest, HumanCommandsHaveTheirOwnAnswers) {
   const Json waiting = std::get<Json>(QueuedResult(Human(v1::COMMAND_STATE_QUEUED)).result);
   EXPECT_EQ(waiting["structuredContent"]["status"], "waiting_for_user");
   EXPECT_EQ(waiting["structuredContent"]["final"], false);

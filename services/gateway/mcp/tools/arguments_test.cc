@@ -15,7 +15,7 @@ std::string Problem(const Arguments& arguments) {
   return std::string(arguments.status().message());
 }
 
-TEST(ArgumentsTest, ReadsWhatIsThere) {
+TEST(ArgumentsTest, ReadsArguments) {
   const Json json = {{"a", "text"}, {"b", 7}, {"c", true}, {"d", nullptr}};
   Arguments arguments(json);
   EXPECT_EQ(arguments.RequiredText("a"), "text");
@@ -26,7 +26,7 @@ TEST(ArgumentsTest, ReadsWhatIsThere) {
   EXPECT_OK(arguments.status());
 }
 
-TEST(ArgumentsTest, NamesTheFirstProblem) {
+TEST(ArgumentsTest, NamesFirstProblem) {
   const Json json = {{"n", 8}, {"t", 1}, {"b", "x"}, {"f", 1.5}, {"big", 18446744073709551615u}};
   const auto problem = [&](auto read) {
     Arguments arguments(json);
@@ -43,7 +43,7 @@ TEST(ArgumentsTest, NamesTheFirstProblem) {
   EXPECT_THAT(problem([](auto& a) { a.Choice("absent", {"x", "y"}); }), HasSubstr("x, y"));
 }
 
-TEST(ArgumentsTest, RefusesWhatNobodyAskedFor) {
+TEST(ArgumentsTest, RefusesUnknownArguments) {
   const Json json = {{"known", "x"}, {"knwon", "y"}};
   Arguments arguments(json);
   arguments.Text("known");
@@ -52,12 +52,12 @@ TEST(ArgumentsTest, RefusesWhatNobodyAskedFor) {
   EXPECT_THAT(Problem(arguments), HasSubstr("\"knwon\""));
 }
 
-TEST(ArgumentsTest, RefusesWhatIsNoObject) {
+TEST(ArgumentsTest, RefusesNonObjects) {
   EXPECT_FALSE(Arguments(Json::array()).status().ok());
   EXPECT_FALSE(Arguments(Json("x")).status().ok());
 }
 
-TEST(ArgumentsTest, ReadsWhatMayBeLeftOut) {
+TEST(ArgumentsTest, ReadsOptionalArguments) {
   const Json json = {{"empty", ""}, {"size", "large"}};
   Arguments arguments(json);
   EXPECT_EQ(arguments.OptionalChoice("colour", {"red"}), std::nullopt);

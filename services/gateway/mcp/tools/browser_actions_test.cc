@@ -22,7 +22,7 @@ absl::StatusOr<Json> Read(const std::string& action, const Json& json) {
   return params;
 }
 
-TEST(BrowserActionsTest, EachTakesItsOwnArguments) {
+TEST(BrowserActionsTest, EachActionAcceptsItsArguments) {
   const auto same = [](const std::string& action, const Json& json) {
     Json expected = json;
     expected["action"] = action;
@@ -68,7 +68,7 @@ TEST(BrowserActionsTest, EachTakesItsOwnArguments) {
          {{"e9", ""}, {"#country", "Austria"}, {"e27", true}, {"e28", 3}, {"e30", {"a", "b"}}}}});
 }
 
-TEST(BrowserActionsTest, AStepOfABatchIsReadAsACall) {
+TEST(BrowserActionsTest, BatchStepIsReadLikeCall) {
   const Json steps = {{{"action", "fill"}, {"fields", {{"e9", "Ada"}}}},
                       {{"action", "press"}, {"key", "Tab"}},
                       {{"action", "wait_for"}, {"text", "Saved"}}};
@@ -152,7 +152,7 @@ TEST(BrowserActionsTest, WrongArgumentsAreNamed) {
 }
 
 // The schema of an argument is that of its first action, so the others must not differ.
-TEST(BrowserActionsTest, AnArgumentHasOneSchemaInATool) {
+TEST(BrowserActionsTest, ArgumentHasOneSchemaPerTool) {
   for (const Json& definition : {InteractDefinition(), AnalyzeDefinition()}) {
     const Json& properties = definition["inputSchema"]["properties"];
     const bool acts = properties.contains("action");
@@ -173,7 +173,7 @@ TEST(BrowserActionsTest, AnArgumentHasOneSchemaInATool) {
   }
 }
 
-TEST(BrowserActionsTest, UnknownOnesAreNotThere) { EXPECT_EQ(FindBrowserAction("fly"), nullptr); }
+TEST(BrowserActionsTest, UnknownActionIsNotFound) { EXPECT_EQ(FindBrowserAction("fly"), nullptr); }
 
 }  // namespace
 }  // namespace callslip::gateway

@@ -132,7 +132,7 @@ class CommandWaitTest : public testing::Test {
   std::string id_;
 };
 
-TEST_F(CommandWaitTest, WhoDoesNotListenCostsOneWait) {
+TEST_F(CommandWaitTest, CallerWithoutProgressCostsOneWait) {
   const auto caller = Caller(/*listens=*/false);
   const auto ended = Await(caller, id_, absl::Seconds(30));
   EXPECT_EQ(ended->state(), v1::COMMAND_STATE_QUEUED);
@@ -140,7 +140,7 @@ TEST_F(CommandWaitTest, WhoDoesNotListenCostsOneWait) {
   EXPECT_TRUE(caller->heard().empty());
 }
 
-TEST_F(CommandWaitTest, WhoListensHearsThatItGoesOnEveryFifteenSeconds) {
+TEST_F(CommandWaitTest, CallerIsNotifiedEveryFifteenSeconds) {
   const absl::Time start = clock_.Now();
   const auto caller = Caller(/*listens=*/true);
   const auto ended = Await(caller, id_, absl::Seconds(50));
@@ -152,7 +152,7 @@ TEST_F(CommandWaitTest, WhoListensHearsThatItGoesOnEveryFifteenSeconds) {
   ExpectGrowing(*caller, start);
 }
 
-TEST_F(CommandWaitTest, WhoListensHearsEachStepOfTheWorker) {
+TEST_F(CommandWaitTest, CallerIsNotifiedOfEachStepOfWorker) {
   tracker_.on_wait = [&](v1::Command& command, absl::Duration) {
     clock_.Advance(absl::Seconds(1));
     FakeTrackerClient::TakeStep(command, absl::Seconds(1));
@@ -168,7 +168,7 @@ TEST_F(CommandWaitTest, WhoListensHearsEachStepOfTheWorker) {
   ExpectGrowing(*caller, start);
 }
 
-TEST_F(CommandWaitTest, AWorkerWhoseProgressShrinksDoesNotShrinkOurs) {
+TEST_F(CommandWaitTest, ProgressNeverDecreases) {
   const std::vector<double> fractions = {0.9, 0.1, 0.5};
   tracker_.on_wait = [&, step = 0u](v1::Command& command, absl::Duration max_wait) mutable {
     clock_.Advance(step < fractions.size() ? absl::Seconds(1) : max_wait);
@@ -184,7 +184,7 @@ TEST_F(CommandWaitTest, AWorkerWhoseProgressShrinksDoesNotShrinkOurs) {
   ExpectGrowing(*caller, start);
 }
 
-TEST_F(CommandWaitTest, WhatHasEndedIsToldByTheAnswerAlone) {
+TEST_F(CommandWaitTest, EndedCommandCausesNoNotification) {
   while (tracker_.command(id_).state() != v1::COMMAND_STATE_COMPLETED) {
     FakeTrackerClient::TakeStep(tracker_.command(id_), absl::ZeroDuration());
   }
@@ -193,14 +193,14 @@ TEST_F(CommandWaitTest, WhatHasEndedIsToldByTheAnswerAlone) {
   EXPECT_TRUE(caller->heard().empty());
 }
 
-TEST_F(CommandWaitTest, ALookIsNoWait) {
+TEST_F(CommandWaitTest, LookDoesNotWait) {
   const auto caller = Caller(/*listens=*/true);
   EXPECT_EQ(Await(caller, id_, absl::ZeroDuration())->state(), v1::COMMAND_STATE_QUEUED);
   EXPECT_THAT(tracker_.max_waits(), ElementsAre(absl::ZeroDuration()));
   EXPECT_TRUE(caller->heard().empty());
 }
 
-TEST_F(CommandWaitTest, WhatNobodyKnowsIsAnError) {
+TEST_F(CommandWaitTest, UnknownCommandReturnsError) {
   for (const bool listens : {false, true}) {
     io_.restart();
     const auto ended = Await(Caller(listens), "corr-1-none", absl::Seconds(30));
@@ -208,8 +208,8 @@ TEST_F(CommandWaitTest, WhatNobodyKnowsIsAnError) {
   }
 }
 
-// Clients give up a request after a minute without a notification, and a task may take longer.
-TEST_F(CommandWaitTest, AResultThatIsAwaitedForMinutesIsHeardOfAllTheTime) {
+// Clients abandon a request after a minute without a notification, and a task can take longer.
+TEST_F(CommandWaitTest, LongWaitForResultSendsProgressRegularly) {
   const absl::Time start = clock_.Now();
   EndAt(start + absl::Minutes(5));
   const auto caller = Caller(/*listens=*/true);
@@ -218,8 +218,8 @@ TEST_F(CommandWaitTest, AResultThatIsAwaitedForMinutesIsHeardOfAllTheTime) {
   ExpectGrowing(*caller, start);
 }
 
-// Each message that the bridge receives starts its time limit again.
-TEST_F(CommandWaitTest, WhoAwaitsAResultAndAskedForNoProgressHearsThatItGoesOn) {
+// Each message that the bridge receives restarts its time limit.
+TEST_F(CommandWaitTest, ResultWaitWithoutProgressSendsTaskStatus) {
   absl::Time heard = clock_.Now();
   EndAt(heard + absl::Minutes(5));
   const auto caller = Caller(/*listens=*/false);
@@ -233,7 +233,7 @@ TEST_F(CommandWaitTest, WhoAwaitsAResultAndAskedForNoProgressHearsThatItGoesOn) 
   }
 }
 
-TEST_F(CommandWaitTest, ATrackerThatIsAwayEndsNoWait) {
+TEST_F(CommandWaitTest, UnreachableTrackerEndsNoWait) {
   for (const bool listens : {false, true}) {
     io_.restart();
     id_ = tracker_.Add("agent", "get_page").command_id();

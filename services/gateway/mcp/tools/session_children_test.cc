@@ -158,7 +158,7 @@ class SessionChildrenTest : public testing::Test {
   std::optional<Json> result_;
 };
 
-TEST_F(SessionChildrenTest, TellsWhichAgentsThereAre) {
+TEST_F(SessionChildrenTest, ListsAgents) {
   const Json result = Call({{"what", "agents"}})["result"];
   EXPECT_EQ(result["agents"][2]["name"], "codex");
   EXPECT_EQ(result["agents"][0]["problem"], "its command is missing");
@@ -166,7 +166,7 @@ TEST_F(SessionChildrenTest, TellsWhichAgentsThereAre) {
   EXPECT_FALSE(result["agents"][0].contains("runner_ids"));
 }
 
-TEST_F(SessionChildrenTest, MakesAChildThatIsAsItsParentUnlessToldOtherwise) {
+TEST_F(SessionChildrenTest, ChildInheritsFromParentByDefault) {
   events_ = {Asked("do"), Said("do", ""), Said("ne", ""), TurnEnd(R"({"outcome":"completed"})")};
   const Json answer = Call({{"what", "new"}, {"message", "do"}});
   EXPECT_EQ(answer["status"], "complete");
@@ -197,7 +197,7 @@ TEST_F(SessionChildrenTest, MakesAChildThatIsAsItsParentUnlessToldOtherwise) {
   EXPECT_EQ(added_[0].message(), "do");
 }
 
-TEST_F(SessionChildrenTest, AnAgentThatCannotBeStartedIsNotWaitedFor) {
+TEST_F(SessionChildrenTest, UnavailableAgentsAndWorkspacesAreRefused) {
   EXPECT_EQ(ErrorOf({{"what", "new"}, {"message", "m"}, {"agent", "gemini"}}), "unknown_agent");
   EXPECT_THAT(result_->dump(), HasSubstr("broken, claude, codex"));
   EXPECT_EQ(ErrorOf({{"what", "new"}, {"message", "m"}, {"agent", "broken"}}), "unknown_agent");
@@ -208,7 +208,7 @@ TEST_F(SessionChildrenTest, AnAgentThatCannotBeStartedIsNotWaitedFor) {
   EXPECT_TRUE(created_.empty());
 }
 
-TEST_F(SessionChildrenTest, ASessionWhoseMessageIsRefusedIsNotThere) {
+TEST_F(SessionChildrenTest, SessionIsDeletedIfItsMessageIsRefused) {
   std::vector<std::string> deleted;
   client_.On<v1::AddMessageRequest>([](const auto&) -> absl::StatusOr<v1::QueuedMessage> {
     return ErrorWithDetails(absl::StatusCode::kInvalidArgument, "long",
@@ -223,7 +223,7 @@ TEST_F(SessionChildrenTest, ASessionWhoseMessageIsRefusedIsNotThere) {
   EXPECT_THAT(deleted, ElementsAre("made"));
 }
 
-TEST_F(SessionChildrenTest, WhatTheTrackerRefusesIsToldInItsWords) {
+TEST_F(SessionChildrenTest, ErrorOfTrackerIsPassedOn) {
   for (const char* reason : {"too_deep", "too_many_children"}) {
     client_.On<v1::CreateSessionRequest>([reason](const auto&) -> absl::StatusOr<v1::Session> {
       return ErrorWithDetails(absl::StatusCode::kFailedPrecondition, "no",
@@ -234,7 +234,7 @@ TEST_F(SessionChildrenTest, WhatTheTrackerRefusesIsToldInItsWords) {
   }
 }
 
-TEST_F(SessionChildrenTest, NobodyWaitsForItselfOrWhoWaitsForIt) {
+TEST_F(SessionChildrenTest, SessionCannotWaitForItselfOrItsAncestors) {
   for (const char* id : {"parent", "top"}) {
     EXPECT_EQ(ErrorOf({{"what", "wait"}, {"session_id", id}}), "waits_for_itself") << id;
     EXPECT_EQ(ErrorOf({{"what", "wait"}, {"session_ids", {"child", id}}}), "waits_for_itself");
@@ -246,7 +246,7 @@ TEST_F(SessionChildrenTest, NobodyWaitsForItselfOrWhoWaitsForIt) {
   EXPECT_EQ(Call({{"what", "wait"}, {"session_id", "other"}})["status"], "complete");
 }
 
-TEST_F(SessionChildrenTest, WaitsForAllOrForAny) {
+TEST_F(SessionChildrenTest, WaitsForAllSessionsOrAny) {
   busy_ = "child";
   Json both = {{"what", "wait"}, {"session_ids", {"child", "other"}}, {"wait_ms", 0}};
   // The hub reports once, for all sessions together, that its watch has begun.
@@ -272,7 +272,7 @@ TEST_F(SessionChildrenTest, WaitsForAllOrForAny) {
   EXPECT_EQ(call()["status"], "complete");
 }
 
-TEST_F(SessionChildrenTest, AWaitNamesEachSessionOnceAndFew) {
+TEST_F(SessionChildrenTest, WaitRequiresFewDistinctSessions) {
   std::vector<std::string> nine;
   for (int i = 0; i < 9; ++i) nine.push_back(std::to_string(i));
   for (const Json& ids : {Json(nine), Json::array(), Json({"a", "a"}), Json({""})}) {
@@ -281,7 +281,7 @@ TEST_F(SessionChildrenTest, AWaitNamesEachSessionOnceAndFew) {
 }
 
 // The tracker decides what the caller may do, so it must know the caller's session.
-TEST_F(SessionChildrenTest, SaysForWhichSessionItStopsAnswersEndsAndWrites) {
+TEST_F(SessionChildrenTest, CallsNameSessionOfCaller) {
   std::vector<std::string> done;
   client_.On<v1::StopTurnRequest>([&](const auto& request) -> absl::StatusOr<v1::QueueStatus> {
     done.push_back("stop " + request.session_id() + " by " + request.by_session_id());
@@ -313,7 +313,7 @@ TEST_F(SessionChildrenTest, SaysForWhichSessionItStopsAnswersEndsAndWrites) {
                         "stop child by ", "end child by ", "agent allow_once by "));
 }
 
-TEST_F(SessionChildrenTest, AnAnswerThatIsUnderWayTellsWhatIsAsked) {
+TEST_F(SessionChildrenTest, UnfinishedAnswerListsOpenPermissions) {
   busy_ = "child";
   events_ = {Asked("a"), Said("so far", "")};
   const Json answer = Call({{"what", "answer"}, {"session_id", "child"}});
@@ -323,7 +323,7 @@ TEST_F(SessionChildrenTest, AnAnswerThatIsUnderWayTellsWhatIsAsked) {
   EXPECT_EQ(answer["result"]["permissions"][0]["permission_id"], "p-1");
 }
 
-TEST(LastAnswerTest, IsOfTheLastTurnOnly) {
+TEST(LastAnswerTest, IsOnlyOfLastTurn) {
   const auto call = [](const char* kind, const char* locations) {
     return v1::MakeEvent("tool_call", {{"kind", kind}, {"locations", Json::parse(locations)}});
   };
@@ -340,7 +340,7 @@ TEST(LastAnswerTest, IsOfTheLastTurnOnly) {
   EXPECT_EQ(LastAnswerJson({Asked("1")}, 9), Json::parse(R"({"text": ""})"));
 }
 
-TEST(LastAnswerTest, KeepsTheEndOfALongOneAtACharacter) {
+TEST(LastAnswerTest, TruncatesStartAtCharacterBoundary) {
   const Json answer = LastAnswerJson({Said("aüb", "")}, 2);
   EXPECT_EQ(answer["text"], "b");
   EXPECT_EQ(answer["omitted_bytes"], 3);

@@ -101,7 +101,7 @@ class SessionToolTest : public testing::Test {
   std::optional<Json> result_;
 };
 
-TEST_F(SessionToolTest, ListsAndReads) {
+TEST_F(SessionToolTest, ListsAndReadsSessions) {
   client_.On<v1::ListSessionsRequest>(
       [](const auto& request) -> absl::StatusOr<v1::ListSessionsResponse> {
         EXPECT_EQ(request.client_id(), "agent");
@@ -130,7 +130,7 @@ TEST_F(SessionToolTest, ListsAndReads) {
   Call({{"what", "read"}, {"session_id", "s-1"}, {"after_seq", 6}, {"limit", 2}});
 }
 
-TEST_F(SessionToolTest, NamesWhatIsWrong) {
+TEST_F(SessionToolTest, ErrorsNameTheirReason) {
   EXPECT_EQ(Call({{"what", "read"}})["error"], "invalid_arguments");
   EXPECT_EQ(Call({{"what", "wait"}, {"session_id", "s"}, {"wait_ms", 30'001}})["error"],
             "invalid_arguments");
@@ -144,13 +144,13 @@ TEST_F(SessionToolTest, NamesWhatIsWrong) {
   EXPECT_EQ(full["may_have_executed"], false);
 }
 
-TEST_F(SessionToolTest, AnIdleSessionIsNotWaitedFor) {
+TEST_F(SessionToolTest, WaitForIdleSessionReturnsAtOnce) {
   const Json answer = Call({{"what", "wait"}, {"session_id", "s"}});
   EXPECT_EQ(answer["status"], "complete");
   EXPECT_EQ(answer["final"], true);
 }
 
-TEST_F(SessionToolTest, WaitsForTheTurnOfAMessageThatWaits) {
+TEST_F(SessionToolTest, WaitsForTurnOfQueuedMessage) {
   status_.set_length(1);
   status_.set_enabled(true);
   Start({{"what", "wait"}, {"session_id", "s"}});
@@ -167,7 +167,7 @@ TEST_F(SessionToolTest, WaitsForTheTurnOfAMessageThatWaits) {
   EXPECT_TRUE(client_.watches[0].second->left);
 }
 
-TEST_F(SessionToolTest, SaysThatTheTurnGoesOn) {
+TEST_F(SessionToolTest, ReportsThatTurnContinues) {
   status_.set_turn_id("turn-1");
   const Json answer = Call({{"what", "wait"}, {"session_id", "s"}, {"wait_ms", 0}});
   EXPECT_EQ(answer["status"], "pending");
@@ -175,7 +175,7 @@ TEST_F(SessionToolTest, SaysThatTheTurnGoesOn) {
   EXPECT_EQ(answer["result"]["turn_id"], "turn-1");
 }
 
-TEST_F(SessionToolTest, AWaitGoesOnOverATrackerThatIsAway) {
+TEST_F(SessionToolTest, WaitContinuesWhileTrackerIsUnreachable) {
   int looks = 0;
   client_.On<v1::GetQueueStatusRequest>([&](const auto&) -> absl::StatusOr<v1::QueueStatus> {
     if (++looks <= 2) return absl::UnavailableError("Socket closed");
@@ -187,7 +187,7 @@ TEST_F(SessionToolTest, AWaitGoesOnOverATrackerThatIsAway) {
   EXPECT_EQ(looks, 3);
 }
 
-TEST_F(SessionToolTest, AWaitThatCouldNotBeginIsPending) {
+TEST_F(SessionToolTest, WaitThatCouldNotStartIsPending) {
   client_.On<v1::GetSessionRequest>([&](const auto&) -> absl::StatusOr<v1::Session> {
     clock_.Advance(absl::Seconds(1));
     return absl::UnavailableError("Socket closed");
@@ -200,7 +200,7 @@ TEST_F(SessionToolTest, AWaitThatCouldNotBeginIsPending) {
   EXPECT_EQ(answer["final"], false);
 }
 
-TEST_F(SessionToolTest, AnAgentOfASessionNeedNotNameItsOwn) {
+TEST_F(SessionToolTest, AgentCanOmitIdOfItsOwnSession) {
   std::vector<std::string> read;
   client_.On<v1::ReadEventsRequest>(
       [&read](const auto& request) -> absl::StatusOr<v1::ReadEventsResponse> {
@@ -219,7 +219,7 @@ TEST_F(SessionToolTest, AnAgentOfASessionNeedNotNameItsOwn) {
   EXPECT_THAT(read, ElementsAre("s-own", "s-other"));
 }
 
-TEST_F(SessionToolTest, IdsThatNoSessionHasAreRefused) {
+TEST_F(SessionToolTest, OverlongSessionIdsAreRefused) {
   for (const char* what : {"read", "wait", "enqueue"}) {
     EXPECT_EQ(
         Call({{"what", what}, {"session_id", std::string(129, 's')}, {"message", "m"}})["error"],

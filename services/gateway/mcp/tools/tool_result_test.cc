@@ -73,7 +73,7 @@ absl::Status BadArguments() {
 
 class AnswerTest : public testing::TestWithParam<AnswerCase> {};
 
-TEST_P(AnswerTest, FitsItsSchemaAndCostsLittle) {
+TEST_P(AnswerTest, MatchesSchemaAndIsSmall) {
   const Json answer = AnswerOf(GetParam().make());
   ASSERT_TRUE(answer["content"][0]["text"].is_string());
   EXPECT_LE(BytesBeside(answer, GetParam().payload_bytes), 300u * 4);
@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     [](const auto& test) { return test.param.name; });
 
-TEST(ToolResultTest, AScreenshotIsAnImage) {
+TEST(ToolResultTest, ScreenshotIsReturnedAsImage) {
   const Json answer = AnswerOf(CommandResult(Completed(
       R"({"success":true,"data":{"mime_type":"image/png","base64":"iVBORw0KGgo=","width":8}})")));
   EXPECT_EQ(answer["content"][1],
@@ -141,7 +141,7 @@ TEST(ToolResultTest, AScreenshotIsAnImage) {
   EXPECT_THAT(answer["content"][0]["text"].get<std::string>(), Not(HasSubstr("iVBOR")));
 }
 
-TEST(ToolResultTest, WhatChangedOnThePageIsAllThatACompletedAnswerSays) {
+TEST(ToolResultTest, CompletedAnswerContainsOnlyPageChanges) {
   const std::string page = "clicked e30 button Place order\n+ dialog Thank you";
   const Json data = {
       {"page", page}, {"selector", "e30"}, {"tag", "button"}, {"text", "Place order"}};
@@ -152,7 +152,7 @@ TEST(ToolResultTest, WhatChangedOnThePageIsAllThatACompletedAnswerSays) {
       (Json{{"status", "complete"}, {"final", true}, {"result", {{"page", page}}}, {"tab_id", 7}}));
 }
 
-TEST(ToolResultTest, TextAndStructureSayTheSame) {
+TEST(ToolResultTest, TextAndStructureAgree) {
   for (const char* result :
        {R"({"success":true,"data":{"url":"http://page/","title":"t"}})", R"({"a":1})", "[1]",
         R"({"success":true,"data":{"page":"p","tab":8}})", "no JSON", R"({"success":true})",
@@ -171,7 +171,7 @@ TEST(ToolResultTest, TextAndStructureSayTheSame) {
 }
 
 // A script's value with a member `page` is not a report of the page: it stays complete.
-TEST(ToolResultTest, ValueOfAScriptPassesForNoReport) {
+TEST(ToolResultTest, ScriptValueIsNotMistakenForPageReport) {
   v1::Command command = Completed(
       R"({"success":true,"data":{"page":"clicked e5","title":"T","value":3,"url":"http://page/"}})");
   command.set_type("execute_js");
@@ -189,7 +189,7 @@ TEST(ToolResultTest, ValueOfAScriptPassesForNoReport) {
               ::testing::StartsWith("+ e1 button Go\n"));
 }
 
-TEST(ToolResultTest, TheAddressIsSaidOnce) {
+TEST(ToolResultTest, UrlIsNotRepeated) {
   const auto url_beside = [](const char* result) {
     return AnswerOf(CommandResult(Completed(result)))["structuredContent"].contains("url");
   };
@@ -200,7 +200,7 @@ TEST(ToolResultTest, TheAddressIsSaidOnce) {
 }
 
 // If an answer is too long for the bridge's pipe, the bridge names this id.
-TEST(ToolResultTest, OnlyAVeryLargeImageHasTheIdOfItsCommand) {
+TEST(ToolResultTest, OnlyVeryLargeImageCarriesCommandId) {
   const auto has_id = [](size_t bytes) {
     const Json image = {{"mime_type", "image/png"}, {"base64", std::string(bytes, 'A')}};
     return AnswerOf(CommandResult(Completed(Dump(image))))["structuredContent"].contains(
@@ -211,7 +211,7 @@ TEST(ToolResultTest, OnlyAVeryLargeImageHasTheIdOfItsCommand) {
 }
 
 // Clients refuse a whole answer if one of its images is not valid.
-TEST(ToolResultTest, WhatIsNoImageStaysAResult) {
+TEST(ToolResultTest, InvalidImageStaysInResult) {
   for (const char* image : {R"({"mime_type":"image/png","base64":"not base64!"})",
                             R"({"mime_type":"image/png","base64":"abc"})",
                             R"({"mime_type":"image/png","base64":"a=bc"})",
@@ -224,7 +224,7 @@ TEST(ToolResultTest, WhatIsNoImageStaysAResult) {
   }
 }
 
-TEST(ToolResultTest, ALargeResultIsALink) {
+TEST(ToolResultTest, LargeResultIsLinked) {
   const std::string inlined(kMaxInlineResultBytes - 2, 'x');
   EXPECT_EQ(AnswerOf(CommandResult(Completed(Dump(inlined))))["structuredContent"]["result"],
             inlined);
@@ -241,7 +241,7 @@ TEST(ToolResultTest, ALargeResultIsALink) {
                                         {"size", result.size()}}));
 }
 
-TEST(ToolResultTest, WhatStandsBesideAnImageIsNoWayAroundTheLimit) {
+TEST(ToolResultTest, LimitAppliesToMembersNextToImage) {
   const Json result = {{"mime_type", "image/png"},
                        {"base64", "abcd"},
                        {"title", std::string(kMaxInlineResultBytes, 'x')}};
@@ -250,7 +250,7 @@ TEST(ToolResultTest, WhatStandsBesideAnImageIsNoWayAroundTheLimit) {
   EXPECT_EQ(answer["content"][1]["type"], "resource_link");
 }
 
-TEST(ToolResultTest, ALargeLateResultIsNotInlined) {
+TEST(ToolResultTest, LargeLateResultIsNotInlined) {
   v1::Command command = FailedIn(v1::COMMAND_STATE_EXPIRED);
   command.set_late_result("[1]");
   EXPECT_EQ(AnswerOf(CommandResult(command))["structuredContent"]["late_result"], Json({1}));
@@ -261,7 +261,7 @@ TEST(ToolResultTest, ALargeLateResultIsNotInlined) {
 }
 
 // A worker may report any context.
-TEST(ToolResultTest, NothingInAWorkersContextPassesForTheAnswersOwn) {
+TEST(ToolResultTest, WorkerContextCannotForgeMembersOfAnswer) {
   Json context = {{"tab_id", 7}, {"url", "http://page/"}};
   std::vector<const char*> names = {"status",         "final",
                                     "correlation_id", "stage",
@@ -300,7 +300,7 @@ absl::Status Refused(absl::StatusCode code, const std::string& reason,
   return ErrorWithDetails(code, "No.", {.reason = reason, .retry_after = retry_after});
 }
 
-TEST(ErrorResultTest, OnlyWhatAskingAgainDoesNotChangeIsFinal) {
+TEST(ErrorResultTest, OnlyPermanentErrorsAreFinal) {
   using Code = absl::StatusCode;
   const auto is_final = [](const absl::Status& status, Executed executed) {
     return AnswerOf(ErrorResult(status, executed))["structuredContent"]["final"];
@@ -320,7 +320,7 @@ TEST(ErrorResultTest, OnlyWhatAskingAgainDoesNotChangeIsFinal) {
   EXPECT_EQ(is_final(absl::UnavailableError("gone"), Executed::kPerhaps), false);
 }
 
-TEST(ErrorResultTest, WhatOnlyAskedIsNotSaidToHaveBeenExecuted) {
+TEST(ErrorResultTest, ErrorOfQueryDoesNotClaimExecution) {
   const Json answer = AnswerOf(ErrorResult(Refused(absl::StatusCode::kNotFound, "unknown_command"),
                                            Executed::kAsked, "", kId));
   EXPECT_EQ(answer["structuredContent"]["may_have_executed"], true);
@@ -329,7 +329,7 @@ TEST(ErrorResultTest, WhatOnlyAskedIsNotSaidToHaveBeenExecuted) {
   EXPECT_THAT(text, HasSubstr("This says nothing of what the command did."));
 }
 
-TEST(ErrorResultTest, TheWordsOfTheConnectionAreOurs) {
+TEST(ErrorResultTest, ConnectionErrorsAreReworded) {
   for (const absl::Status& status :
        {absl::CancelledError("CANCELLED"), absl::DeadlineExceededError("Deadline Exceeded"),
         absl::UnavailableError("failed to connect to all addresses; Socket closed")}) {
@@ -339,7 +339,7 @@ TEST(ErrorResultTest, TheWordsOfTheConnectionAreOurs) {
   }
 }
 
-TEST(ErrorResultTest, AWaitThatMayBeRepeatedIsPending) {
+TEST(ErrorResultTest, RepeatableWaitIsPending) {
   const auto status_of = [](const absl::Status& status) {
     return AnswerOf(VainWaitResult(status, Executed::kAsked))["structuredContent"]["status"];
   };

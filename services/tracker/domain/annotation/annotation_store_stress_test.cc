@@ -36,7 +36,7 @@ class AnnotationStoreStressTest : public CommandTableTest {
 
 // Asking and drawing at the same moment: whichever comes first, the request completes, and with the
 // drawing of its round.
-TEST_F(AnnotationStoreStressTest, NoRequestMissesTheDrawingThatComesWithIt) {
+TEST_F(AnnotationStoreStressTest, NoRequestMissesConcurrentDrawing) {
   constexpr int kAgents = 3;
   std::barrier start(kAgents + 1);
   std::barrier end(kAgents + 1);
@@ -71,7 +71,7 @@ TEST_F(AnnotationStoreStressTest, NoRequestMissesTheDrawingThatComesWithIt) {
 }
 
 // Everything at once: no drawing is lost or delivered to a client twice, and no client is stuck.
-TEST_F(AnnotationStoreStressTest, EachDrawingOfASessionReachesEachClientThatGoesOnAsking) {
+TEST_F(AnnotationStoreStressTest, EachSessionDrawingReachesEachClientThatKeepsAsking) {
   constexpr int kPeople = 2;
   constexpr int kAgents = 3;
   constexpr int kDrawings = 50;  // Of each; a session has room for them.
@@ -118,7 +118,7 @@ TEST_F(AnnotationStoreStressTest, EachDrawingOfASessionReachesEachClientThatGoes
 
 // Several threads submit one drawing at the same moment: it is stored once, and each of them gets
 // all the commands that it has completed.
-TEST_F(AnnotationStoreStressTest, DrawingThatIsRepeatedAtOnceIsKeptOnce) {
+TEST_F(AnnotationStoreStressTest, ConcurrentlyRepeatedDrawingIsStoredOnce) {
   constexpr int kBearers = 3;
   std::barrier start(kBearers);
   std::string id;
@@ -141,7 +141,7 @@ TEST_F(AnnotationStoreStressTest, DrawingThatIsRepeatedAtOnceIsKeptOnce) {
 
 // A cancel and a drawing at the same moment: exactly one of them wins, and a drawing that lost is
 // there for the next request.
-TEST_F(AnnotationStoreStressTest, CancelAndDrawingDoNotLoseTheDrawing) {
+TEST_F(AnnotationStoreStressTest, ConcurrentCancelDoesNotLoseDrawing) {
   std::barrier start(2);
   std::barrier end(2);
   std::string id;

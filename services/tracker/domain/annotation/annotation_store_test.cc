@@ -40,7 +40,7 @@ TEST_F(AnnotationStoreTest, RequestWaitsUntilThePersonHasDrawn) {
 }
 
 // No drawing would complete the new command.
-TEST_F(AnnotationStoreTest, RequestThatNobodyHasAnsweredIsNotReplayed) {
+TEST_F(AnnotationStoreTest, ExpiredRequestCannotBeReplayed) {
   const std::string id = Wait();
   Advance(CommandDeadlines().human_schedule_to_close);
   ASSERT_EQ(StateOf(id), State::kExpired);
@@ -53,7 +53,7 @@ TEST_F(AnnotationStoreTest, RequestThatNobodyHasAnsweredIsNotReplayed) {
 }
 
 // The caller reports that it has received the result.
-TEST_F(AnnotationStoreTest, DrawingWhoseAnswerDidNotLeaveIsStillNew) {
+TEST_F(AnnotationStoreTest, DrawingStaysNewUntilItIsCollected) {
   Draw(In(7, "1"));
   const CommandSnapshot lost = Ask({.peek = true});
   ASSERT_EQ(lost.state, State::kCompleted);
@@ -63,7 +63,7 @@ TEST_F(AnnotationStoreTest, DrawingWhoseAnswerDidNotLeaveIsStillNew) {
   Wait();
 }
 
-TEST_F(AnnotationStoreTest, DrawingCompletesAllWhoWaitForItAndNobodyElse) {
+TEST_F(AnnotationStoreTest, DrawingCompletesMatchingRequestsOnly) {
   const std::string any = Wait();
   const std::string same_tab = Wait(For(7));
   const std::string of_other = Wait(For(7, "", "other"));
@@ -83,7 +83,7 @@ TEST_F(AnnotationStoreTest, DrawingCompletesAllWhoWaitForItAndNobodyElse) {
 }
 
 // A caller at an open port draws for the client `local` alone.
-TEST_F(AnnotationStoreTest, DrawingForOneClientIsSeenByNobodyElse) {
+TEST_F(AnnotationStoreTest, DrawingForOneClientIsHiddenFromOthers) {
   const std::string own = Wait(For(7, "", "other"));
   const std::string waits = Wait(For(7));
   const std::string named = Register(HumanRequest());
@@ -99,7 +99,7 @@ TEST_F(AnnotationStoreTest, DrawingForOneClientIsSeenByNobodyElse) {
   EXPECT_EQ(Found(For(8, "", "other")), "1");
 }
 
-TEST_F(AnnotationStoreTest, DrawingOfASessionAlsoCompletesWhoWaitsForItsTab) {
+TEST_F(AnnotationStoreTest, SessionDrawingAlsoCompletesRequestForItsTab) {
   const std::string tab = Wait(For(7));
   const std::string session = Wait(For(std::nullopt, "review"));
   const std::string other_session = Wait(For(std::nullopt, "other"));
@@ -118,7 +118,7 @@ TEST_F(AnnotationStoreTest, DrawingCompletesTheCommandsThatItNames) {
   EXPECT_EQ(ResultOf(registered_elsewhere), "1");
 }
 
-TEST_F(AnnotationStoreTest, DrawingCompletesNoCommandOfAMachine) {
+TEST_F(AnnotationStoreTest, DrawingDoesNotCompleteWorkerCommand) {
   const std::string id = Register();
   LeaseOne();
   EXPECT_THAT(
@@ -127,7 +127,7 @@ TEST_F(AnnotationStoreTest, DrawingCompletesNoCommandOfAMachine) {
   EXPECT_EQ(StateOf(id), State::kDelivered);
 }
 
-TEST_F(AnnotationStoreTest, ForeignClientDoesNotSeeTheCommand) {
+TEST_F(AnnotationStoreTest, OtherClientDoesNotSeeCommand) {
   const std::string id = Wait();
   Draw(In(7, "1"));
   EXPECT_THAT(Get(id, "other"), FailsWith(StatusCode::kNotFound, "unknown_command"));
@@ -135,7 +135,7 @@ TEST_F(AnnotationStoreTest, ForeignClientDoesNotSeeTheCommand) {
 
 // Drawing, then asking.
 
-TEST_F(AnnotationStoreTest, DrawingThatNobodyWaitedForIsFoundLater) {
+TEST_F(AnnotationStoreTest, DrawingWithoutWaitingRequestIsFoundLater) {
   EXPECT_THAT(Draw(In(7, "1")).completed, IsEmpty());
   EXPECT_EQ(Found(), "1");
   // The drawing was collected: the next request gets the next one.
@@ -144,14 +144,14 @@ TEST_F(AnnotationStoreTest, DrawingThatNobodyWaitedForIsFoundLater) {
   Wait();
 }
 
-TEST_F(AnnotationStoreTest, EachClientCollectsForItself) {
+TEST_F(AnnotationStoreTest, EachClientCollectsDrawingsIndependently) {
   Draw(In(7, "1"));
   EXPECT_EQ(Found(), "1");
   EXPECT_EQ(Found(For(7, "", "other")), "1");
   Wait();
 }
 
-TEST_F(AnnotationStoreTest, LatestDrawingOfEachTabIsKept) {
+TEST_F(AnnotationStoreTest, LatestDrawingOfEachTabIsStored) {
   Draw(In(7, "1"));
   Draw(In(8, "2"));
   Draw(In(7, "3"));
@@ -160,7 +160,7 @@ TEST_F(AnnotationStoreTest, LatestDrawingOfEachTabIsKept) {
   EXPECT_EQ(Found(For(7)), "3");
 }
 
-TEST_F(AnnotationStoreTest, SessionIsReadWhole) {
+TEST_F(AnnotationStoreTest, RequestForSessionGetsAllItsDrawings) {
   Draw(In(7, "1", "review"));
   Draw(In(8, "2"));
   Draw(In(8, "3", "review"));
@@ -170,14 +170,14 @@ TEST_F(AnnotationStoreTest, SessionIsReadWhole) {
   EXPECT_EQ(ResultOf(id), "[1,3,4]");
 }
 
-TEST_F(AnnotationStoreTest, SessionOfOneTabHasItsDrawingsOnly) {
+TEST_F(AnnotationStoreTest, RequestForTabInSessionGetsDrawingsOfThatTab) {
   Draw(In(7, "1", "review"));
   Draw(In(8, "2", "review"));
   EXPECT_EQ(Found(For(7, "review")), "[1]");
   EXPECT_EQ(Found(For(std::nullopt, "review")), "[1,2]");
 }
 
-TEST_F(AnnotationStoreTest, SessionThatIsTooLargeForAResultGivesItsLatest) {
+TEST_F(AnnotationStoreTest, OversizedSessionResultContainsLatestDrawings) {
   const std::string large(kMaxDrawingBytes / 2, '1');
   for (const char* first : {"7", "8", "9"}) {
     Draw(In(7, first + large.substr(1), "review"));
@@ -187,7 +187,7 @@ TEST_F(AnnotationStoreTest, SessionThatIsTooLargeForAResultGivesItsLatest) {
   EXPECT_EQ(result.substr(0, 2), "[9");
 }
 
-TEST_F(AnnotationStoreTest, ResultThatNobodyReadIsFoundByTheNextRequest) {
+TEST_F(AnnotationStoreTest, UnreadResultIsFoundByNextRequest) {
   const std::string id = Wait();
   Draw(In(7, "1"));
   EXPECT_EQ(Found(), "1");
@@ -195,7 +195,7 @@ TEST_F(AnnotationStoreTest, ResultThatNobodyReadIsFoundByTheNextRequest) {
   Wait();
 }
 
-TEST_F(AnnotationStoreTest, DrawingForWhichItsRequestCameTooLateIsFoundLater) {
+TEST_F(AnnotationStoreTest, DrawingForCancelledRequestIsFoundLater) {
   const std::string id = Wait();
   ASSERT_OK(Cancel(id));
   ASSERT_OK(Get(id));
@@ -203,7 +203,7 @@ TEST_F(AnnotationStoreTest, DrawingForWhichItsRequestCameTooLateIsFoundLater) {
   EXPECT_EQ(Found(), "1");
 }
 
-TEST_F(AnnotationStoreTest, RepeatedRequestIsTheSameCommand) {
+TEST_F(AnnotationStoreTest, RepeatedRequestReturnsSameCommand) {
   AnnotationRequest request;
   request.request_id = "r1";
   const std::string id = Wait(request);
@@ -220,7 +220,7 @@ TEST_F(AnnotationStoreTest, RepeatedRequestIsTheSameCommand) {
 
 // Drawings that are submitted again.
 
-TEST_F(AnnotationStoreTest, RepeatedDrawingIsKeptOnceAndAnsweredTheSame) {
+TEST_F(AnnotationStoreTest, RepeatedDrawingIsStoredOnceWithSameAnswer) {
   const std::string waiting = Wait();
   const std::string named = Register(HumanRequest());
   EXPECT_THAT(Draw(In(7, "1", "review"), {named}, "d1").completed, ElementsAre(waiting, named));
@@ -236,20 +236,20 @@ TEST_F(AnnotationStoreTest, RepeatedDrawingIsKeptOnceAndAnsweredTheSame) {
   EXPECT_THAT(Draw(In(7, "2", "review"), {}, "d2").completed, ElementsAre(later));
 }
 
-TEST_F(AnnotationStoreTest, RepeatOfADrawingThatWasReplacedDoesNotBringItBack) {
+TEST_F(AnnotationStoreTest, RepeatDoesNotRestoreReplacedDrawing) {
   Draw(In(7, "1"), {}, "d1");
   Draw(In(7, "2"), {}, "d2");
   EXPECT_TRUE(Draw(In(7, "1"), {}, "d1").stored);
   EXPECT_THAT(Listed(), ElementsAre("2"));
 }
 
-TEST_F(AnnotationStoreTest, DrawingsWithoutAnIdAreNeverTheSame) {
+TEST_F(AnnotationStoreTest, DrawingsWithoutIdAreNeverDuplicates) {
   EXPECT_TRUE(Draw(In(7, "1", "review")).stored);
   EXPECT_TRUE(Draw(In(7, "1", "review")).stored);
   EXPECT_THAT(Listed(), ElementsAre("1", "1"));
 }
 
-TEST_F(AnnotationStoreTest, IdsOfDrawingsBelongToTheirTarget) {
+TEST_F(AnnotationStoreTest, DrawingIdsAreScopedToTheirTarget) {
   Draw(In(7, "1"), {}, "d1");
   Drawing elsewhere = In(7, "2");
   elsewhere.target = "second-browser";
@@ -257,7 +257,7 @@ TEST_F(AnnotationStoreTest, IdsOfDrawingsBelongToTheirTarget) {
   EXPECT_THAT(Listed({.target = "second-browser"}), ElementsAre("2"));
 }
 
-TEST_F(AnnotationStoreTest, DrawingThatWasRefusedIsNotRemembered) {
+TEST_F(AnnotationStoreTest, RefusedDrawingIsNotRemembered) {
   EXPECT_THAT(store_.Append(In(7, ""), {}, "d1", clock_.Now()),
               FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
   EXPECT_TRUE(Draw(In(7, "1"), {}, "d1").stored);
@@ -282,7 +282,7 @@ TEST_F(SmallAnnotationStoreTest, LatestDrawingsAreRemembered) {
   EXPECT_THAT(Listed(), ElementsAre("2", "1"));
 }
 
-TEST_F(SmallAnnotationStoreTest, DrawingWithoutRoomIsRememberedAsWell) {
+TEST_F(SmallAnnotationStoreTest, UnstoredDrawingIsRememberedToo) {
   for (int tab = 1; tab <= 5; ++tab) Draw(In(tab, "1"));
   EXPECT_FALSE(Draw(In(6, "1"), {}, "d1").stored);
   Advance(absl::Minutes(10));
@@ -292,13 +292,13 @@ TEST_F(SmallAnnotationStoreTest, DrawingWithoutRoomIsRememberedAsWell) {
 
 // Calls that come between the steps of another call.
 
-TEST_F(AnnotationStoreTest, DrawingThatComesWithTheRegistrationIsFound) {
+TEST_F(AnnotationStoreTest, DrawingDuringRegistrationIsFound) {
   Interrupt(kClient, [&] { Draw(In(7, "1")); });
   EXPECT_EQ(Found(), "1");
   EXPECT_EQ(store_.waiters(), 0);
 }
 
-TEST_F(AnnotationStoreTest, RequestThatComesWithTheCompletionFindsTheDrawing) {
+TEST_F(AnnotationStoreTest, RequestDuringCompletionFindsDrawing) {
   Wait();
   std::string found;
   Interrupt(kClient, [&] { found = Found(For(7, "", "other")); });
@@ -306,7 +306,7 @@ TEST_F(AnnotationStoreTest, RequestThatComesWithTheCompletionFindsTheDrawing) {
   EXPECT_EQ(found, "1");
 }
 
-TEST_F(AnnotationStoreTest, CancelThatComesWithTheCompletionLeavesTheDrawing) {
+TEST_F(AnnotationStoreTest, CancelDuringCompletionLeavesDrawing) {
   const std::string first = Wait();
   const std::string second = Wait(For(7, "", "other"));
   Interrupt(kClient, [&] {
@@ -329,7 +329,7 @@ TEST_F(AnnotationStoreTest, ListCollectsUnlessItPeeks) {
   EXPECT_EQ(Found(For(7, "", "other")), "1");
 }
 
-TEST_F(AnnotationStoreTest, ListPages) {
+TEST_F(AnnotationStoreTest, DrawingsAreListedInPages) {
   for (const char* content : {"1", "2", "3"}) Draw(In(7, content, "review"));
   ASSERT_OK_AND_ASSIGN(DrawingPage page, store_.List(kClient, {}, 2, "", clock_.Now()));
   EXPECT_EQ(*page.drawings[0]->content, "3");
@@ -361,7 +361,7 @@ TEST_F(AnnotationStoreTest, RequestExpiresAfterTenMinutes) {
   EXPECT_EQ(Found(), "1");
 }
 
-TEST_F(AnnotationStoreTest, ResultIsKeptForNineMinutes) {
+TEST_F(AnnotationStoreTest, ResultIsRetainedForNineMinutes) {
   const std::string id = Wait();
   Draw(In(7, "1"));
   Advance(absl::Minutes(9) - kTick);
@@ -370,7 +370,7 @@ TEST_F(AnnotationStoreTest, ResultIsKeptForNineMinutes) {
   EXPECT_EQ(Peek(id).error->code, "result_expired");
 }
 
-TEST_F(AnnotationStoreTest, DrawingOfATabIsKeptForTenMinutesAndOfASessionForADay) {
+TEST_F(AnnotationStoreTest, TabDrawingLastsTenMinutesAndSessionDrawingOneDay) {
   Draw(In(7, "1"));
   Draw(In(7, "2", "review"));
   Advance(absl::Minutes(10) - kTick);
@@ -387,7 +387,7 @@ TEST_F(AnnotationStoreTest, DrawingOfATabIsKeptForTenMinutesAndOfASessionForADay
 
 // Limits.
 
-TEST_F(SmallAnnotationStoreTest, FullSessionKeepsNoMoreAndStillCompletes) {
+TEST_F(SmallAnnotationStoreTest, DrawingInFullSessionIsNotStoredButCompletesRequest) {
   for (const char* content : {"1", "2", "3"}) EXPECT_TRUE(Draw(In(7, content, "review")).stored);
   EXPECT_EQ(Found(For(std::nullopt, "review")), "[1,2,3]");
   const std::string id = Wait(For(std::nullopt, "review"));
@@ -399,7 +399,7 @@ TEST_F(SmallAnnotationStoreTest, FullSessionKeepsNoMoreAndStillCompletes) {
   EXPECT_EQ(store_.drawings(), 4);
 }
 
-TEST_F(SmallAnnotationStoreTest, BytesAreBoundedOfASessionAndOfAll) {
+TEST_F(SmallAnnotationStoreTest, BytesAreBoundedPerSessionAndInTotal) {
   const std::string content(60, '1');
   EXPECT_TRUE(Draw(In(7, content, "a")).stored);
   EXPECT_FALSE(Draw(In(7, content, "a")).stored);
@@ -446,7 +446,7 @@ TEST_F(AnnotationStoreTest, ReceiptsAreBounded) {
   EXPECT_EQ((*store.Request(For(7, "", "c"), clock_.Now())).command->state, State::kQueued);
 }
 
-TEST_F(AnnotationStoreTest, WhatDoesNotFitIsRefused) {
+TEST_F(AnnotationStoreTest, InvalidRequestsAndDrawingsAreRefused) {
   const auto refused = FailsWith(StatusCode::kInvalidArgument, "invalid_argument");
   const auto append = [&](Drawing drawing, const std::vector<std::string>& ids = {},
                           const std::string& drawing_id = "") {
@@ -467,7 +467,7 @@ TEST_F(AnnotationStoreTest, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(Found(For(7, "review")).size(), kMaxResultBytes);
 }
 
-TEST_F(AnnotationStoreTest, LongUrlsAndTitlesAreCut) {
+TEST_F(AnnotationStoreTest, LongUrlsAndTitlesAreTruncated) {
   Drawing drawing = In(7, "1");
   drawing.url = std::string(kMaxUrlBytes + 1, 'x');
   drawing.title = std::string(kMaxTitleBytes + 1, 'x');
@@ -477,7 +477,7 @@ TEST_F(AnnotationStoreTest, LongUrlsAndTitlesAreCut) {
   EXPECT_EQ(page.drawings[0]->title.size(), kMaxTitleBytes);
 }
 
-TEST_F(AnnotationStoreTest, DrainingRefusesRequestsAndTakesDrawings) {
+TEST_F(AnnotationStoreTest, DrainRefusesRequestsAndAcceptsDrawings) {
   const std::string id = Wait();
   table_.Drain();
   EXPECT_THAT(TryAsk(), FailsWith(StatusCode::kUnavailable, "draining"));

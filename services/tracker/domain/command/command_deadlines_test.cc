@@ -24,7 +24,7 @@ TEST_F(CommandDeadlinesTest, UndeliveredCommandExpiresAfterScheduleToStart) {
   EXPECT_THAT(Lease(), IsEmpty());
 }
 
-TEST_F(CommandDeadlinesTest, UndeliveredCommandOfBusyWorkersSaysSo) {
+TEST_F(CommandDeadlinesTest, NeverDeliveredErrorReportsBusyWorkers) {
   for (int i = 0; i < 5; ++i) {
     CommandRequest request = Request();
     request.deadlines.ack_wait = absl::Seconds(20);
@@ -72,7 +72,7 @@ TEST_F(CommandDeadlinesTest, SilentWorkerIsLostAfterHeartbeatTimeout) {
   ExpectEndAfter(absl::Seconds(10), id, CommandState::kFailed, "worker_lost", true);
 }
 
-TEST_F(CommandDeadlinesTest, TrackerBacksUpTheExecutionTimeout) {
+TEST_F(CommandDeadlinesTest, TrackerEnforcesExecutionTimeoutAfterBackstop) {
   const std::string id = Register();
   const CommandLease lease = LeaseOne();
   for (int i = 0; i < 4; ++i) {
@@ -83,7 +83,7 @@ TEST_F(CommandDeadlinesTest, TrackerBacksUpTheExecutionTimeout) {
   ExpectEndAfter(absl::Seconds(4), id, CommandState::kTimedOut, "execution_timeout", true);
 }
 
-TEST_F(CommandDeadlinesTest, ReturnedCommandThatNobodyTakesMeetsTheHardStop) {
+TEST_F(CommandDeadlinesTest, ReturnedCommandWithoutWorkerExpiresAtHardStop) {
   const std::string id = Register(IdempotentRequest());
   Advance(absl::Seconds(29));
   Lease();
@@ -93,7 +93,7 @@ TEST_F(CommandDeadlinesTest, ReturnedCommandThatNobodyTakesMeetsTheHardStop) {
   ExpectEndAfter(absl::Seconds(13), id, CommandState::kExpired, "schedule_to_close", true);
 }
 
-TEST_F(CommandDeadlinesTest, LeaseSaysWhatIsLeftWhereTheHardStopComesFirst) {
+TEST_F(CommandDeadlinesTest, LeaseReportsRemainingTimeWhenHardStopComesFirst) {
   CommandRequest request = IdempotentRequest();
   request.deadlines.schedule_to_close = absl::Seconds(31);
   const std::string id = Register(std::move(request));
@@ -104,7 +104,7 @@ TEST_F(CommandDeadlinesTest, LeaseSaysWhatIsLeftWhereTheHardStopComesFirst) {
   ExpectEndAfter(absl::Seconds(2), id, CommandState::kExpired, "schedule_to_close", true);
 }
 
-TEST_F(CommandDeadlinesTest, LeaseOfACommandWhoseDeadlineIsBeingFiredHasNoTimeLeft) {
+TEST_F(CommandDeadlinesTest, LeaseOfOverdueCommandHasNoTimeLeft) {
   CommandRequest request = Request();
   request.deadlines.schedule_to_close = absl::Seconds(31);
   Register(std::move(request));
@@ -112,7 +112,7 @@ TEST_F(CommandDeadlinesTest, LeaseOfACommandWhoseDeadlineIsBeingFiredHasNoTimeLe
   EXPECT_EQ(LeaseOne().start_to_close, absl::ZeroDuration());
 }
 
-TEST_F(CommandDeadlinesTest, WorkerThatSendsNoHeartbeatsHasItsTimeAllTheSame) {
+TEST_F(CommandDeadlinesTest, WorkerWithoutHeartbeatsHasFullExecutionTime) {
   CommandRequest request = Request();
   request.deadlines.start_to_close = absl::Seconds(60);
   const std::string id = Register(std::move(request));
@@ -122,14 +122,14 @@ TEST_F(CommandDeadlinesTest, WorkerThatSendsNoHeartbeatsHasItsTimeAllTheSame) {
   ExpectEndAfter(absl::Seconds(62), id, CommandState::kTimedOut, "execution_timeout", true);
 }
 
-TEST_F(CommandDeadlinesTest, HumanCommandLivesForTenMinutesWhateverIsReported) {
+TEST_F(CommandDeadlinesTest, HumanCommandExpiresAfterTenMinutesDespiteReports) {
   const std::string id = Register(HumanRequest());
   Advance(absl::Minutes(9));
   ASSERT_OK(table_.Acknowledge(id, {}, std::nullopt, nullptr, clock_.Now()));
   ExpectEndAfter(absl::Minutes(1), id, CommandState::kExpired, "user_did_not_finish", true);
 }
 
-TEST_F(CommandDeadlinesTest, DelayedCommandIsDeliveredAtItsTimeAndItsClocksStartThen) {
+TEST_F(CommandDeadlinesTest, DelayedCommandAndItsClocksStartAtNotBefore) {
   CommandRequest request = Request();
   request.not_before = clock_.Now() + absl::Minutes(5);
   const std::string id = Register(std::move(request));
@@ -142,7 +142,7 @@ TEST_F(CommandDeadlinesTest, DelayedCommandIsDeliveredAtItsTimeAndItsClocksStart
   ExpectEndAfter(absl::Seconds(30), id, CommandState::kExpired, "never_delivered", false);
 }
 
-TEST_F(CommandDeadlinesTest, DelayedCommandTakesItsPlaceByAge) {
+TEST_F(CommandDeadlinesTest, DelayedCommandIsOrderedByAge) {
   CommandRequest request = Request();
   request.not_before = clock_.Now() + absl::Seconds(1);
   const std::string delayed = Register(std::move(request));
@@ -151,7 +151,7 @@ TEST_F(CommandDeadlinesTest, DelayedCommandTakesItsPlaceByAge) {
   EXPECT_THAT(IdsOf(Lease()), testing::ElementsAre(delayed, younger));
 }
 
-TEST_F(CommandDeadlinesTest, TimeThatHasPassedMeansAtOnce) {
+TEST_F(CommandDeadlinesTest, PastNotBeforeMeansImmediateDelivery) {
   CommandRequest request = Request();
   request.not_before = clock_.Now() - absl::Seconds(1);
   const std::string id = Register(std::move(request));
@@ -159,7 +159,7 @@ TEST_F(CommandDeadlinesTest, TimeThatHasPassedMeansAtOnce) {
   EXPECT_EQ(Peek(id).spec->not_before, absl::InfinitePast());
 }
 
-TEST_F(CommandDeadlinesTest, DelayedCommandMayBeCancelled) {
+TEST_F(CommandDeadlinesTest, DelayedCommandCanBeCancelled) {
   CommandRequest request = Request();
   request.not_before = clock_.Now() + absl::Seconds(1);
   const std::string id = Register(std::move(request));
@@ -184,7 +184,7 @@ TEST_F(CommandDeadlinesTest, NextDeadlineTimeIsNeverLaterThanTheNextDeadline) {
 
 // Clocks of a command.
 
-TEST_F(CommandDeadlinesTest, CommandMayBringEachClockAlong) {
+TEST_F(CommandDeadlinesTest, CommandCanOverrideEachClock) {
   CommandRequest request = IdempotentRequest();
   request.deadlines = {.schedule_to_start = absl::Seconds(5),
                        .ack_wait = absl::Seconds(1),
@@ -229,7 +229,7 @@ TEST_F(CommandDeadlinesTest, HardStopGrowsWithTheClocksThatItContains) {
             absl::Seconds(30 + 3 + 60 + 2));
 }
 
-TEST_F(CommandDeadlinesTest, EachClockHasItsBounds) {
+TEST_F(CommandDeadlinesTest, EachClockIsBounded) {
   using Clocks = DeadlineOverrides;
   struct Bound {
     std::string name;
@@ -291,7 +291,7 @@ TEST_F(CommandDeadlinesTest, ClocksOfACommandMustNest) {
   }
 }
 
-TEST_F(CommandDeadlinesTest, HumanCommandBringsOnlyTheClocksThatApplyToIt) {
+TEST_F(CommandDeadlinesTest, HumanCommandAcceptsOnlyApplicableClocks) {
   CommandRequest request = HumanRequest();
   request.deadlines.schedule_to_close = absl::Seconds(5);
   const std::string id = Register(request);
@@ -338,7 +338,7 @@ class CommandDeadlinesAtOnceTest : public CommandTableTest {
   CommandDeadlinesAtOnceTest() : CommandTableTest({.queued_of_client = 2000, .queued = 2000}) {}
 };
 
-TEST_F(CommandDeadlinesAtOnceTest, ThosePastFiveHundredComeAfterWhoWaits) {
+TEST_F(CommandDeadlinesAtOnceTest, WatchesAreNotifiedAfterEachFiveHundredDeadlines) {
   std::vector<std::string> ids;
   for (int i = 0; i < 1100; ++i) ids.push_back(Register());
   std::vector<int> queued;

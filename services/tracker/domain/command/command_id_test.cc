@@ -11,14 +11,14 @@ using ::testing::MatchesRegex;
 
 const absl::Time kNow = absl::FromUnixMillis(1738012345678);
 
-TEST(CommandIdTest, HasTheDocumentedShape) {
+TEST(CommandIdTest, HasDocumentedFormat) {
   EXPECT_THAT(CommandId::New(kNow, false, 0).ToString(),
               MatchesRegex("corr-1738012345678-00[0-9a-f]{30}"));
   EXPECT_THAT(CommandId::New(kNow, true, 255).ToString(),
               MatchesRegex("ann_1738012345678_ff[0-9a-f]{30}"));
 }
 
-TEST(CommandIdTest, TextLeadsBackToTheIdAndItsPartition) {
+TEST(CommandIdTest, TextParsesBackToIdWithPartition) {
   for (int partition = 0; partition < 256; ++partition) {
     for (const bool annotation : {false, true}) {
       const CommandId id = CommandId::New(kNow, annotation, static_cast<uint8_t>(partition));
@@ -28,7 +28,7 @@ TEST(CommandIdTest, TextLeadsBackToTheIdAndItsPartition) {
   }
 }
 
-TEST(CommandIdTest, OtherTextIsNoId) {
+TEST(CommandIdTest, MalformedTextIsRejected) {
   const std::string hex(32, 'a');
   EXPECT_TRUE(CommandId::Parse("corr-1-" + hex).has_value());
   for (const std::string& text : {std::string(),
@@ -56,13 +56,13 @@ TEST(CommandIdTest, OtherTextIsNoId) {
   }
 }
 
-TEST(CommandIdTest, DoNotRepeat) {
+TEST(CommandIdTest, NewIdsAreUnique) {
   absl::flat_hash_set<CommandId> ids;
   for (int i = 0; i < 10000; ++i) ids.insert(CommandId::New(kNow, false, 7));
   EXPECT_EQ(ids.size(), 10000u);
 }
 
-TEST(LeaseTokenTest, TextLeadsBackToTheToken) {
+TEST(LeaseTokenTest, TextParsesBackToToken) {
   const LeaseToken token = LeaseToken::New();
   EXPECT_THAT(token.ToString(), MatchesRegex("lease-[0-9a-f]{16}"));
   EXPECT_EQ(LeaseToken::Parse(token.ToString()), token);

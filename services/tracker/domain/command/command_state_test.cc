@@ -42,7 +42,7 @@ const std::map<std::pair<State, Event>, State>& LegalSteps() {
   return steps;
 }
 
-TEST(CommandStateTest, EveryPairOfStateAndEventLeadsWhereTheLifeCycleSays) {
+TEST(CommandStateTest, EveryStateAndEventFollowsLifeCycle) {
   for (int s = 0; s < kCommandStateCount; ++s) {
     for (int e = 0; e < kCommandEventCount; ++e) {
       const auto state = static_cast<State>(s);
@@ -58,7 +58,7 @@ TEST(CommandStateTest, EveryPairOfStateAndEventLeadsWhereTheLifeCycleSays) {
   }
 }
 
-TEST(CommandStateTest, TerminalStatesAreTheFiveEnds) {
+TEST(CommandStateTest, FiveEndStatesAreTerminal) {
   EXPECT_FALSE(IsTerminal(State::kQueued));
   EXPECT_FALSE(IsTerminal(State::kDelivered));
   EXPECT_FALSE(IsTerminal(State::kRunning));

@@ -9,7 +9,7 @@ namespace {
 
 class CommandDrainingTest : public HeldCallTest {};
 
-TEST_F(CommandDrainingTest, WatchesAndHeldCallsEndAsIfTheirTimeWereOver) {
+TEST_F(CommandDrainingTest, WatchesAndHeldCallsEndAsIfTimedOut) {
   const std::string id = Register();
   LeaseOne();
   const auto feed = std::make_shared<RecordingFeed>();
@@ -27,7 +27,7 @@ TEST_F(CommandDrainingTest, WatchesAndHeldCallsEndAsIfTheirTimeWereOver) {
   EXPECT_THAT(feed->seen, SizeIs(1));
 }
 
-TEST_F(CommandDrainingTest, NewWorkIsRefusedAndReportsAndReadsGoOn) {
+TEST_F(CommandDrainingTest, NewWorkIsRefusedWhileReportsAndReadsContinue) {
   CommandRequest request = Request();
   request.request_id = "r1";
   const std::string id = Register(request);
@@ -54,7 +54,7 @@ TEST_F(CommandDrainingTest, NewWorkIsRefusedAndReportsAndReadsGoOn) {
   EXPECT_THAT(table_.List(kClient, {}, 0, "")->commands, SizeIs(3));
 }
 
-TEST_F(CommandDrainingTest, DeadlinesGoOn) {
+TEST_F(CommandDrainingTest, DeadlinesStillFire) {
   const std::string id = Register();
   table_.Drain();
   ExpectEndAfter(absl::Seconds(30), id, CommandState::kExpired, "never_delivered", false);
@@ -62,14 +62,14 @@ TEST_F(CommandDrainingTest, DeadlinesGoOn) {
 
 // When the last worker lets go.
 
-TEST_F(CommandDrainingTest, ActionRunsAtOnceWhereNobodyHoldsACommand) {
+TEST_F(CommandDrainingTest, ActionRunsAtOnceWithoutLeases) {
   int times = 0;
   Register();
   table_.OnNoLeases([&] { ++times; });
   EXPECT_EQ(times, 1);
 }
 
-TEST_F(CommandDrainingTest, ActionRunsOnceWithTheLastReport) {
+TEST_F(CommandDrainingTest, ActionRunsOnceWhenLastLeaseEnds) {
   Register();
   CommandRequest elsewhere = Request();
   elsewhere.target = "elsewhere";
@@ -88,7 +88,7 @@ TEST_F(CommandDrainingTest, ActionRunsOnceWithTheLastReport) {
   EXPECT_EQ(times, 1);
 }
 
-TEST_F(CommandDrainingTest, ActionMayUseTheTable) {
+TEST_F(CommandDrainingTest, ActionCanCallTable) {
   int times = 0;
   const auto action = [&] {
     ++times;
@@ -103,7 +103,7 @@ TEST_F(CommandDrainingTest, ActionMayUseTheTable) {
   EXPECT_EQ(times, 2);
 }
 
-TEST_F(CommandDrainingTest, ActionThatIsTakenBackDoesNotRun) {
+TEST_F(CommandDrainingTest, RemovedActionDoesNotRun) {
   Register();
   const CommandLease lease = LeaseOne();
   table_.OnNoLeases([] { FAIL(); });
@@ -111,7 +111,7 @@ TEST_F(CommandDrainingTest, ActionThatIsTakenBackDoesNotRun) {
   ASSERT_OK(Complete(lease));
 }
 
-TEST_F(CommandDrainingTest, TableMayBeDestroyedWithWatchesAndCallsThatAreHeld) {
+TEST_F(CommandDrainingTest, TableCanBeDestroyedWithWatchesAndHeldCalls) {
   const auto feed = std::make_shared<RecordingFeed>();
   {
     CommandTable table{CommandDeadlines{}};

@@ -32,7 +32,7 @@ class CommandFilterTest : public CommandTableTest {
       std::make_shared<RecordingFeed>(RecordingFeed::Reader::kSlow);
 };
 
-TEST_F(CommandFilterTest, TellsWhatIsThereAndWhatComes) {
+TEST_F(CommandFilterTest, ReportsExistingAndNewCommands) {
   const std::string before = Register();
   CommandRequest elsewhere = Request();
   elsewhere.target = "elsewhere";
@@ -52,7 +52,7 @@ TEST_F(CommandFilterTest, TellsWhatIsThereAndWhatComes) {
   }
 }
 
-TEST_F(CommandFilterTest, WhoWatchesAllClientsIsToldOfThemAll) {
+TEST_F(CommandFilterTest, ReportsCommandsOfAllClients) {
   const std::string first = Register();
   CommandRequest request = Request();
   request.client_id = "other";
@@ -69,7 +69,7 @@ TEST_F(CommandFilterTest, WhoWatchesAllClientsIsToldOfThemAll) {
   EXPECT_THAT(feed_->Ids(), ElementsAre(third));
 }
 
-TEST_F(CommandFilterTest, ThoseOfAllClientsEndWithTheTable) {
+TEST_F(CommandFilterTest, FilterOfAllClientsEndsWithDrain) {
   ASSERT_OK(table_.WatchAll({.clients = ClientScope::All(), .feed = feed_}));
   table_.Drain();
   ASSERT_FALSE(feed_->seen.empty());
@@ -94,7 +94,7 @@ TEST_F(CommandFilterTest, SelectsByStateTargetAndLabel) {
   EXPECT_THAT(feed_->States(), ElementsAre(State::kDelivered, State::kCancelled));
 }
 
-TEST_F(CommandFilterTest, TellsEndsOnlyWhereNothingElseIsAskedFor) {
+TEST_F(CommandFilterTest, ReportsOnlyEndsOnRequest) {
   const std::string ended = Register();
   ASSERT_OK(Cancel(ended));
   const std::string id = Register();
@@ -105,7 +105,7 @@ TEST_F(CommandFilterTest, TellsEndsOnlyWhereNothingElseIsAskedFor) {
   EXPECT_THAT(feed_->Ids(), ElementsAre(ended, id));
 }
 
-TEST_F(CommandFilterTest, TellsChangesOnlyWhereNothingElseIsAskedFor) {
+TEST_F(CommandFilterTest, ReportsOnlyChangesOnRequest) {
   const std::string id = Register();
   ASSERT_OK(table_.WatchAll({.clients = kClient, .feed = feed_, .only_changes = true}));
   ASSERT_THAT(feed_->seen, SizeIs(1)) << "that it has begun";
@@ -117,7 +117,7 @@ TEST_F(CommandFilterTest, TellsChangesOnlyWhereNothingElseIsAskedFor) {
   EXPECT_THAT(feed_->Ids(), ElementsAre(id));
 }
 
-TEST_F(CommandFilterTest, TellsRemovalsWhereTheyAreAskedFor) {
+TEST_F(CommandFilterTest, ReportsRemovalsOnRequest) {
   WatchAll(feed_);
   const auto other = std::make_shared<RecordingFeed>();
   ASSERT_OK(table_.WatchAll({.clients = kClient, .feed = other, .removals = true}));
@@ -140,7 +140,7 @@ TEST_F(CommandFilterTest, TellsRemovalsWhereTheyAreAskedFor) {
   EXPECT_TRUE(taken[0].removed);
 }
 
-TEST_F(CommandFilterTest, IsOfOneClient) {
+TEST_F(CommandFilterTest, ReportsCommandsOfItsClientOnly) {
   WatchAll(feed_);
   Register(Request("other"));
   EXPECT_THAT(feed_->seen, IsEmpty());
@@ -156,7 +156,7 @@ TEST_F(CommandFilterTest, DoesNotCountAsReadingAResult) {
               ElementsAre(State::kQueued, State::kDelivered, State::kCompleted, State::kExpired));
 }
 
-TEST_F(CommandFilterTest, HearsNothingMoreOnceItIsRemoved) {
+TEST_F(CommandFilterTest, GetsNoUpdatesAfterRemoval) {
   const auto watching = WatchAll(feed_);
   table_.Unwatch(watching);
   table_.Unwatch(watching);
@@ -200,7 +200,7 @@ class WideQueueFilterTest : public CommandFilterTest {
   WideQueueFilterTest() : CommandFilterTest({.queued_of_client = 50'000, .queued = 50'000}) {}
 };
 
-TEST_F(WideQueueFilterTest, IsGivenUpWhereItsReaderIsTooSlow) {
+TEST_F(WideQueueFilterTest, EndsWhenItsReaderIsTooSlow) {
   const auto other_feed = std::make_shared<RecordingFeed>();
   WatchAll(slow_feed_);
   WatchAll(other_feed);
@@ -245,7 +245,7 @@ class SmallFeedsTest : public CommandFilterTest {
   std::vector<std::shared_ptr<RecordingFeed>> frozen_;  // As long as their streams.
 };
 
-TEST_F(SmallFeedsTest, WhoDoesNotReadTakesNothingFromThoseWhoDo) {
+TEST_F(SmallFeedsTest, FrozenReadersTakeNoRoomFromActiveReaders) {
   WatchAll(feed_);
   // The frozen feeds may come again any number of times.
   for (int round = 0; round < 10; ++round) {
@@ -266,7 +266,7 @@ TEST_F(SmallFeedsTest, WhoDoesNotReadTakesNothingFromThoseWhoDo) {
   EXPECT_EQ(table_.feed_bytes(), 0);
 }
 
-TEST_F(SmallFeedsTest, OneWatchThatIsGivenUpTakesNothingFromTheOthersOfItsFeed) {
+TEST_F(SmallFeedsTest, TooSlowWatchDoesNotAffectOthersOfItsFeed) {
   ASSERT_OK(table_.WatchAll(
       {.clients = kClient, .filter = {.target = "elsewhere"}, .feed = slow_feed_, .watch_id = 1}));
   ASSERT_OK(table_.WatchAll({.clients = kClient, .feed = slow_feed_, .watch_id = 2}));
@@ -284,7 +284,7 @@ TEST_F(SmallFeedsTest, OneWatchThatIsGivenUpTakesNothingFromTheOthersOfItsFeed) 
   EXPECT_EQ(table_.feed_bytes(), 0);
 }
 
-TEST_F(SmallFeedsTest, AListingThatDoesNotFitLeavesNothing) {
+TEST_F(SmallFeedsTest, RefusedListingLeavesNoUpdates) {
   HandIn(900);
   EXPECT_THAT(table_.WatchAll({.clients = kClient, .feed = slow_feed_, .watch_id = 1}),
               FailsWith(StatusCode::kResourceExhausted, "too_slow"));
@@ -293,7 +293,7 @@ TEST_F(SmallFeedsTest, AListingThatDoesNotFitLeavesNothing) {
   EXPECT_THAT(slow_feed_->seen, SizeIs(0));
 }
 
-TEST_F(SmallFeedsTest, NothingIsHeldForAReaderThatHasGone) {
+TEST_F(SmallFeedsTest, RemovedWatchReleasesItsBytes) {
   Register();
   {
     const auto feed = std::make_shared<RecordingFeed>(RecordingFeed::Reader::kSlow);
@@ -310,7 +310,7 @@ class FewFiltersTest : public CommandFilterTest {
   FewFiltersTest() : CommandFilterTest({.filters_of_client = 2, .filters_of_others = 3}) {}
 };
 
-TEST_F(FewFiltersTest, AreLimitedByClient) {
+TEST_F(FewFiltersTest, FiltersAreLimitedPerClient) {
   const auto first = WatchAll(feed_);
   WatchAll(feed_);
   EXPECT_THAT(table_.WatchAll({.clients = kClient, .feed = feed_}),
@@ -321,7 +321,7 @@ TEST_F(FewFiltersTest, AreLimitedByClient) {
   EXPECT_EQ(table_.waits(), 0) << "filters are no waits";
 }
 
-TEST_F(FewFiltersTest, ThoseOfOthersAreCountedToThem) {
+TEST_F(FewFiltersTest, FiltersOfOtherWatchersHaveTheirOwnLimit) {
   const auto full = FailsWith(StatusCode::kResourceExhausted, "too_many_waits");
   const auto watch = [this](const ClientScope& clients, const std::string& watcher) {
     return table_.WatchAll({.clients = clients, .feed = feed_, .watcher = watcher}).status();
@@ -340,7 +340,7 @@ TEST_F(FewFiltersTest, ThoseOfOthersAreCountedToThem) {
 
 // Draining.
 
-TEST_F(CommandFilterTest, DrainEndsItAndRefusesNewOnes) {
+TEST_F(CommandFilterTest, DrainEndsFilterAndRefusesNewOnes) {
   Register();
   const auto watching = WatchAll(slow_feed_);
   table_.Drain();
@@ -353,7 +353,7 @@ TEST_F(CommandFilterTest, DrainEndsItAndRefusesNewOnes) {
   table_.Unwatch(watching);
 }
 
-TEST_F(CommandFilterTest, KeepsNoResultInMemory) {
+TEST_F(CommandFilterTest, DoesNotRetainResults) {
   WatchAll(slow_feed_);
   Register();
   const CommandLease lease = LeaseOne();

@@ -48,7 +48,7 @@ TEST_F(CommandLeasingTest, HeldCallWakesAtOnceForNewWork) {
   EXPECT_THAT(answers_, SizeIs(1));
 }
 
-TEST_F(CommandLeasingTest, HeldCallComesBackEmptyWhenItsTimeIsOver) {
+TEST_F(CommandLeasingTest, HeldCallReturnsEmptyWhenItsTimeIsOver) {
   Hold();
   Advance(absl::Seconds(5) - kTick);
   EXPECT_THAT(answers_, IsEmpty());
@@ -64,7 +64,7 @@ TEST_F(CommandLeasingTest, CallWithoutWaitIsAnsweredAtOnce) {
   EXPECT_TRUE(answers_[0].news.empty());
 }
 
-TEST_F(CommandLeasingTest, AbandonedCallSwallowsNothing) {
+TEST_F(CommandLeasingTest, AbandonedCallTakesNoCommand) {
   const auto call = Hold();
   EXPECT_TRUE(table_.Abandon(call, clock_.Now()));
   EXPECT_FALSE(table_.Abandon(call, clock_.Now()));
@@ -92,7 +92,7 @@ TEST_F(CommandLeasingTest, OneCommandWakesOneCall) {
   EXPECT_EQ(table_.waits(), 1);
 }
 
-TEST_F(CommandLeasingTest, CallsOfOneWorkerHaveEachTheirWindow) {
+TEST_F(CommandLeasingTest, EachCallOfWorkerHasItsOwnWindow) {
   Register();
   const CommandLease first = LeaseOne();
   Hold({.worker_id = "w1", .window = 1, .hold_until = absl::InfiniteFuture()});
@@ -111,13 +111,13 @@ TEST_F(CommandLeasingTest, CallsOfOneWorkerHaveEachTheirWindow) {
   EXPECT_THAT(IdsOf(answers_[1].news.leases), ElementsAre(third));
 }
 
-TEST_F(CommandLeasingTest, HeldCallIsOfItsTarget) {
+TEST_F(CommandLeasingTest, HeldCallGetsCommandsOfItsTargetOnly) {
   Hold({.target = "elsewhere", .worker_id = "w1", .hold_until = absl::InfiniteFuture()});
   Register();
   EXPECT_THAT(answers_, IsEmpty());
 }
 
-TEST_F(CommandLeasingTest, WorkerMayReportFromWithinItsAnswer) {
+TEST_F(CommandLeasingTest, WorkerCanReportFromAnswerCallback) {
   ASSERT_OK(
       table_.Lease({.hold_until = absl::InfiniteFuture()}, clock_.Now(), [this](WorkerNews news) {
         ASSERT_OK(Acknowledge(news.leases[0]));
@@ -126,7 +126,7 @@ TEST_F(CommandLeasingTest, WorkerMayReportFromWithinItsAnswer) {
   EXPECT_EQ(StateOf(Register()), State::kCompleted);
 }
 
-TEST_F(CommandLeasingTest, BadLeaseRequestsNameTheField) {
+TEST_F(CommandLeasingTest, ErrorOfInvalidLeaseRequestNamesField) {
   const auto expect_invalid = [&](const LeaseRequest& request, const std::string& field) {
     const auto refused = table_.Lease(request, clock_.Now(), [](WorkerNews) { FAIL(); });
     EXPECT_THAT(refused, FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
@@ -141,7 +141,7 @@ TEST_F(CommandLeasingTest, BadLeaseRequestsNameTheField) {
 
 // Windows.
 
-TEST_F(CommandLeasingTest, SixthCommandWaitsForAPlaceInTheWindow) {
+TEST_F(CommandLeasingTest, SixthCommandWaitsForRoomInWindow) {
   std::vector<std::string> ids;
   for (int i = 0; i < 6; ++i) ids.push_back(Register());
   const auto leases = Lease();
@@ -152,7 +152,7 @@ TEST_F(CommandLeasingTest, SixthCommandWaitsForAPlaceInTheWindow) {
   EXPECT_THAT(IdsOf(Lease()), ElementsAre(ids[5]));
 }
 
-TEST_F(CommandLeasingTest, WorkerMayAskForLess) {
+TEST_F(CommandLeasingTest, WorkerCanAskForFewerCommands) {
   for (int i = 0; i < 6; ++i) Register();
   EXPECT_THAT(Lease("w1", 2), SizeIs(2));
   EXPECT_THAT(Poll({.worker_id = "w1", .window = 3}).leases, SizeIs(1));
@@ -160,7 +160,7 @@ TEST_F(CommandLeasingTest, WorkerMayAskForLess) {
   EXPECT_THAT(Poll({.worker_id = "w2", .max_commands = 1}).leases, SizeIs(1));
 }
 
-TEST_F(CommandLeasingTest, HeldCallOfABusyWorkerWakesWhenAPlaceIsFree) {
+TEST_F(CommandLeasingTest, HeldCallOfBusyWorkerWakesWhenWindowHasRoom) {
   for (int i = 0; i < 6; ++i) Register();
   const auto leases = Lease("w1");
   Hold("w1");
@@ -199,7 +199,7 @@ TEST_F(CommandLeasingTest, ReportsMustProveTheirLease) {
   EXPECT_OK(complete({.token = lease.token}));
 }
 
-TEST_F(CommandLeasingTest, WorkersWithoutLeasesInTheirProtocolSaySoWhenTheyAsk) {
+TEST_F(CommandLeasingTest, LeaseProofsAreOptionalWhenWorkerAsksForIt) {
   const std::string id = Register();
   ASSERT_THAT(Poll({.proofs = LeaseProofs::kOptional}).leases, SizeIs(1));
   const auto complete = [&](const LeaseProof& proof) {
@@ -211,7 +211,7 @@ TEST_F(CommandLeasingTest, WorkersWithoutLeasesInTheirProtocolSaySoWhenTheyAsk) 
   EXPECT_OK(complete({}));
 }
 
-TEST_F(CommandLeasingTest, HeldCallsSayItToo) {
+TEST_F(CommandLeasingTest, LeaseProofsCanBeOptionalForHeldCalls) {
   Hold({.worker_id = "w1", .hold_until = absl::InfiniteFuture(), .proofs = LeaseProofs::kOptional});
   const std::string id = Register();
   EXPECT_OK(table_.Complete(id, {}, CommandResult{Bytes("1")}, nullptr, clock_.Now()));
@@ -229,7 +229,7 @@ TEST_F(CommandLeasingTest, EachDeliveryHasItsOwnTokenAndNumber) {
   EXPECT_OK(acknowledge({.token = command.stale.token}));
 }
 
-TEST_F(CommandLeasingTest, LateAcknowledgementTakesAReturnedCommandBackOutOfTheQueue) {
+TEST_F(CommandLeasingTest, LateAcknowledgementRemovesReturnedCommandFromQueue) {
   const std::string id = Register(IdempotentRequest());
   const CommandLease lease = LeaseOne("w1");
   Advance(absl::Seconds(3));
@@ -243,7 +243,7 @@ TEST_F(CommandLeasingTest, LateAcknowledgementTakesAReturnedCommandBackOutOfTheQ
   EXPECT_EQ(table_.leased(), 0);
 }
 
-TEST_F(CommandLeasingTest, ResultOfAReturnedCommandIsTakenOutOfTheQueue) {
+TEST_F(CommandLeasingTest, LateResultRemovesReturnedCommandFromQueue) {
   const std::string id = Register(IdempotentRequest());
   const CommandLease lease = LeaseOne("w1");
   Advance(absl::Seconds(3));
@@ -253,7 +253,7 @@ TEST_F(CommandLeasingTest, ResultOfAReturnedCommandIsTakenOutOfTheQueue) {
   EXPECT_TRUE(Poll({.worker_id = "w1"}).empty()) << "it said so itself";
 }
 
-TEST_F(CommandLeasingTest, StaleWorkerMayReportWhileAnotherHoldsTheCommand) {
+TEST_F(CommandLeasingTest, StaleWorkerCanReportWhileAnotherHoldsCommand) {
   const Redelivered command = RegisterRedelivered();
   Hold("w2");
   ASSERT_OK_AND_ASSIGN(const CompleteResult completed, Complete(command.stale, "first"));
@@ -266,7 +266,7 @@ TEST_F(CommandLeasingTest, StaleWorkerMayReportWhileAnotherHoldsTheCommand) {
   EXPECT_EQ(*Peek(command.id).result, "first");
 }
 
-TEST_F(CommandLeasingTest, StaleReportWithoutATokenIsToldFromTheHoldersByItsNumber) {
+TEST_F(CommandLeasingTest, StaleReportWithoutTokenIsRecognizedByAttempt) {
   const Redelivered command = RegisterRedelivered(LeaseProofs::kOptional);
   ASSERT_OK(table_.Complete(command.id, {.attempt = 1}, CommandResult{Bytes("first")}, nullptr,
                             clock_.Now()));
@@ -275,7 +275,7 @@ TEST_F(CommandLeasingTest, StaleReportWithoutATokenIsToldFromTheHoldersByItsNumb
 
 // Ends of which workers are notified.
 
-TEST_F(CommandLeasingTest, CancelWakesTheHeldCallOfTheHolderAtOnce) {
+TEST_F(CommandLeasingTest, CancelWakesHeldCallOfLeaseHolderAtOnce) {
   const std::string id = Register();
   const CommandLease lease = LeaseOne("w1");
   Hold("w2");
@@ -288,7 +288,7 @@ TEST_F(CommandLeasingTest, CancelWakesTheHeldCallOfTheHolderAtOnce) {
   EXPECT_EQ(answers_[0].news.ended[0].token, lease.token);
 }
 
-TEST_F(CommandLeasingTest, WorkerThatAsksLaterIsToldOnce) {
+TEST_F(CommandLeasingTest, WorkerThatPollsLaterIsNotifiedOnce) {
   const std::string cancelled = Register();
   const std::string expired = Register();
   Lease("w1");
@@ -302,7 +302,7 @@ TEST_F(CommandLeasingTest, WorkerThatAsksLaterIsToldOnce) {
   EXPECT_TRUE(Poll({.worker_id = "w1"}).empty());
 }
 
-TEST_F(CommandLeasingTest, EndOfACommandThatNobodyHeldIsNoNews) {
+TEST_F(CommandLeasingTest, EndOfUnleasedCommandIsNotReportedToWorkers) {
   Hold("w2");
   CommandRequest request = Request();
   request.not_before = clock_.Now() + absl::Seconds(1);
@@ -311,7 +311,7 @@ TEST_F(CommandLeasingTest, EndOfACommandThatNobodyHeldIsNoNews) {
   EXPECT_THAT(answers_, IsEmpty());
 }
 
-TEST_F(CommandLeasingTest, NewsOfAnEndComeWithTheWorkThatItMadeRoomFor) {
+TEST_F(CommandLeasingTest, EndIsReportedWithWorkThatItMadeRoomFor) {
   std::vector<std::string> ids;
   for (int i = 0; i < 6; ++i) ids.push_back(Register());
   Lease("w1");
@@ -322,7 +322,7 @@ TEST_F(CommandLeasingTest, NewsOfAnEndComeWithTheWorkThatItMadeRoomFor) {
   EXPECT_THAT(IdsOf(answers_[0].news.leases), ElementsAre(ids[5]));
 }
 
-TEST_F(CommandLeasingTest, OfWhatComesDueAtOnceTheHigherPriorityGoesFirst) {
+TEST_F(CommandLeasingTest, HigherPriorityGoesFirstAmongCommandsDueTogether) {
   std::vector<std::string> ids;
   for (const int priority : {-10, 0, 50, 0}) {
     CommandRequest request = Request();
@@ -348,7 +348,7 @@ TEST_F(CommandLeasingTest, OfWhatComesDueAtOnceTheHigherPriorityGoesFirst) {
 
 // Giving back.
 
-TEST_F(CommandLeasingTest, LeaseThatIsGivenBackDidNotHappen) {
+TEST_F(CommandLeasingTest, GivenBackLeaseDoesNotCountAsDelivery) {
   const std::string id = Register();
   const CommandLease lost = LeaseOne("w1");
   table_.GiveBack(lost, clock_.Now());
@@ -384,7 +384,7 @@ class LostAnswersTest : public CommandLeasingTest {
   }
 };
 
-TEST_F(LostAnswersTest, WhatNeverArrivedComesAgainAtOnce) {
+TEST_F(LostAnswersTest, LostDeliveryIsRepeatedAtOnce) {
   const std::string arrived = Register();
   const std::string lost = Register();
   const CommandLeases first = Ask({});
@@ -398,7 +398,7 @@ TEST_F(LostAnswersTest, WhatNeverArrivedComesAgainAtOnce) {
   EXPECT_EQ(table_.leased(), 0);
 }
 
-TEST_F(LostAnswersTest, WhatWasAcknowledgedOrMayHaveArrivedBeforeStays) {
+TEST_F(LostAnswersTest, AcknowledgedOrOlderDeliveryIsNotRepeated) {
   Register();
   Register();
   const CommandLeases leases = Ask({});
@@ -410,7 +410,7 @@ TEST_F(LostAnswersTest, WhatWasAcknowledgedOrMayHaveArrivedBeforeStays) {
   EXPECT_EQ(StateOf(IdOf(leases[0])), State::kRunning);
 }
 
-TEST_F(LostAnswersTest, AFullWindowOfThemIsFreeAgain) {
+TEST_F(LostAnswersTest, FullWindowOfLostDeliveriesIsRepeated) {
   for (int i = 0; i < 2 * kWorkerWindow; ++i) Register();
   const std::vector<std::string> lost = IdsOf(Ask({}));
   ASSERT_THAT(lost, SizeIs(kWorkerWindow));
@@ -418,7 +418,7 @@ TEST_F(LostAnswersTest, AFullWindowOfThemIsFreeAgain) {
   EXPECT_EQ(table_.leased(), kWorkerWindow);
 }
 
-TEST_F(LostAnswersTest, WhatHasEndedStaysEnded) {
+TEST_F(LostAnswersTest, EndedCommandIsNotRepeated) {
   CommandRequest request = Request();
   request.ordering_key = "tab-1";
   const std::string id = Register(request);
@@ -428,7 +428,7 @@ TEST_F(LostAnswersTest, WhatHasEndedStaysEnded) {
   EXPECT_THAT(Ask({}), IsEmpty()) << "it has ended";
 }
 
-TEST_F(CommandLeasingTest, CommandThatAllGiveBackGoesFromOneToTheNext) {
+TEST_F(CommandLeasingTest, GivenBackCommandIsOfferedToEachWorkerInTurn) {
   constexpr int kWorkers = 100;
   int answered = 0;
   int depth = 0;
@@ -451,7 +451,7 @@ TEST_F(CommandLeasingTest, CommandThatAllGiveBackGoesFromOneToTheNext) {
   EXPECT_LE(deepest, 2) << "the first from Register(), the others from its GiveBack()";
 }
 
-TEST_F(CommandLeasingTest, GivenBackCommandWasNotExecutedAndIsStillNotDelivered) {
+TEST_F(CommandLeasingTest, GivenBackCommandEndsAsUndelivered) {
   const std::string cancelled = Register();
   table_.GiveBack(LeaseOne(), clock_.Now());
   ASSERT_OK(Cancel(cancelled));
@@ -466,7 +466,7 @@ TEST_F(CommandLeasingTest, GivenBackCommandWasNotExecutedAndIsStillNotDelivered)
   ExpectEnd(id, State::kExpired, "never_delivered", false);
 }
 
-TEST_F(CommandLeasingTest, WhatHasGoneOnIsNotGivenBack) {
+TEST_F(CommandLeasingTest, RunningOrEndedCommandCannotBeGivenBack) {
   const std::string running = Register();
   const CommandLease lease = LeaseOne();
   ASSERT_OK(Acknowledge(lease));
@@ -481,7 +481,7 @@ TEST_F(CommandLeasingTest, WhatHasGoneOnIsNotGivenBack) {
   EXPECT_EQ(table_.commands(), 0);
 }
 
-TEST_F(CommandLeasingTest, SecondDeliveryThatIsGivenBackLeavesTheCommandToItsFirstWorker) {
+TEST_F(CommandLeasingTest, GivenBackRedeliveryLeavesCommandToFirstWorker) {
   const Redelivered command = RegisterRedelivered();
   table_.GiveBack(command.present, clock_.Now());
   EXPECT_EQ(StateOf(command.id), State::kQueued);

@@ -48,7 +48,7 @@ TEST_F(CommandLifeCycleTest, CommandGoesFromQueueToResult) {
   EXPECT_EQ(Peek(id).error, nullptr);
 }
 
-TEST_F(CommandLifeCycleTest, TraceTellsWhatHappenedWhenAndWhoDidIt) {
+TEST_F(CommandLifeCycleTest, TraceRecordsEachStageWithSourceAndTime) {
   const absl::Time registered = clock_.Now();
   const std::string id = Register();
   EXPECT_EQ(Peek(id).deliver_time(), absl::InfinitePast());
@@ -70,7 +70,7 @@ TEST_F(CommandLifeCycleTest, TraceTellsWhatHappenedWhenAndWhoDidIt) {
   EXPECT_EQ(command.end_time(), registered + absl::Seconds(3));
 }
 
-TEST_F(CommandLifeCycleTest, ItIsKnownWhoHadEachDelivery) {
+TEST_F(CommandLifeCycleTest, WorkerOfEachDeliveryIsRecorded) {
   const std::string id = Register(IdempotentRequest());
   const auto workers = [&] {
     std::vector<std::string> names;
@@ -90,7 +90,7 @@ TEST_F(CommandLifeCycleTest, ItIsKnownWhoHadEachDelivery) {
   EXPECT_THAT(workers(), ElementsAre("first"));
 }
 
-TEST_F(CommandLifeCycleTest, ResultMayComeWithoutAcknowledgement) {
+TEST_F(CommandLifeCycleTest, ResultIsAcceptedWithoutAcknowledgement) {
   const std::string id = Register();
   ASSERT_OK(Complete(LeaseOne()));
   EXPECT_EQ(StateOf(id), CommandState::kCompleted);
@@ -108,7 +108,7 @@ TEST_F(CommandLifeCycleTest, WorkerErrorAndTimeoutEndTheCommand) {
   ExpectEnd(timed_out, CommandState::kTimedOut, "execution_timeout", true);
 }
 
-TEST_F(CommandLifeCycleTest, WordsOfWorkersAreCutAtACharacterRatherThanRefused) {
+TEST_F(CommandLifeCycleTest, LongWorkerErrorsAreTruncatedAtCharacterBoundary) {
   const std::string id = Register();
   const std::string message = std::string(kMaxErrorMessageBytes - 1, 'm') + "\u00e9";
   ASSERT_OK(Complete(LeaseOne(),
@@ -122,7 +122,7 @@ TEST_F(CommandLifeCycleTest, WordsOfWorkersAreCutAtACharacterRatherThanRefused) 
   EXPECT_EQ(Peek(without_code).error->code, "execution_failed");
 }
 
-TEST_F(CommandLifeCycleTest, TooLargeReportsAreRefusedAndChangeNothing) {
+TEST_F(CommandLifeCycleTest, OversizedReportsAreRefusedAndChangeNothing) {
   const std::string id = Register();
   const CommandLease lease = LeaseOne();
   EXPECT_THAT(Complete(lease, std::string(kMaxResultBytes + 1, 'x')),
@@ -134,7 +134,7 @@ TEST_F(CommandLifeCycleTest, TooLargeReportsAreRefusedAndChangeNothing) {
   EXPECT_OK(Complete(lease, std::string(kMaxResultBytes, 'x')));
 }
 
-TEST_F(CommandLifeCycleTest, ProgressAndContextReplaceWhatWasReportedBefore) {
+TEST_F(CommandLifeCycleTest, ProgressAndContextReplaceEarlierReports) {
   const std::string id = Register();
   const CommandLease lease = LeaseOne();
   const auto report = [&](std::optional<CommandProgress> progress, Payload context) {
@@ -155,7 +155,7 @@ TEST_F(CommandLifeCycleTest, ProgressAndContextReplaceWhatWasReportedBefore) {
   EXPECT_EQ(*Peek(id).context, R"({"tab":2})");
 }
 
-TEST_F(CommandLifeCycleTest, BareHeartbeatChangesNothingThatAReaderSees) {
+TEST_F(CommandLifeCycleTest, BareHeartbeatDoesNotChangeSnapshot) {
   const std::string id = Register();
   const CommandLease lease = LeaseOne();
   ASSERT_OK(Acknowledge(lease));
@@ -164,7 +164,7 @@ TEST_F(CommandLifeCycleTest, BareHeartbeatChangesNothingThatAReaderSees) {
   EXPECT_EQ(*table_.Get(kClient, id, true), before);
 }
 
-TEST_F(CommandLifeCycleTest, HumanCommandIsReportedWithoutALease) {
+TEST_F(CommandLifeCycleTest, ReportsAboutHumanCommandNeedNoLease) {
   const std::string id = Register(HumanRequest());
   EXPECT_THAT(id, MatchesRegex("ann_[0-9]+_[0-9a-f]{32}"));
   EXPECT_THAT(Lease(), IsEmpty());
@@ -178,7 +178,7 @@ TEST_F(CommandLifeCycleTest, HumanCommandIsReportedWithoutALease) {
 
 // Late and repeated reports.
 
-TEST_F(CommandLifeCycleTest, LateResultChangesNothingButIsKept) {
+TEST_F(CommandLifeCycleTest, LateResultIsStoredWithoutChangingState) {
   const std::string id = Register();
   const CommandLease lease = LeaseOne();
   Advance(absl::Seconds(3));
@@ -212,7 +212,7 @@ TEST_F(CommandLifeCycleTest, RepeatedResultIsNotAccepted) {
   EXPECT_EQ(Peek(id).late_result, nullptr);
 }
 
-TEST_F(CommandLifeCycleTest, ReportsAboutARemovedCommandHearHowItEnded) {
+TEST_F(CommandLifeCycleTest, ReportAboutRemovedCommandGetsItsEndState) {
   const std::string id = Register();
   const CommandLease lease = LeaseOne();
   ASSERT_OK(Cancel(id));
@@ -243,7 +243,7 @@ TEST_F(CommandLifeCycleTest, UnknownIdIsAnErrorForEveryCall) {
 
 // Cancelling and expiring.
 
-TEST_F(CommandLifeCycleTest, CancelledQueuedCommandWasNotExecuted) {
+TEST_F(CommandLifeCycleTest, CancelledQueuedCommandIsNotExecuted) {
   const std::string id = Register();
   ASSERT_OK(Cancel(id));
   ExpectEnd(id, CommandState::kCancelled, "cancelled", false);
@@ -272,7 +272,7 @@ TEST_F(CommandLifeCycleTest, EndedCommandCannotBeCancelledOrExpired) {
   EXPECT_EQ(StateOf(id), CommandState::kCompleted);
 }
 
-TEST_F(CommandLifeCycleTest, ClientMayExpireACommandAndSayWhy) {
+TEST_F(CommandLifeCycleTest, ClientCanExpireCommandWithReason) {
   const std::string id = Register();
   ASSERT_OK(table_.Expire(kClient, id, {"tab_closed", "The tab is gone.", "", true}, clock_.Now()));
   ExpectEnd(id, CommandState::kExpired, "tab_closed", false);
@@ -291,7 +291,7 @@ TEST_F(CommandLifeCycleTest, ClientMayExpireACommandAndSayWhy) {
 
 // Replaying.
 
-TEST_F(CommandLifeCycleTest, ReplayAsksForTheSameOnceMore) {
+TEST_F(CommandLifeCycleTest, ReplayRegistersSameCommandAgain) {
   CommandRequest request = Request();
   request.label = "session-1";
   request.ordering_key = "tab-1";
@@ -326,7 +326,7 @@ TEST_F(CommandLifeCycleTest, ReplayAsksForTheSameOnceMore) {
   EXPECT_EQ(again.command->spec->id, spec.id);
 }
 
-TEST_F(CommandLifeCycleTest, OnlyWhatWentWrongIsReplayed) {
+TEST_F(CommandLifeCycleTest, OnlyDeadLettersCanBeReplayed) {
   const auto refused = FailsWith(StatusCode::kFailedPrecondition, "not_a_dead_letter");
   const std::string id = Register();
   EXPECT_THAT(table_.Replay(kClient, id, "", clock_.Now()), refused);

@@ -63,7 +63,7 @@ TEST_F(CommandListingTest, FiltersByStateTargetAndLabel) {
   EXPECT_THAT(List({.states = {State::kQueued}, .label = "session-1"}), IsEmpty());
 }
 
-TEST_F(CommandListingTest, UnfinishedCommandsArePagedLikeAll) {
+TEST_F(CommandListingTest, UnfinishedCommandsAreListedInPages) {
   std::vector<std::string> unfinished;
   for (int i = 0; i < 9; ++i) {
     const std::string id = Register();
@@ -84,7 +84,7 @@ TEST_F(CommandListingTest, UnfinishedCommandsArePagedLikeAll) {
   EXPECT_EQ(listed, unfinished);
 }
 
-TEST_F(CommandListingTest, GroupsAreLookedAtAtOnce) {
+TEST_F(CommandListingTest, AllGroupsAreListedInOneCall) {
   const std::string failed = Register();
   const std::string completed = Register();
   const std::string cancelled = Register();
@@ -113,7 +113,7 @@ TEST_F(CommandListingTest, GroupsAreLookedAtAtOnce) {
   EXPECT_THAT(ids(0), ElementsAre(newer, older, cancelled, completed, failed));
 }
 
-TEST_F(CommandListingTest, PageHasItsDefaultAndItsLimit) {
+TEST_F(CommandListingTest, PageSizeHasDefaultAndLimit) {
   for (int i = 0; i < 1001; ++i) Register();
   EXPECT_THAT(table_.List(kClient, {}, 0, "")->commands, SizeIs(kDefaultPageSize));
   ASSERT_OK_AND_ASSIGN(const CommandPage page, table_.List(kClient, {}, 5000, ""));
@@ -124,7 +124,7 @@ TEST_F(CommandListingTest, PageHasItsDefaultAndItsLimit) {
   EXPECT_EQ(table_.List(kClient, {}, 1001, "")->commands.size(), 1000u);
 }
 
-TEST_F(CommandListingTest, BadPagesAreRefused) {
+TEST_F(CommandListingTest, InvalidPageSizeAndTokenAreRefused) {
   EXPECT_THAT(table_.List(kClient, {}, -1, ""),
               FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
   for (const char* token : {"x", "-1", "1x", "99999999999999999999999"}) {
@@ -142,7 +142,7 @@ TEST_F(CommandListingTest, DoesNotCountAsReadingAResult) {
   EXPECT_THAT(List({.states = {State::kExpired}}), ElementsAre(id));
 }
 
-TEST_F(CommandListingTest, ForeignCommandLooksUnknownToEveryCall) {
+TEST_F(CommandListingTest, CommandOfOtherClientLooksUnknownToEveryCall) {
   const auto unknown = FailsWith(StatusCode::kNotFound, "unknown_command");
   const std::string id = Register();
   const auto feed = std::make_shared<RecordingFeed>();
@@ -158,7 +158,7 @@ TEST_F(CommandListingTest, ForeignCommandLooksUnknownToEveryCall) {
   EXPECT_THAT(feed->seen, IsEmpty());
 }
 
-TEST_F(CommandListingTest, WhoSeesAllClientsFindsEveryCommand) {
+TEST_F(CommandListingTest, ScopeOfAllClientsReachesEveryCommand) {
   const ClientScope all = ClientScope::All();
   const std::string first = Register();
   CommandRequest request = Request();
@@ -187,7 +187,7 @@ TEST_F(CommandListingTest, WhoSeesAllClientsFindsEveryCommand) {
   EXPECT_EQ(again->command->spec->client_id(), "third");
 }
 
-TEST_F(CommandListingTest, AResultThatSomebodyElseHasSeenIsNotCollected) {
+TEST_F(CommandListingTest, ResultReadThroughAllClientsScopeIsNotCollected) {
   const std::string id = Register();
   const auto feed = std::make_shared<RecordingFeed>();
   ASSERT_OK(table_.Watch(id, {.clients = ClientScope::All(), .feed = feed}));
@@ -199,7 +199,7 @@ TEST_F(CommandListingTest, AResultThatSomebodyElseHasSeenIsNotCollected) {
   EXPECT_EQ(StateOf(id), State::kExpired);
 }
 
-TEST_F(CommandListingTest, WhoSeesAllClientsIsToldWhatWasRemoved) {
+TEST_F(CommandListingTest, ScopeOfAllClientsReportsRemovedCommand) {
   const std::string id = Register();
   ASSERT_OK(Complete(LeaseOne()));
   ASSERT_OK(table_.Get(kClient, id, /*peek=*/false));

@@ -32,7 +32,7 @@ class CommandRegisteringTest : public CommandTableTest {
 
 // Validation.
 
-TEST_F(CommandRegisteringTest, WhatIsLeftOutHasItsDefault) {
+TEST_F(CommandRegisteringTest, OmittedFieldsHaveDefaults) {
   CommandRequest request;
   request.type = "execute_js";
   ASSERT_OK_AND_ASSIGN(const CommandRegistration registration, TryRegister(std::move(request)));
@@ -45,7 +45,7 @@ TEST_F(CommandRegisteringTest, WhatIsLeftOutHasItsDefault) {
   EXPECT_THAT(Poll({}).leases, SizeIs(1));
 }
 
-TEST_F(CommandRegisteringTest, BadRegistrationsNameTheField) {
+TEST_F(CommandRegisteringTest, ErrorOfInvalidRegistrationNamesField) {
   const std::string long_name(kMaxNameBytes + 1, 'x');
   const auto expect_invalid = [&](const std::string& field, auto spoil) {
     CommandRequest request = Request();
@@ -99,7 +99,7 @@ TEST_F(CommandRegisteringTest, LargestRegistrationIsAccepted) {
 
 // Request ids.
 
-TEST_F(CommandRegisteringTest, SameRequestIdIsTheSameCommand) {
+TEST_F(CommandRegisteringTest, SameRequestIdReturnsSameCommand) {
   CommandRequest request = WithRequestId("r1");
   const std::string id = Register(request);
   Lease();
@@ -114,7 +114,7 @@ TEST_F(CommandRegisteringTest, SameRequestIdIsTheSameCommand) {
   EXPECT_FALSE(TryRegister(request)->existed);
 }
 
-TEST_F(CommandRegisteringTest, RequestIdThatComesWithOtherContentIsRefused) {
+TEST_F(CommandRegisteringTest, RequestIdWithOtherContentIsRefused) {
   CommandRequest request = WithRequestId("r1");
   request.not_before = clock_.Now() + absl::Seconds(1);
   Register(request);
@@ -139,7 +139,7 @@ TEST_F(CommandRegisteringTest, RequestIdThatComesWithOtherContentIsRefused) {
   EXPECT_EQ(table_.commands(), 1);
 }
 
-TEST_F(CommandRegisteringTest, RepetitionIsTheSameAlsoOnceItsNotBeforeHasPassed) {
+TEST_F(CommandRegisteringTest, RepeatIsRecognizedAfterNotBeforeHasPassed) {
   CommandRequest request = WithRequestId("r1");
   request.not_before = clock_.Now() + absl::Seconds(1);
   Register(request);
@@ -151,7 +151,7 @@ TEST_F(CommandRegisteringTest, RepetitionIsTheSameAlsoOnceItsNotBeforeHasPassed)
   EXPECT_TRUE(TryRegister(of_the_past)->existed);
 }
 
-TEST_F(CommandRegisteringTest, RequestIdsAreOfAClientOverAllTargets) {
+TEST_F(CommandRegisteringTest, RequestIdIsUniquePerClientAcrossTargets) {
   CommandRequest request = WithRequestId("r1");
   request.target = "target-0";
   Register(request);
@@ -161,7 +161,7 @@ TEST_F(CommandRegisteringTest, RequestIdsAreOfAClientOverAllTargets) {
   }
 }
 
-TEST_F(CommandRegisteringTest, RequestIdIsFreeOnceNothingIsLeftOfItsCommand) {
+TEST_F(CommandRegisteringTest, RequestIdIsFreeAfterTombstoneIsDropped) {
   const std::string id = Register(WithRequestId("r1"));
   ASSERT_OK(Cancel(id));
   EXPECT_TRUE(TryRegister(WithRequestId("r1"))->existed);
@@ -186,7 +186,7 @@ TEST_F(CommandRegisteringTest, RefusedRegistrationDoesNotUseUpItsRequestId) {
 
 // Limits.
 
-TEST_F(CommandRegisteringTest, FullQueueRefusesAndSaysHowFull) {
+TEST_F(CommandRegisteringTest, FullQueueRefusesAndReportsDepth) {
   for (int i = 0; i < 100; ++i) Register();
   ExpectNoRoom(Request(), "queue_full", true);
   EXPECT_EQ(DetailsOf(TryRegister(Request()).status()).depth, 100);
@@ -207,7 +207,7 @@ TEST_F(CommandRegisteringTest, QueueOfAllClientsHasItsOwnLimit) {
   EXPECT_OK(TryRegister(Request("one more")));
 }
 
-TEST_F(CommandRegisteringTest, DelayedAndReturnedCommandsHaveAPlaceInTheQueue) {
+TEST_F(CommandRegisteringTest, DelayedAndReturnedCommandsCountInQueue) {
   CommandRequest request = IdempotentRequest();
   const std::string returned = Register(request);
   Lease();
@@ -230,7 +230,7 @@ class FewCommandsTest : public CommandRegisteringTest {
       : CommandRegisteringTest({.failed_of_client = 1, .commands = 3, .commands_of_client = 2}) {}
 };
 
-TEST_F(FewCommandsTest, TableIsLimitedForOneClientAndForAll) {
+TEST_F(FewCommandsTest, CommandsAreLimitedPerClientAndInTotal) {
   CommandRequest elsewhere = Request();
   elsewhere.target = "elsewhere";
   const std::string id = Register(elsewhere);
@@ -256,7 +256,7 @@ class FewBytesTest : public CommandRegisteringTest {
   }
 };
 
-TEST_F(FewBytesTest, RegistrationsAreRefusedAboveTheLimitOfOneClientAndOfAll) {
+TEST_F(FewBytesTest, RegistrationsAreRefusedAboveClientAndTotalLimit) {
   ExpectNoRoom(WithParams(201), "too_many_bytes", true);
   const std::string id = Register(WithParams(200));
   ExpectNoRoom(WithParams(1), "too_many_bytes", true);
@@ -269,7 +269,7 @@ TEST_F(FewBytesTest, RegistrationsAreRefusedAboveTheLimitOfOneClientAndOfAll) {
   EXPECT_OK(TryRegister(WithParams(200)));
 }
 
-TEST_F(FewBytesTest, ResultsMayTakeTwiceAsMuchAndAreDroppedAbove) {
+TEST_F(FewBytesTest, ResultsAboveTwiceTheLimitAreDropped) {
   Register(WithParams(100));
   const std::string dropped = Register(WithParams(100));
   const auto leases = Lease();
@@ -285,7 +285,7 @@ TEST_F(FewBytesTest, ResultsMayTakeTwiceAsMuchAndAreDroppedAbove) {
   EXPECT_EQ(Peek(dropped).late_result, nullptr) << "for which there is no room either";
 }
 
-TEST_F(FewBytesTest, AllThatIsKeptOfACommandCounts) {
+TEST_F(FewBytesTest, AllPayloadsOfCommandCount) {
   const std::string id = Register(WithParams(100));
   const CommandLease lease = LeaseOne();
   ASSERT_OK(table_.Acknowledge(id, ProofOf(lease), std::nullopt, Bytes("12345"), clock_.Now()));

@@ -24,7 +24,7 @@ class CommandRetentionTest : public CommandTableTest {
   }
 };
 
-TEST_F(CommandRetentionTest, ReadResultIsRemovedAfterItsRetentionAndLeavesATombstone) {
+TEST_F(CommandRetentionTest, ReadResultLeavesTombstoneAfterRetention) {
   const std::string id = Register();
   ASSERT_OK(Complete(LeaseOne()));
   ASSERT_OK(Get(id));
@@ -42,7 +42,7 @@ TEST_F(CommandRetentionTest, ReadResultIsRemovedAfterItsRetentionAndLeavesATombs
   EXPECT_EQ(table_.NextDeadlineTime(), absl::InfiniteFuture());
 }
 
-TEST_F(CommandRetentionTest, UnreadResultExpiresIntoTheDeadLetters) {
+TEST_F(CommandRetentionTest, UnreadResultExpiresAsDeadLetter) {
   const std::string id = Register();
   ASSERT_OK(Complete(LeaseOne()));
   const absl::Time completed = clock_.Now();
@@ -60,7 +60,7 @@ TEST_F(CommandRetentionTest, UnreadResultExpiresIntoTheDeadLetters) {
   EXPECT_OK(table_.Replay(kClient, id, "", clock_.Now()));
 }
 
-TEST_F(CommandRetentionTest, LateResultOfAnUnreadOneIsKept) {
+TEST_F(CommandRetentionTest, LateResultIsStoredAfterUnreadResultExpires) {
   CommandRequest request = IdempotentRequest();
   request.deadlines.result_retention = absl::Seconds(1);
   const std::string id = Register(std::move(request));
@@ -71,7 +71,7 @@ TEST_F(CommandRetentionTest, LateResultOfAnUnreadOneIsKept) {
   EXPECT_EQ(*Peek(id).late_result, "1");
 }
 
-TEST_F(CommandRetentionTest, FailedCommandIsForgottenInTheEnd) {
+TEST_F(CommandRetentionTest, CancelledCommandIsRemovedAfterTenMinutes) {
   const std::string id = Register();
   ASSERT_OK(Cancel(id));
   Advance(absl::Minutes(10) - kTick);
@@ -82,7 +82,7 @@ TEST_F(CommandRetentionTest, FailedCommandIsForgottenInTheEnd) {
   EXPECT_EQ(table_.payload_bytes(), 0);
 }
 
-TEST_F(CommandRetentionTest, LastHundredFailedCommandsOfAClientStayOverAllPartitions) {
+TEST_F(CommandRetentionTest, LastHundredCancelledCommandsStayAcrossPartitions) {
   const std::string others = RegisterAnywhere(0, "other");
   ASSERT_OK(table_.Cancel("other", others, clock_.Now()));
   std::vector<std::string> ids;
@@ -129,7 +129,7 @@ class SmallFailedRingTest : public CommandRetentionTest {
   SmallFailedRingTest() : CommandRetentionTest({.failed_of_client = 3, .tombstones = 2}) {}
 };
 
-TEST_F(SmallFailedRingTest, HasTheOrderOfFailuresWhateverTheirKindButForCancels) {
+TEST_F(SmallFailedRingTest, EvictsOldestFailureOfAnyKindAndCancelsSeparately) {
   const std::string completed = RegisterAnywhere(1);
   ASSERT_OK(Complete(Poll({.target = "target-1"}).leases[0]));
   const std::string failed = RegisterAnywhere(2);
@@ -154,7 +154,7 @@ TEST_F(SmallFailedRingTest, HasTheOrderOfFailuresWhateverTheirKindButForCancels)
   EXPECT_FALSE(Get(cancelled[0]).ok());
 }
 
-TEST_F(SmallFailedRingTest, WorkerIsToldOfACommandThatIsPushedOutBeforeItAsks) {
+TEST_F(SmallFailedRingTest, WorkerIsNotNotifiedOfEvictedCommand) {
   // The news of a worker only name commands that exist.
   std::vector<std::string> ids;
   for (int i = 0; i < 4; ++i) ids.push_back(Register());
@@ -175,7 +175,7 @@ TEST_F(SmallFailedRingTest, OldestTombstoneMakesRoomForTheNext) {
   EXPECT_OK(Get(ids[3]));
 }
 
-TEST_F(SmallFailedRingTest, RequestIdGoesWithATombstoneThatMakesRoom) {
+TEST_F(SmallFailedRingTest, RequestIdIsForgottenWithItsTombstone) {
   CommandRequest request = Request();
   std::vector<std::string> ids;
   for (int i = 0; i < 6; ++i) {
@@ -193,7 +193,7 @@ TEST_F(SmallFailedRingTest, RequestIdGoesWithATombstoneThatMakesRoom) {
   EXPECT_EQ(Register(request), again);
 }
 
-TEST_F(CommandRetentionTest, NothingIsLeftOfManyCommandsAfterAllTimesAreOver) {
+TEST_F(CommandRetentionTest, NothingIsLeftAfterAllRetentionsEnd) {
   for (int i = 0; i < 50; ++i) {
     RegisterAnywhere(i);
     CommandRequest request = HumanRequest();

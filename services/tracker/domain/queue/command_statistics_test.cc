@@ -19,7 +19,7 @@ class CommandStatisticsTest : public CommandTableTest {
   }
 };
 
-TEST_F(CommandStatisticsTest, CommandsAreCountedInTheStateThatTheyAreIn) {
+TEST_F(CommandStatisticsTest, CommandsAreCountedByState) {
   EXPECT_EQ(In(State::kQueued), 0);
   Register();
   Register();
@@ -48,7 +48,7 @@ TEST_F(CommandStatisticsTest, RemovedCommandIsInNoStateAndStaysCountedAsEnded) {
   EXPECT_EQ(Ended(State::kCompleted, "none"), 1);
 }
 
-TEST_F(CommandStatisticsTest, ResultThatNobodyCollectedIsCountedAsExpiredToo) {
+TEST_F(CommandStatisticsTest, UncollectedResultIsAlsoCountedAsExpired) {
   Register();
   ASSERT_OK(Complete(LeaseOne()));
   Advance(CommandDeadlines().result_retention);
@@ -59,7 +59,7 @@ TEST_F(CommandStatisticsTest, ResultThatNobodyCollectedIsCountedAsExpiredToo) {
   EXPECT_EQ(Now().standard.count(), 1);
 }
 
-TEST_F(CommandStatisticsTest, CodesOfTheTrackerAreNamedAndThoseOfOthersAreNot) {
+TEST_F(CommandStatisticsTest, OnlyErrorCodesOfTrackerAreCountedByName) {
   Register();
   Advance(CommandDeadlines().schedule_to_start);
   EXPECT_EQ(Ended(State::kExpired, "never_delivered"), 1);
@@ -74,7 +74,7 @@ TEST_F(CommandStatisticsTest, CodesOfTheTrackerAreNamedAndThoseOfOthersAreNot) {
   EXPECT_EQ(Ended(State::kFailed, "other"), 2);
 }
 
-TEST_F(CommandStatisticsTest, DispatchAndEndAreMeasuredFromWhenACommandCouldBeDelivered) {
+TEST_F(CommandStatisticsTest, DurationsStartWhenCommandCanBeDelivered) {
   CommandRequest request = Request();
   request.not_before = clock_.Now() + absl::Seconds(30);
   Register(std::move(request));
@@ -91,7 +91,7 @@ TEST_F(CommandStatisticsTest, DispatchAndEndAreMeasuredFromWhenACommandCouldBeDe
   EXPECT_EQ(Now().human.count(), 0);
 }
 
-TEST_F(CommandStatisticsTest, CommandsOfPeopleAreMeasuredApartAndAreInNoQueue) {
+TEST_F(CommandStatisticsTest, HumanCommandsAreMeasuredSeparatelyAndNotQueued) {
   const std::string id = Register(HumanRequest());
   EXPECT_EQ(In(State::kQueued), 1);
   EXPECT_EQ(Now().queued, 0);
@@ -102,7 +102,7 @@ TEST_F(CommandStatisticsTest, CommandsOfPeopleAreMeasuredApartAndAreInNoQueue) {
   EXPECT_EQ(Now().human.sum_nanos, absl::ToInt64Nanoseconds(absl::Minutes(2)));
 }
 
-TEST_F(CommandStatisticsTest, SecondDeliveryIsCountedAsSuch) {
+TEST_F(CommandStatisticsTest, SecondDeliveryIsCountedAsRedelivery) {
   Register(IdempotentRequest());
   LeaseOne();
   Advance(CommandDeadlines().ack_wait);
@@ -112,7 +112,7 @@ TEST_F(CommandStatisticsTest, SecondDeliveryIsCountedAsSuch) {
   EXPECT_EQ(Now().redelivered, 1);
 }
 
-TEST_F(CommandStatisticsTest, QueuesTellTheirDepthAndTheOldestThatCouldBeDelivered) {
+TEST_F(CommandStatisticsTest, QueuesReportDepthAndOldestDeliverableCommand) {
   CommandRequest delayed = Request();
   delayed.not_before = clock_.Now() + absl::Minutes(1);
   Register(std::move(delayed));

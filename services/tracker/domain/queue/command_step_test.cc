@@ -30,7 +30,7 @@ class CommandStepTest : public HeldCallTest {
   int times_armed_ = 0;
 };
 
-TEST_F(CommandStepTest, CommandIsJournalledOnceForEachCallAboutIt) {
+TEST_F(CommandStepTest, CommandIsJournalledOncePerCall) {
   Register();
   EXPECT_EQ(Appended(), 1u);
   const CommandLease lease = LeaseOne();
@@ -46,7 +46,7 @@ TEST_F(CommandStepTest, CommandIsJournalledOnceForEachCallAboutIt) {
   EXPECT_EQ(Appended(), 1u);
 }
 
-TEST_F(CommandStepTest, WhatIsRegisteredForAWorkerThatWaitsIsJournalledOnceAsDelivered) {
+TEST_F(CommandStepTest, CommandForWaitingWorkerIsJournalledOnceAsDelivered) {
   Hold();
   Appended();
   Armed();
@@ -60,7 +60,7 @@ TEST_F(CommandStepTest, WhatIsRegisteredForAWorkerThatWaitsIsJournalledOnceAsDel
   EXPECT_EQ(std::get<CommandRecord>(batch.entries[0].change).command->state, State::kDelivered);
 }
 
-TEST_F(CommandStepTest, EndThatItsWorkerIsToldAtOnceIsJournalledOnce) {
+TEST_F(CommandStepTest, EndReportedToWorkerAtOnceIsJournalledOnce) {
   const std::string id = Register();
   LeaseOne();
   Hold();
@@ -74,7 +74,7 @@ TEST_F(CommandStepTest, EndThatItsWorkerIsToldAtOnceIsJournalledOnce) {
 }
 
 // Watches get each of the states, because some ask for one state only.
-TEST_F(CommandStepTest, FilterHearsOfAStateThatLastedForNoTime) {
+TEST_F(CommandStepTest, FilterReportsTransientState) {
   Hold();
   const auto feed = std::make_shared<RecordingFeed>();
   CommandFilter queued{.states = {State::kQueued}};
@@ -85,7 +85,7 @@ TEST_F(CommandStepTest, FilterHearsOfAStateThatLastedForNoTime) {
 }
 
 // The command must not stay in the queue while a worker waits for it.
-TEST_F(CommandStepTest, WhatAWorkerHasLostAndDoesNotTakeAgainGoesToAnother) {
+TEST_F(CommandStepTest, LostDeliveryThatIsNotRetakenGoesToAnotherWorker) {
   Register();
   Register();
   ASSERT_THAT(Lease("w1", 2), SizeIs(2));

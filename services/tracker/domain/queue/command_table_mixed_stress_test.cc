@@ -293,7 +293,7 @@ class CommandTableMixedStressTest : public CommandTableTest {
   CommandTableMixedStressTest() : CommandTableTest({.failed_of_client = 20, .tombstones = 100}) {}
 };
 
-TEST_F(CommandTableMixedStressTest, NothingIsLostOrLeftWhateverTheThreadsDo) {
+TEST_F(CommandTableMixedStressTest, NothingIsLostOrLeftUnderMixedLoad) {
   std::optional<DeadlineThread> deadline_thread(std::in_place, &clock_, &table_);
   std::vector<std::unique_ptr<BusyClient>> clients;
   std::vector<std::unique_ptr<MoodyWorker>> workers;
@@ -337,7 +337,7 @@ TEST_F(CommandTableMixedStressTest, NothingIsLostOrLeftWhateverTheThreadsDo) {
   EXPECT_EQ(table_.NextDeadlineTime(), absl::InfiniteFuture());
 }
 
-TEST_F(CommandTableMixedStressTest, FilterThatMeetsTheDrainHearsNothingAfterItsEnd) {
+TEST_F(CommandTableMixedStressTest, FilterDuringDrainGetsNoUpdatesAfterItsEnd) {
   constexpr int kTimes = 300;
   for (int i = 0; i < kTimes; ++i) {
     CommandTable table{CommandDeadlines{}};

@@ -123,7 +123,7 @@ class CommandTableStressTest : public CommandTableTest {
                          ShortRetention()) {}
 };
 
-TEST_F(CommandTableStressTest, WatchThatMeetsTheCompletionIsToldTheEnd) {
+TEST_F(CommandTableStressTest, WatchDuringCompletionReportsEnd) {
   constexpr int kBatch = 200;
   constexpr int kBatches = 5'000 / kShare;
   // Commands for people, which need no lease: the test is about the end.
@@ -177,7 +177,7 @@ TEST_F(CommandTableStressTest, WatchThatMeetsTheCompletionIsToldTheEnd) {
   EXPECT_LT(at_once, int64_t{kBatches} * (kBatch - 1));
 }
 
-TEST_F(CommandTableStressTest, InstantRepliesFindTheirCommandsAndTheirWaits) {
+TEST_F(CommandTableStressTest, ImmediateRepliesReachTheirCommandsAndWatches) {
   constexpr int kCallers = 2;
   constexpr int kCommands = 50'000 / kShare;  // Of each client.
   constexpr int kUnfinished = 50;

@@ -43,7 +43,7 @@ TEST_F(CommandTurnsTest, CommandsOfAClientGoOldestFirst) {
   EXPECT_THAT(IdsOf(Lease()), ElementsAre(first, second));
 }
 
-TEST_F(CommandTurnsTest, ClientsTakeTurnsHoweverMuchTheyHave) {
+TEST_F(CommandTurnsTest, ClientsTakeTurnsRegardlessOfQueueLength) {
   for (int i = 0; i < 4; ++i) RegisterOf("many");
   RegisterOf("one");
   for (int i = 0; i < 2; ++i) RegisterOf("two");
@@ -60,7 +60,7 @@ TEST_F(CommandTurnsTest, ClientsTakeTurnsWithinOneAnswerToo) {
   EXPECT_THAT(clients, ElementsAre("many", "one", "many"));
 }
 
-TEST_F(CommandTurnsTest, NewcomerWaitsForOneTurnOfEachOther) {
+TEST_F(CommandTurnsTest, NewClientWaitsForOneTurnOfEachOtherClient) {
   for (int i = 0; i < 3; ++i) RegisterOf("a");
   for (int i = 0; i < 3; ++i) RegisterOf("b");
   EXPECT_THAT(ClientsServed(1), ElementsAre("a"));
@@ -68,7 +68,7 @@ TEST_F(CommandTurnsTest, NewcomerWaitsForOneTurnOfEachOther) {
   EXPECT_THAT(ClientsServed(4), ElementsAre("b", "a", "late", "b"));
 }
 
-TEST_F(CommandTurnsTest, TurnIsNotKeptByAClientThatHasNothing) {
+TEST_F(CommandTurnsTest, ClientWithoutCommandsLosesItsTurn) {
   RegisterOf("a");
   EXPECT_THAT(ClientsServed(1), ElementsAre("a"));
   for (int i = 0; i < 2; ++i) RegisterOf("b");
@@ -90,7 +90,7 @@ TEST_F(CommandTurnsTest, FiftyClientsAreServedEquallyAtEveryMoment) {
   }
 }
 
-TEST_F(CommandTurnsTest, HigherPriorityGoesFirstAndTheOlderOneAmongEquals) {
+TEST_F(CommandTurnsTest, HigherPriorityGoesFirstThenOlderCommand) {
   const std::string low = Register(WithPriority(-100));
   const std::string first = Register(WithPriority(0));
   const std::string second = Register(WithPriority(0));
@@ -99,14 +99,14 @@ TEST_F(CommandTurnsTest, HigherPriorityGoesFirstAndTheOlderOneAmongEquals) {
   EXPECT_THAT(IdsOf(Lease()), ElementsAre(high, higher_than_most, first, second, low));
 }
 
-TEST_F(CommandTurnsTest, PriorityCountsAmongTheCommandsOfOneClientOnly) {
+TEST_F(CommandTurnsTest, PriorityCountsOnlyWithinOneClient) {
   RegisterOf("modest", -100);
   RegisterOf("pushing", 100);
   RegisterOf("pushing", 100);
   EXPECT_THAT(ClientsServed(3), ElementsAre("modest", "pushing", "pushing"));
 }
 
-TEST_F(CommandTurnsTest, ReturnedCommandTakesThePlaceOfItsAge) {
+TEST_F(CommandTurnsTest, ReturnedCommandIsOrderedByAge) {
   const std::string first = Register(IdempotentRequest());
   LeaseOne("w1");
   const std::string second = Register(IdempotentRequest());
@@ -116,7 +116,7 @@ TEST_F(CommandTurnsTest, ReturnedCommandTakesThePlaceOfItsAge) {
 
 // Ordering keys.
 
-TEST_F(CommandTurnsTest, CommandsWithOneKeyGoOneAtATimeAndOthersPass) {
+TEST_F(CommandTurnsTest, CommandsWithSameKeyGoOneAtATimeWhileOthersPass) {
   const std::string first = Register(WithKey("tab-1"));
   const std::string second = Register(WithKey("tab-1"));
   const std::string other_key = Register(WithKey("tab-2"));
@@ -132,7 +132,7 @@ TEST_F(CommandTurnsTest, CommandsWithOneKeyGoOneAtATimeAndOthersPass) {
   EXPECT_THAT(IdsOf(answers_[0].news.leases), ElementsAre(second));
 }
 
-TEST_F(CommandTurnsTest, KeysAreSharedByTheClientsOfATargetAndNotByTargets) {
+TEST_F(CommandTurnsTest, KeysAreSharedByClientsButNotByTargets) {
   Register(WithKey("tab-1"));
   CommandRequest of_other = WithKey("tab-1");
   of_other.client_id = "other";
@@ -143,7 +143,7 @@ TEST_F(CommandTurnsTest, KeysAreSharedByTheClientsOfATargetAndNotByTargets) {
   EXPECT_THAT(Poll({.target = "elsewhere"}).leases, SizeIs(1));
 }
 
-TEST_F(CommandTurnsTest, PriorityGoesFirstAlsoAmongCommandsWithOneKey) {
+TEST_F(CommandTurnsTest, HigherPriorityGoesFirstAmongCommandsWithSameKey) {
   const std::string low = Register(WithKey("tab-1", 0));
   const std::string high = Register(WithKey("tab-1", 5));
   const auto leases = Lease();
@@ -152,7 +152,7 @@ TEST_F(CommandTurnsTest, PriorityGoesFirstAlsoAmongCommandsWithOneKey) {
   EXPECT_THAT(IdsOf(Lease()), ElementsAre(low));
 }
 
-TEST_F(CommandTurnsTest, ClientWhoseCommandsAllWaitForAKeyIsPassedOver) {
+TEST_F(CommandTurnsTest, ClientBlockedByKeyIsPassedOver) {
   CommandRequest blocking = WithKey("tab-1");
   blocking.client_id = "other";
   ASSERT_OK(TryRegister(blocking));
@@ -165,7 +165,7 @@ TEST_F(CommandTurnsTest, ClientWhoseCommandsAllWaitForAKeyIsPassedOver) {
   EXPECT_EQ(LeaseOne().command->spec->client_id(), kClient);
 }
 
-TEST_F(CommandTurnsTest, KeyIsFreeAfterEveryEndOfADelivery) {
+TEST_F(CommandTurnsTest, KeyIsReleasedHoweverDeliveryEnds) {
   struct End {
     std::string name;
     std::function<void(const CommandLease&)> cause;
@@ -213,7 +213,7 @@ TEST_F(CommandTurnsTest, KeyIsFreeAfterEveryEndOfADelivery) {
   }
 }
 
-TEST_F(CommandTurnsTest, CommandThatIsDeliveredOnceMoreKeepsItsKeyMeanwhile) {
+TEST_F(CommandTurnsTest, RedeliveredCommandHoldsItsKey) {
   const std::string id = Register(WithKey("tab-1"));
   const CommandLease stale = LeaseOne("w1");
   Advance(absl::Seconds(3));
@@ -242,7 +242,7 @@ TEST_F(CommandTurnsTest, WorkersTakeTurns) {
   EXPECT_THAT(served, ElementsAre("w1", "w2", "w3", "w1", "w2", "w3"));
 }
 
-TEST_F(CommandTurnsTest, WorkersTakeTurnsAlsoWithSeveralCallsEach) {
+TEST_F(CommandTurnsTest, WorkersWithSeveralCallsTakeTurns) {
   for (const char* worker : {"w1", "w2"}) {
     for (int i = 0; i < 3; ++i) Hold(worker, absl::Hours(1));
   }
@@ -267,7 +267,7 @@ LeaseRequest ForOne(const std::string& client, const std::string& worker, absl::
   return {.worker_id = worker, .hold_until = until, .clients = ClientScope(client)};
 }
 
-TEST_F(CommandTurnsTest, AWorkerOfOneClientTakesItsCommandsAlone) {
+TEST_F(CommandTurnsTest, WorkerOfOneClientTakesOnlyItsCommands) {
   RegisterOf("a");
   const std::string own = RegisterOf("b");
   RegisterOf("a");
@@ -276,7 +276,7 @@ TEST_F(CommandTurnsTest, AWorkerOfOneClientTakesItsCommandsAlone) {
   EXPECT_THAT(ClientsServed(2), ElementsAre("a", "a"));
 }
 
-TEST_F(CommandTurnsTest, AWorkerOfOneClientIsPassedOverForOthers) {
+TEST_F(CommandTurnsTest, WorkerOfOneClientIsPassedOverForOtherClients) {
   const absl::Time until = clock_.Now() + absl::Seconds(5);
   Hold(ForOne("b", "first", until));
   Hold(ForOne("b", "shared", until));
@@ -296,7 +296,7 @@ TEST_F(CommandTurnsTest, AWorkerOfOneClientIsPassedOverForOthers) {
   EXPECT_THAT(IdsOf(answers_[2].news.leases), ElementsAre(b));
 }
 
-TEST_F(CommandTurnsTest, WorkersOfOneNameForOneClientAndForAllHaveNothingInCommon) {
+TEST_F(CommandTurnsTest, WorkersWithSameNameButOtherScopeAreSeparate) {
   RegisterOf("a");
   const CommandLease lease = LeaseOne("w1");
   // A call for one client takes back no delivery of another client.
@@ -313,7 +313,7 @@ TEST_F(CommandTurnsTest, WorkersOfOneNameForOneClientAndForAllHaveNothingInCommo
   EXPECT_THAT(IdsOf(Poll({.worker_id = "w1"}).ended), ElementsAre(IdOf(lease)));
 }
 
-TEST_F(CommandTurnsTest, AReportAboutAnothersCommandFindsNone) {
+TEST_F(CommandTurnsTest, ReportAboutCommandOfOtherClientIsRejected) {
   const std::string id = RegisterOf("a");
   const CommandLease lease = LeaseOne();
   LeaseProof proof = ProofOf(lease);

@@ -53,7 +53,7 @@ TEST_F(CommandWatchingTest, WatchResumesAfterARevision) {
   EXPECT_THAT(behind->States(), ElementsAre(State::kDelivered));
 }
 
-TEST_F(CommandWatchingTest, WatchOfAnEndedCommandAnswersAtOnceAndCountsAsRead) {
+TEST_F(CommandWatchingTest, WatchOfEndedCommandAnswersAtOnceAndCountsAsRead) {
   const std::string id = Register();
   ASSERT_OK(Complete(LeaseOne()));
   const auto feed = NewFeed();
@@ -66,7 +66,7 @@ TEST_F(CommandWatchingTest, WatchOfAnEndedCommandAnswersAtOnceAndCountsAsRead) {
   EXPECT_THAT(Get(id), FailsWith(StatusCode::kNotFound, "command_removed"));
 }
 
-TEST_F(CommandWatchingTest, EndThatAFeedIsToldCountsAsRead) {
+TEST_F(CommandWatchingTest, EndReportedToFeedCountsAsRead) {
   const std::string id = Register();
   Watch(id, NewFeed(), {.only_end = true});
   ASSERT_OK(Complete(LeaseOne()));
@@ -74,7 +74,7 @@ TEST_F(CommandWatchingTest, EndThatAFeedIsToldCountsAsRead) {
   EXPECT_THAT(Get(id), FailsWith(StatusCode::kNotFound, "command_removed"));
 }
 
-TEST_F(CommandWatchingTest, OnlyTheEndIsToldWhereNothingElseIsAskedFor) {
+TEST_F(CommandWatchingTest, OnlyEndIsReportedOnRequest) {
   const std::string id = Register();
   const auto feed = NewFeed();
   Watch(id, feed, {.only_end = true});
@@ -101,7 +101,7 @@ TEST_F(CommandWatchingTest, WatchEndsOnTime) {
   EXPECT_THAT(feed->seen, SizeIs(1));
 }
 
-TEST_F(CommandWatchingTest, CommandThatEndsWithTheWatchIsToldOnce) {
+TEST_F(CommandWatchingTest, CommandEndingWithWatchIsReportedOnce) {
   const std::string id = Register();
   const auto feed = NewFeed();
   Watch(id, feed, {.after_revision = 1, .until = clock_.Now() + absl::Seconds(30)});
@@ -110,7 +110,7 @@ TEST_F(CommandWatchingTest, CommandThatEndsWithTheWatchIsToldOnce) {
   EXPECT_TRUE(feed->seen[0].last);
 }
 
-TEST_F(CommandWatchingTest, OneCompletionWakesItsOwnFeedsOnly) {
+TEST_F(CommandWatchingTest, CompletionWakesOnlyItsOwnFeeds) {
   std::vector<std::string> ids;
   std::vector<std::shared_ptr<RecordingFeed>> feeds;
   for (int i = 0; i < 5; ++i) {
@@ -128,7 +128,7 @@ TEST_F(CommandWatchingTest, OneCompletionWakesItsOwnFeedsOnly) {
   EXPECT_THAT(feeds[5]->Ids(), ElementsAre(ids[2]));
 }
 
-TEST_F(CommandWatchingTest, NewerStateReplacesTheOneThatASlowReaderHasNotTaken) {
+TEST_F(CommandWatchingTest, NewerStateReplacesUnreadState) {
   const std::string one = Register();
   const std::string other = Register();
   const auto feed = NewSlowFeed();
@@ -146,7 +146,7 @@ TEST_F(CommandWatchingTest, NewerStateReplacesTheOneThatASlowReaderHasNotTaken) 
   EXPECT_TRUE(feed->seen[1].last);
 }
 
-TEST_F(CommandWatchingTest, ReaderIsToldAgainOnceItHasTakenEverything) {
+TEST_F(CommandWatchingTest, ReaderIsNotifiedAgainAfterTakingEverything) {
   std::vector<std::string> ids;
   const auto feed = NewSlowFeed();
   for (int i = 0; i < 5; ++i) {
@@ -165,7 +165,7 @@ TEST_F(CommandWatchingTest, ReaderIsToldAgainOnceItHasTakenEverything) {
   EXPECT_EQ(feed->times_ready, 2);
 }
 
-TEST_F(CommandWatchingTest, WatchesOfOneCommandInOneFeedAreToldApart) {
+TEST_F(CommandWatchingTest, WatchesOfSameCommandInOneFeedAreSeparate) {
   const std::string id = Register();
   const auto feed = NewSlowFeed();
   Watch(id, feed, {.watch_id = 1});
@@ -177,7 +177,7 @@ TEST_F(CommandWatchingTest, WatchesOfOneCommandInOneFeedAreToldApart) {
   EXPECT_EQ(feed->seen[1].watch_id, 2);
 }
 
-TEST_F(CommandWatchingTest, RemovedWatchHearsNothingMore) {
+TEST_F(CommandWatchingTest, RemovedWatchGetsNoUpdates) {
   const std::string id = Register();
   const auto feed = NewFeed();
   const auto watching =
@@ -191,7 +191,7 @@ TEST_F(CommandWatchingTest, RemovedWatchHearsNothingMore) {
   EXPECT_THAT(feed->seen, IsEmpty());
 }
 
-TEST_F(CommandWatchingTest, WatchKeepsItsFeedAndNoLonger) {
+TEST_F(CommandWatchingTest, WatchHoldsItsFeedUntilItEnds) {
   const std::string id = Register();
   auto feed = NewFeed();
   const std::weak_ptr<RecordingFeed> held = feed;
@@ -202,7 +202,7 @@ TEST_F(CommandWatchingTest, WatchKeepsItsFeedAndNoLonger) {
   EXPECT_TRUE(held.expired());
 }
 
-TEST_F(CommandWatchingTest, FailureThatAFeedIsToldIsTheLastOfItsWatch) {
+TEST_F(CommandWatchingTest, FailureIsLastUpdateOfItsWatch) {
   const auto feed = NewFeed();
   feed->Fail(3, absl::NotFoundError("gone"));
   ASSERT_THAT(feed->seen, SizeIs(1));
@@ -212,7 +212,7 @@ TEST_F(CommandWatchingTest, FailureThatAFeedIsToldIsTheLastOfItsWatch) {
 }
 
 // A reader that is frozen, or has vanished: the updates that wait for it count for no client.
-TEST_F(CommandWatchingTest, ReaderThatTakesNothingKeepsNoPayloads) {
+TEST_F(CommandWatchingTest, FrozenReaderRetainsNoPayloads) {
   constexpr int kCommands = 100;
   const std::string megabyte(size_t{1} << 20, 'x');
   const auto frozen = NewSlowFeed();
@@ -244,7 +244,7 @@ TEST_F(CommandWatchingTest, ReaderThatTakesNothingKeepsNoPayloads) {
   EXPECT_THAT(frozen->seen.back().error, FailsWith(StatusCode::kNotFound, "command_removed"));
 }
 
-TEST_F(CommandWatchingTest, ReaderThatComesTooLateIsToldWhatHasBecomeOfTheResult) {
+TEST_F(CommandWatchingTest, LateReaderGetsResultExpiredError) {
   const std::string id = Register();
   const auto slow = NewSlowFeed();
   Watch(id, slow);
@@ -257,7 +257,7 @@ TEST_F(CommandWatchingTest, ReaderThatComesTooLateIsToldWhatHasBecomeOfTheResult
 }
 
 // A state that has passed is replaced by a later state or by the end of the watch.
-TEST_F(CommandWatchingTest, StateThatHasPassedUntakenIsNotToldAfterTheWatch) {
+TEST_F(CommandWatchingTest, UnreadStateIsNotReportedAfterWatchEnds) {
   const std::string id = Register();
   const auto slow = NewSlowFeed();
   Watch(id, slow, {.until = clock_.Now() + absl::Seconds(1)});
@@ -267,7 +267,7 @@ TEST_F(CommandWatchingTest, StateThatHasPassedUntakenIsNotToldAfterTheWatch) {
   EXPECT_THAT(slow->seen, ElementsAre(IsWatchOver()));
 }
 
-TEST_F(CommandWatchingTest, FilterOfAReaderThatTakesNothingKeepsNoPayloads) {
+TEST_F(CommandWatchingTest, FilterOfFrozenReaderRetainsNoPayloads) {
   const auto frozen = NewSlowFeed();
   ASSERT_OK(table_.WatchAll({.clients = kClient, .feed = frozen}));
   CommandRequest request = Request();
@@ -283,7 +283,7 @@ TEST_F(CommandWatchingTest, FilterOfAReaderThatTakesNothingKeepsNoPayloads) {
 }
 
 // The updates contain contexts and error messages, which count for no client while they wait.
-TEST_F(CommandWatchingTest, FilterEndsWhereTooManyBytesWaitForItsReader) {
+TEST_F(CommandWatchingTest, FilterEndsWhenTooManyBytesWaitForReader) {
   const auto frozen = NewSlowFeed();
   ASSERT_OK(table_.WatchAll({.clients = kClient, .feed = frozen, .only_end = true}));
   const std::string message(kMaxErrorMessageBytes, 'm');
@@ -297,7 +297,7 @@ TEST_F(CommandWatchingTest, FilterEndsWhereTooManyBytesWaitForItsReader) {
   EXPECT_THAT(frozen->seen.back().error, FailsWith(StatusCode::kResourceExhausted, "too_slow"));
 }
 
-TEST_F(CommandWatchingTest, ReaderMayCallTheTableWhenItIsTold) {
+TEST_F(CommandWatchingTest, ReaderCanCallTableWhenNotified) {
   class CancellingFeed : public CommandFeed {
    public:
     CancellingFeed(CommandTable* table, absl::Time now) : table_(table), now_(now) {}
@@ -327,7 +327,7 @@ class FewWaitsTest : public CommandWatchingTest {
   FewWaitsTest() : CommandWatchingTest({.waits = 3, .waits_of_client = 2}) {}
 };
 
-TEST_F(FewWaitsTest, ClientHasALimitAndAllTogetherHaveOne) {
+TEST_F(FewWaitsTest, WaitsAreLimitedPerClientAndInTotal) {
   const std::string id = Register();
   const auto others = TryRegister(Request("other"));
   ASSERT_OK(others);
@@ -352,7 +352,7 @@ TEST_F(FewWaitsTest, ClientHasALimitAndAllTogetherHaveOne) {
   EXPECT_EQ(table_.waits(), 1);
 }
 
-TEST_F(FewWaitsTest, EndedCommandIsToldWithoutAWait) {
+TEST_F(FewWaitsTest, EndedCommandIsReportedWithoutWait) {
   const std::string ended = Register();
   ASSERT_OK(Cancel(ended));
   const std::string id = Register();
@@ -363,7 +363,7 @@ TEST_F(FewWaitsTest, EndedCommandIsToldWithoutAWait) {
   EXPECT_THAT(feed->States(), ElementsAre(State::kCancelled));
 }
 
-TEST_F(FewWaitsTest, HeldCallsCountAmongAllWaits) {
+TEST_F(FewWaitsTest, HeldCallsCountAsWaits) {
   const auto hold = [&] {
     return table_.Lease({.hold_until = absl::InfiniteFuture()}, clock_.Now(), [](WorkerNews) {});
   };

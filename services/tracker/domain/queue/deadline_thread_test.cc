@@ -54,7 +54,7 @@ class DeadlineThreadTest : public testing::Test {
   DeadlineThread thread_{&clock_, &table_};
 };
 
-TEST_F(DeadlineThreadTest, FiresDeadlinesThatWereAddedWhileItSlept) {
+TEST_F(DeadlineThreadTest, FiresDeadlinesAddedWhileItSleeps) {
   const std::string id = Register();
   const auto feed = Watch(id, absl::Seconds(8));
   clock_.Advance(absl::Seconds(8));
@@ -65,7 +65,7 @@ TEST_F(DeadlineThreadTest, FiresDeadlinesThatWereAddedWhileItSlept) {
   EXPECT_EQ(until_the_end->Last().command->state, CommandState::kExpired);
 }
 
-TEST_F(DeadlineThreadTest, FiresEarlierDeadlinesThatComeAfterLaterOnes) {
+TEST_F(DeadlineThreadTest, FiresEarlierDeadlinesAddedAfterLaterOnes) {
   const std::string id = Register();
   const auto late = Watch(id, absl::Seconds(20));
   const auto early = Watch(id, absl::Seconds(1));
@@ -78,7 +78,7 @@ TEST_F(DeadlineThreadTest, FiresEarlierDeadlinesThatComeAfterLaterOnes) {
   EXPECT_EQ(late->Last().command, nullptr);
 }
 
-TEST_F(DeadlineThreadTest, FiresWhatWasDueBeforeItWasAdded) {
+TEST_F(DeadlineThreadTest, FiresDeadlineThatHasAlreadyPassed) {
   EXPECT_EQ(Watch(Register(), -absl::Seconds(1))->Last().command, nullptr);
 }
 

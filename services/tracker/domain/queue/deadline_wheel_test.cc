@@ -40,7 +40,7 @@ TEST(DeadlineWheelTest, FiresAtTheFirstMillisecondNotBeforeTheDeadline) {
   EXPECT_EQ(wheel.NextAdvance(), absl::InfiniteFuture());
 }
 
-TEST(DeadlineWheelTest, WhatIsDueAlreadyComesAtOnce) {
+TEST(DeadlineWheelTest, OverdueEntryFiresAtOnce) {
   DeadlineWheel wheel;
   wheel.Advance(kStart);
   Entry entry;
@@ -49,7 +49,7 @@ TEST(DeadlineWheelTest, WhatIsDueAlreadyComesAtOnce) {
   EXPECT_THAT(DueAt(wheel, kStart), ElementsAre(&entry));
 }
 
-TEST(DeadlineWheelTest, ComesInOrderAfterALongSleep) {
+TEST(DeadlineWheelTest, FiresInOrderAfterLongSleep) {
   DeadlineWheel wheel;
   wheel.Advance(kStart);
   Entry hour, day, second, another_second;
@@ -61,7 +61,7 @@ TEST(DeadlineWheelTest, ComesInOrderAfterALongSleep) {
               ElementsAre(&second, &another_second, &hour, &day));
 }
 
-TEST(DeadlineWheelTest, TellsTheEarliestThatWasSet) {
+TEST(DeadlineWheelTest, ReportsEarliestDeadlineThatWasSet) {
   DeadlineWheel wheel;
   Entry early, late;
   wheel.Set(&late, kStart + absl::Seconds(9));

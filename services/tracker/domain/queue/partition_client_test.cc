@@ -60,7 +60,7 @@ class PartitionClientTest : public testing::Test {
 };
 
 // A few commands with the label in every state, then many others.
-TEST_F(PartitionClientTest, LookForAFewIsAsLongHoweverManyOthersThereAre) {
+TEST_F(PartitionClientTest, SearchCostDoesNotDependOnOtherCommands) {
   constexpr int kFew = 2;
   for (int state = 0; state < kCommandStateCount; ++state) {
     for (int i = 0; i < kFew; ++i) Add(static_cast<CommandState>(state), "wanted");
@@ -86,7 +86,7 @@ TEST_F(PartitionClientTest, LookForAFewIsAsLongHoweverManyOthersThereAre) {
   }
 }
 
-TEST_F(PartitionClientTest, CommandIsFoundWhereverItMoves) {
+TEST_F(PartitionClientTest, CommandIsFoundInItsCurrentStateOnly) {
   Add(CommandState::kQueued, "wanted");
   Add(CommandState::kQueued, "wanted");
   using State = CommandState;
@@ -104,7 +104,7 @@ TEST_F(PartitionClientTest, CommandIsFoundWhereverItMoves) {
   }
 }
 
-TEST_F(PartitionClientTest, HeldOnesComeNewestFirstWhateverTheOrderOfTheirDelivery) {
+TEST_F(PartitionClientTest, DeliveredCommandsAreFoundNewestFirst) {
   for (int i = 0; i < 4; ++i) Add(CommandState::kQueued);
   for (const size_t i : {2, 0, 3}) Move(*entries_[i], CommandState::kDelivered);
   EXPECT_THAT(LookFor({.states = {CommandState::kDelivered}}).found,

@@ -25,20 +25,20 @@ TEST(RequestIndexTest, KnowsTheRequestsOfEachClient) {
   EXPECT_EQ(Find(index, "other", "r1"), std::nullopt);
 }
 
-TEST(RequestIndexTest, NamesThatTogetherReadAlikeAreApart) {
+TEST(RequestIndexTest, NamesWithSameConcatenationAreDistinct) {
   RequestIndex index;
   RequestIndex::Locked(index, RequestKey::Of("ab", "c")).Set(NewId());
   EXPECT_EQ(Find(index, "a", "bc"), std::nullopt);
 }
 
 // The hash is stored.
-TEST(RequestKeyTest, HashOfARequestIsTheSameForEver) {
+TEST(RequestKeyTest, HashOfRequestIdNeverChanges) {
   EXPECT_EQ(RequestKey::HashOf(""), 0u);
   EXPECT_EQ(RequestKey::HashOf("a"), 0xaf63dc4c8601ec8cu);
   EXPECT_EQ(RequestKey::HashOf("foobar"), 0x85944171f73967e8u);
 }
 
-TEST(RequestIndexTest, ForgetsACommandButNotTheNextOneOfTheSameRequest) {
+TEST(RequestIndexTest, ForgetsCommandButNotItsSuccessor) {
   RequestIndex index;
   const CommandId removed = NewId();
   const CommandId next = NewId();
@@ -51,7 +51,7 @@ TEST(RequestIndexTest, ForgetsACommandButNotTheNextOneOfTheSameRequest) {
   EXPECT_EQ(Find(index, "agent", "r1"), std::nullopt);
 }
 
-TEST(RequestIndexTest, SameRequestOfManyThreadsMakesOneCommand) {
+TEST(RequestIndexTest, SameRequestFromManyThreadsMakesOneCommand) {
   constexpr int kThreads = 4;
   constexpr int kRequests = 1000;
   RequestIndex index;

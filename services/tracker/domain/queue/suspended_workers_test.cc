@@ -45,7 +45,7 @@ TEST_F(SuspendedWorkersTest, CommandWaitsForTheWorkerAndHasItsFullTime) {
   EXPECT_TRUE(Complete(lease)->accepted);
 }
 
-TEST_F(SuspendedWorkersTest, CommandExpiresWhenTheWorkerShouldBeBack) {
+TEST_F(SuspendedWorkersTest, CommandExpiresWhenWorkerIsOverdue) {
   for (const int seconds : {31, 34, 45, 60}) {
     SCOPED_TRACE(seconds);
     Suspend(Seconds(seconds));
@@ -56,7 +56,7 @@ TEST_F(SuspendedWorkersTest, CommandExpiresWhenTheWorkerShouldBeBack) {
   }
 }
 
-TEST_F(SuspendedWorkersTest, WorkerThatIsBackOnTheTickIsLate) {
+TEST_F(SuspendedWorkersTest, WorkerReturningAtDeadlineIsLate) {
   Suspend(Seconds(34));
   const std::string id = Register();
   Advance(Seconds(34));
@@ -64,40 +64,40 @@ TEST_F(SuspendedWorkersTest, WorkerThatIsBackOnTheTickIsLate) {
   EXPECT_EQ(StateOf(id), State::kExpired);
 }
 
-TEST_F(SuspendedWorkersTest, WhoSaysNothingOrLittleChangesNothing) {
+TEST_F(SuspendedWorkersTest, ShortBackWithinChangesNothing) {
   for (const absl::Duration back_within : {absl::ZeroDuration(), Seconds(29), Seconds(30)}) {
     Suspend(back_within);
     ExpectNeverDeliveredAfter(Seconds(30), Register());
   }
 }
 
-TEST_F(SuspendedWorkersTest, WorkerOfAnotherTargetIsNotExpected) {
+TEST_F(SuspendedWorkersTest, WorkerOfOtherTargetIsNotAwaited) {
   Poll({.target = "elsewhere", .worker_id = "w1", .back_within = Seconds(60)});
   ExpectNeverDeliveredAfter(Seconds(30), Register());
 }
 
-TEST_F(SuspendedWorkersTest, TimeRunsFromTheEndOfTheCall) {
+TEST_F(SuspendedWorkersTest, BackWithinStartsWhenCallEnds) {
   HoldThenSuspend(Seconds(5), Seconds(45));
   Advance(Seconds(5));
   EXPECT_THAT(answers_, SizeIs(1));
   ExpectNeverDeliveredAfter(Seconds(45), Register());
 }
 
-TEST_F(SuspendedWorkersTest, AbandonedCallEndsToo) {
+TEST_F(SuspendedWorkersTest, BackWithinStartsWhenCallIsAbandoned) {
   const auto call = HoldThenSuspend(Seconds(30), Seconds(45));
   Advance(Seconds(3));
   ASSERT_TRUE(table_.Abandon(call, clock_.Now()));
   ExpectNeverDeliveredAfter(Seconds(45), Register());
 }
 
-TEST_F(SuspendedWorkersTest, CallWithAnAnswerEndsToo) {
+TEST_F(SuspendedWorkersTest, BackWithinStartsWhenCallIsAnswered) {
   HoldThenSuspend(Seconds(30), Seconds(45));
   Register();
   EXPECT_THAT(answers_, SizeIs(1));
   ExpectNeverDeliveredAfter(Seconds(45), Register());
 }
 
-TEST_F(SuspendedWorkersTest, BusyWorkerWithAHeldCallIsNotAwaited) {
+TEST_F(SuspendedWorkersTest, BusyWorkerWithHeldCallIsNotAwaited) {
   CommandRequest slow = Request();
   slow.deadlines = {
       .ack_wait = Seconds(25), .heartbeat_timeout = Seconds(59), .start_to_close = Seconds(120)};
@@ -114,20 +114,20 @@ TEST_F(SuspendedWorkersTest, BusyWorkerWithAHeldCallIsNotAwaited) {
   EXPECT_THAT(answers_, IsEmpty());
 }
 
-TEST_F(SuspendedWorkersTest, OneWorkerThatIsBackDoesNotSpeakForAnother) {
+TEST_F(SuspendedWorkersTest, ReturnOfOneWorkerDoesNotCountForAnother) {
   Suspend(Seconds(45), "w1");
   Suspend(Seconds(60), "w2");
   Suspend(absl::ZeroDuration(), "w2");
   ExpectNeverDeliveredAfter(Seconds(45), Register());
 }
 
-TEST_F(SuspendedWorkersTest, LatestOfSeveralWorkersCounts) {
+TEST_F(SuspendedWorkersTest, LatestReturnOfSeveralWorkersCounts) {
   Suspend(Seconds(60), "w1");
   Suspend(Seconds(45), "w2");
   ExpectNeverDeliveredAfter(Seconds(60), Register());
 }
 
-TEST_F(SuspendedWorkersTest, WorkerThatLeavesAgainIsAwaitedAgainForAMinuteAtMost) {
+TEST_F(SuspendedWorkersTest, RepeatedSuspensionExtendsWaitByOneMinuteAtMost) {
   // A worker that takes nothing: all of its places are taken.
   CommandRequest slow = Request();
   slow.target = "busy";
@@ -148,7 +148,7 @@ TEST_F(SuspendedWorkersTest, WorkerThatLeavesAgainIsAwaitedAgainForAMinuteAtMost
   EXPECT_THAT(Peek(id).error->message, HasSubstr("busy"));
 }
 
-TEST_F(SuspendedWorkersTest, ScheduleToCloseOfTheClientIsKept) {
+TEST_F(SuspendedWorkersTest, ScheduleToCloseOfClientIsRespected) {
   Suspend(Seconds(60));
   CommandRequest request = Request();
   request.deadlines.schedule_to_close = Seconds(40);
@@ -167,7 +167,7 @@ TEST_F(SuspendedWorkersTest, ScheduleToCloseOfTheClientIsKept) {
   ExpectEnd(expired, State::kExpired, "never_delivered", false);
 }
 
-TEST_F(SuspendedWorkersTest, DefaultScheduleToCloseLeavesRoomForASecondDelivery) {
+TEST_F(SuspendedWorkersTest, DefaultScheduleToCloseAllowsSecondDelivery) {
   Suspend(Seconds(60));
   const std::string id = Register(IdempotentRequest());
   Advance(Seconds(60) - kTick);
@@ -177,7 +177,7 @@ TEST_F(SuspendedWorkersTest, DefaultScheduleToCloseLeavesRoomForASecondDelivery)
   EXPECT_EQ(LeaseOne("w2").start_to_close, Seconds(10));
 }
 
-TEST_F(SuspendedWorkersTest, RedeliveredCommandMeetsTheHardStopAsMuchLater) {
+TEST_F(SuspendedWorkersTest, HardStopMovesByDelayOfFirstDelivery) {
   Suspend(Seconds(45));
   const std::string id = Register(IdempotentRequest());
   Advance(Seconds(40));
@@ -188,7 +188,7 @@ TEST_F(SuspendedWorkersTest, RedeliveredCommandMeetsTheHardStopAsMuchLater) {
   ExpectEndAfter(Seconds(12), id, State::kExpired, "schedule_to_close", true);
 }
 
-TEST_F(SuspendedWorkersTest, LeaseThatIsGivenBackLateWaitsOn) {
+TEST_F(SuspendedWorkersTest, CommandGivenBackLateKeepsWaiting) {
   Suspend(Seconds(60));
   const std::string id = Register();
   Advance(Seconds(40));
@@ -199,7 +199,7 @@ TEST_F(SuspendedWorkersTest, LeaseThatIsGivenBackLateWaitsOn) {
   ExpectNeverDeliveredAfter(Seconds(10), id);
 }
 
-TEST_F(SuspendedWorkersTest, NobodyIsExpectedWhileTheTrackerDrains) {
+TEST_F(SuspendedWorkersTest, NoWorkerIsAwaitedDuringDrain) {
   Suspend(Seconds(60));
   HoldThenSuspend(Seconds(60), Seconds(60), "w2");
   Advance(kTick);
@@ -211,7 +211,7 @@ TEST_F(SuspendedWorkersTest, NobodyIsExpectedWhileTheTrackerDrains) {
   ExpectNeverDeliveredAfter(Seconds(30), id);
 }
 
-TEST_F(SuspendedWorkersTest, BackWithinHasItsBounds) {
+TEST_F(SuspendedWorkersTest, BackWithinIsBounded) {
   for (const absl::Duration bad :
        {-kTick, kMaxBackWithin + kTick, absl::InfiniteDuration(), -absl::InfiniteDuration()}) {
     const auto refused =
@@ -222,7 +222,7 @@ TEST_F(SuspendedWorkersTest, BackWithinHasItsBounds) {
   EXPECT_EQ(kMaxBackWithin, Seconds(60));
 }
 
-TEST_F(SuspendedWorkersTest, FloodOfOtherTargetsAndWorkersLeavesThemExpected) {
+TEST_F(SuspendedWorkersTest, FloodOfOtherWorkersDoesNotEvictSuspendedOnes) {
   Suspend(Seconds(45));
   for (int i = 0; i < 5000; ++i) {
     const std::string name = "n" + std::to_string(i);

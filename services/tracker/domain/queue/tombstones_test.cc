@@ -19,7 +19,7 @@ CommandId AnyId() {
   return CommandId::New(absl::FromUnixNanos(kNow), /*annotation=*/false, /*partition=*/0);
 }
 
-TEST(TombstonesTest, TellsHowItsCommandEndedToItsClientOnly) {
+TEST(TombstonesTest, RecordsClientAndEndStateOfCommand) {
   Tombstones tombstones;
   std::vector<Tombstones::Dropped> dropped;
   const CommandId id = AnyId();
@@ -31,7 +31,7 @@ TEST(TombstonesTest, TellsHowItsCommandEndedToItsClientOnly) {
   EXPECT_EQ(tombstones.Find(AnyId()), nullptr);
 }
 
-TEST(TombstonesTest, AreDroppedWhenTheirTimeHasCome) {
+TEST(TombstonesTest, AreDroppedOnTime) {
   Tombstones tombstones;
   std::vector<Tombstones::Dropped> dropped;
   EXPECT_EQ(tombstones.NextDrop(), kNoDeadline);
@@ -50,7 +50,7 @@ TEST(TombstonesTest, AreDroppedWhenTheirTimeHasCome) {
   EXPECT_EQ(tombstones.NextDrop(), kNoDeadline);
 }
 
-TEST(TombstonesTest, OldestMakesRoomWhereThereIsNoMore) {
+TEST(TombstonesTest, OldestIsDroppedWhenFull) {
   Tombstones tombstones;
   std::vector<Tombstones::Dropped> dropped;
   const CommandId first = AnyId();
@@ -64,7 +64,7 @@ TEST(TombstonesTest, OldestMakesRoomWhereThereIsNoMore) {
   EXPECT_NE(tombstones.Find(third), nullptr);
 }
 
-TEST(TombstonesTest, WhoHasMoreThanHalfMakesRoomForTheOthers) {
+TEST(TombstonesTest, ClientWithMoreThanHalfMakesRoomForOthers) {
   Tombstones tombstones;
   std::vector<Tombstones::Dropped> dropped;
   const CommandId others = AnyId();
@@ -94,7 +94,7 @@ TEST(TombstonesTest, WhoHasMoreThanHalfMakesRoomForTheOthers) {
   EXPECT_EQ(tombstones.NextDrop(), kNow + 20);
 }
 
-TEST(TombstonesTest, NamesTheRequestsThatMayMakeNewCommands) {
+TEST(TombstonesTest, ReportsRequestIdsOfDroppedTombstones) {
   Tombstones tombstones;
   std::vector<Tombstones::Dropped> dropped;
   const CommandId plain = AnyId();
@@ -113,7 +113,7 @@ TEST(TombstonesTest, NamesTheRequestsThatMayMakeNewCommands) {
   EXPECT_EQ(dropped[1].id, second);
 }
 
-TEST(TombstonesTest, NoneIsKeptWhereNoneMayBe) {
+TEST(TombstonesTest, NothingIsStoredWithZeroCapacity) {
   Tombstones tombstones;
   std::vector<Tombstones::Dropped> dropped;
   const CommandId id = AnyId();

@@ -21,12 +21,12 @@ class WorkerActivityTest : public HeldCallTest {
   }
 };
 
-TEST_F(WorkerActivityTest, NobodyIsAtWorkWhereNobodyAsked) {
+TEST_F(WorkerActivityTest, NoWorkerIsActiveBeforeFirstPoll) {
   Register();
   EXPECT_THAT(table_.Activities(""), IsEmpty());
 }
 
-TEST_F(WorkerActivityTest, WorkerPollsForAsLongAsItsCallIsHeld) {
+TEST_F(WorkerActivityTest, WorkerPollsWhileItsCallIsHeld) {
   const auto call = Hold("w1");
   EXPECT_TRUE(Only().polls);
   EXPECT_EQ(Only().target, "browser");
@@ -54,7 +54,7 @@ TEST_F(WorkerActivityTest, CommandsOfAllClientsAreListedUntilTheyEnd) {
   EXPECT_THAT(table_.Activities(""), IsEmpty());
 }
 
-TEST_F(WorkerActivityTest, TargetChooses) {
+TEST_F(WorkerActivityTest, TargetFiltersActivities) {
   Hold({.target = "laptop", .worker_id = "w1", .hold_until = clock_.Now() + absl::Seconds(5)});
   Hold("w1");
   EXPECT_THAT(table_.Activities(""), SizeIs(2));
@@ -62,7 +62,7 @@ TEST_F(WorkerActivityTest, TargetChooses) {
   EXPECT_THAT(table_.Activities("elsewhere"), IsEmpty());
 }
 
-TEST_F(WorkerActivityTest, CommandOfAPersonIsNobodysWork) {
+TEST_F(WorkerActivityTest, HumanCommandBelongsToNoWorker) {
   Hold("w1");
   const std::string id = Register(HumanRequest());
   ASSERT_OK(table_.Acknowledge(id, {}, std::nullopt, nullptr, clock_.Now()));

@@ -59,7 +59,7 @@ class RunnerTableTest : public testing::Test {
   RunnerTable table_;
 };
 
-TEST_F(RunnerTableTest, GivesASessionToTheOneThatSuits) {
+TEST_F(RunnerTableTest, AssignsSessionToSuitableRunner) {
   EXPECT_EQ(Assign("s"), "");
   Connect(Offer("elsewhere", 1, "", "/lib"));
   EXPECT_EQ(Assign("s"), "");
@@ -70,7 +70,7 @@ TEST_F(RunnerTableTest, GivesASessionToTheOneThatSuits) {
   EXPECT_EQ(table_.Assign(Need("t", {"claude", "/web-evil"})), "");
 }
 
-TEST_F(RunnerTableTest, ASessionHasOneRunner) {
+TEST_F(RunnerTableTest, SessionHasOneRunner) {
   Connect(Offer("a"));
   EXPECT_EQ(Assign("s"), "a");
   Connect(Offer("b", 100));
@@ -81,7 +81,7 @@ TEST_F(RunnerTableTest, ASessionHasOneRunner) {
   EXPECT_EQ(table_.RunnerOf("t"), "");
 }
 
-TEST_F(RunnerTableTest, ChoosesTheOneThatRunsFewestForItsSize) {
+TEST_F(RunnerTableTest, ChoosesRunnerWithLowestRelativeLoad) {
   Connect(Offer("big", 3));
   Connect(Offer("small", 1));
   EXPECT_EQ(Assign("1"), "big");  // Of equals the first by its id.
@@ -92,7 +92,7 @@ TEST_F(RunnerTableTest, ChoosesTheOneThatRunsFewestForItsSize) {
   EXPECT_EQ(Assign("6"), "small");
 }
 
-TEST_F(RunnerTableTest, CountsThoseThatRunAlone) {
+TEST_F(RunnerTableTest, CountsOnlyRunningAgents) {
   Connect(Offer("a"));
   Connect(Offer("b"));
   EXPECT_EQ(Assign("1"), "a");
@@ -112,7 +112,7 @@ TEST_F(RunnerTableTest, CountsThoseThatRunAlone) {
   }
 }
 
-TEST_F(RunnerTableTest, AnAgentWithAProblemCountsWhereNoOtherHasIt) {
+TEST_F(RunnerTableTest, UsesAgentWithProblemOnlyIfNoOtherRunnerHasIt) {
   Connect(Offer("a", 10, "its command is missing"));
   EXPECT_EQ(Assign("1"), "a");
   Connect(Offer("b", 1));
@@ -120,7 +120,7 @@ TEST_F(RunnerTableTest, AnAgentWithAProblemCountsWhereNoOtherHasIt) {
   EXPECT_EQ(Assign("3"), "b");
 }
 
-TEST_F(RunnerTableTest, ARunnerKeepsItsSessionsForTenSeconds) {
+TEST_F(RunnerTableTest, DisconnectedRunnerKeepsItsSessionsForTenSeconds) {
   Connect(Offer("a"));
   Assign("s");
   table_.Disconnect("a", now_);
@@ -132,7 +132,7 @@ TEST_F(RunnerTableTest, ARunnerKeepsItsSessionsForTenSeconds) {
   EXPECT_EQ(Assign("s"), "");
 }
 
-TEST_F(RunnerTableTest, ARunnerThatComesBackInTimeLosesNothing) {
+TEST_F(RunnerTableTest, RunnerThatReturnsInTimeLosesNothing) {
   Connect(Offer("a"));
   Assign("s");
   table_.Disconnect("a", now_);
@@ -145,7 +145,7 @@ TEST_F(RunnerTableTest, ARunnerThatComesBackInTimeLosesNothing) {
   EXPECT_EQ(table_.RunnerOf("s"), "a");
 }
 
-TEST_F(RunnerTableTest, ARunnerThatComesBackLateHasNothing) {
+TEST_F(RunnerTableTest, RunnerThatReturnsLateHasNoSessions) {
   Connect(Offer("a"));
   Assign("1");
   Assign("2");
@@ -159,7 +159,7 @@ TEST_F(RunnerTableTest, ARunnerThatComesBackLateHasNothing) {
 }
 
 // A caller with the lease of a session acts for its runner.
-TEST_F(RunnerTableTest, ALeaseIsGoodForOneTimeThatASessionIsGiven) {
+TEST_F(RunnerTableTest, LeaseIsValidForOneAssignment) {
   const auto not_assigned = FailsWith(StatusCode::kFailedPrecondition, "not_assigned");
   EXPECT_OK(table_.CheckLease("s", 0));
   EXPECT_THAT(table_.CheckLease("s", 7), not_assigned);
@@ -187,7 +187,7 @@ TEST_F(RunnerTableTest, ALeaseIsGoodForOneTimeThatASessionIsGiven) {
   expect_new("its runner knows an old one");
 }
 
-TEST_F(RunnerTableTest, WhatAProcessThatIsGoneRanIsLost) {
+TEST_F(RunnerTableTest, RunningSessionsNotHeldAfterReconnectAreLost) {
   Connect(Offer("a", 3));
   for (const char* session : {"held", "ran", "slept"}) EXPECT_EQ(Assign(session), "a");
   table_.SetStatus("ran", AgentStatus::kPrompting);
@@ -198,7 +198,7 @@ TEST_F(RunnerTableTest, WhatAProcessThatIsGoneRanIsLost) {
   EXPECT_EQ(table_.List()[0].running_agents, 1);
 }
 
-TEST_F(RunnerTableTest, AfterAStartALeaseIsWhatItsRunnerSays) {
+TEST_F(RunnerTableTest, LeaseIsAdoptedFromRunnerAfterTrackerStart) {
   table_.Keep(Need("s"), "a", now_);
   EXPECT_THAT(table_.CheckLease("s", 7), FailsWith(StatusCode::kUnavailable, "runner_away"));
   EXPECT_THAT(table_.CheckLease("s", 0),
@@ -208,7 +208,7 @@ TEST_F(RunnerTableTest, AfterAStartALeaseIsWhatItsRunnerSays) {
   EXPECT_OK(table_.CheckLease("s", 7));
 }
 
-TEST_F(RunnerTableTest, ANameIsOneProcessesAtATime) {
+TEST_F(RunnerTableTest, NameBelongsToOneProcessAtATime) {
   RunnerOffer first = Offer("a");
   first.instance = "1";
   RunnerOffer second = Offer("a");
@@ -231,7 +231,7 @@ TEST_F(RunnerTableTest, ANameIsOneProcessesAtATime) {
               FailsWith(StatusCode::kAlreadyExists, "runner_name_taken"));
 }
 
-TEST_F(RunnerTableTest, WhoWaitsForANameGetsItNoSoonerThanItsSessionsAreFree) {
+TEST_F(RunnerTableTest, ProcessWaitingForNameGetsItOnceItsSessionsAreFree) {
   const auto offer = [](const std::string& instance) {
     RunnerOffer made = Offer("a");
     made.instance = instance;
@@ -263,7 +263,7 @@ TEST_F(RunnerTableTest, WhoWaitsForANameGetsItNoSoonerThanItsSessionsAreFree) {
   Connect(offer("next"));
 }
 
-TEST_F(RunnerTableTest, OneThatServesOneSessionHasThatAndNoOther) {
+TEST_F(RunnerTableTest, SingleSessionRunnerServesOnlyItsSession) {
   Connect(Offer("service", 100));
   RunnerOffer only = Offer("z");
   only.only_session = "mine";
@@ -294,7 +294,7 @@ TEST_F(RunnerTableTest, OneThatServesOneSessionHasThatAndNoOther) {
   EXPECT_EQ(Assign("third"), "");
 }
 
-TEST_F(RunnerTableTest, WhatIsMadeForOneThatIsCutMeanwhileWaitsForIt) {
+TEST_F(RunnerTableTest, SessionReservedForDisconnectedRunnerWaitsForIt) {
   RunnerOffer only = Offer("z");
   only.only_session = "mine";
   Connect(only);
@@ -312,13 +312,13 @@ TEST_F(RunnerTableTest, WhatIsMadeForOneThatIsCutMeanwhileWaitsForIt) {
   EXPECT_THAT(after.Expire(now_ + kRunnerLease), ElementsAre("mine"));
 }
 
-TEST_F(RunnerTableTest, OneThatIsGoneGetsNothingNew) {
+TEST_F(RunnerTableTest, DisconnectedRunnerGetsNoNewSession) {
   Connect(Offer("a"));
   table_.Disconnect("a", now_);
   EXPECT_EQ(Assign("s"), "");
 }
 
-TEST_F(RunnerTableTest, KeepsWhatWasARunnersBeforeTheStart) {
+TEST_F(RunnerTableTest, KeepsAssignmentsFromBeforeTrackerStart) {
   table_.Keep(Need("1"), "a", now_);
   table_.Keep(Need("2"), "b", now_);
   EXPECT_THAT(table_.List(), IsEmpty());
@@ -331,7 +331,7 @@ TEST_F(RunnerTableTest, KeepsWhatWasARunnersBeforeTheStart) {
   EXPECT_EQ(table_.RunnerOf("1"), "a");
 }
 
-TEST_F(RunnerTableTest, OneThatGivesASessionUpDoesNotGetItAgainByItself) {
+TEST_F(RunnerTableTest, ReleasedSessionIsNotReassignedToSameRunner) {
   Connect(Offer("a"));
   Assign("s");
   EXPECT_FALSE(table_.GiveUp("s", 7));
@@ -343,7 +343,7 @@ TEST_F(RunnerTableTest, OneThatGivesASessionUpDoesNotGetItAgainByItself) {
   EXPECT_EQ(Assign("s"), "b");
 }
 
-TEST_F(RunnerTableTest, OneThatGaveASessionUpGetsItAnywayOrOnceItHasCalledAnew) {
+TEST_F(RunnerTableTest, ReleasedSessionReturnsWhenForcedOrAfterReconnect) {
   Connect(Offer("a"));
   Assign("s");
   table_.GiveUp("s", table_.LeaseOf("s"));
@@ -353,7 +353,7 @@ TEST_F(RunnerTableTest, OneThatGaveASessionUpGetsItAnywayOrOnceItHasCalledAnew) 
   EXPECT_EQ(Assign("s"), "a");
 }
 
-TEST_F(RunnerTableTest, WhatIsNobodysAnyMoreIsGivenAnew) {
+TEST_F(RunnerTableTest, UnassignedSessionCanBeAssignedAgain) {
   Connect(Offer("a"));
   Assign("s");
   EXPECT_EQ(table_.Unassign("s"), "a");
@@ -362,7 +362,7 @@ TEST_F(RunnerTableTest, WhatIsNobodysAnyMoreIsGivenAnew) {
   EXPECT_EQ(Assign("s"), "a");
 }
 
-TEST_F(RunnerTableTest, ForgetsARunnerAfterAnHour) {
+TEST_F(RunnerTableTest, ForgetsDisconnectedRunnerAfterOneHour) {
   Connect(Offer("a"));
   table_.Disconnect("a", now_);
   After(kForgetRunnerAfter - kMoment);
@@ -372,7 +372,7 @@ TEST_F(RunnerTableTest, ForgetsARunnerAfterAnHour) {
   EXPECT_EQ(table_.NextTime(), absl::InfiniteFuture());
 }
 
-TEST_F(RunnerTableTest, KnowsNoMoreRunnersThanThereMayBe) {
+TEST_F(RunnerTableTest, LimitsRunnersPerClientAndInTotal) {
   for (size_t i = 0; i < kMaxRunnersOfClient; ++i) Connect(Offer(absl::StrCat("r-", i)));
   EXPECT_THAT(table_.Connect(Offer("more"), {}, now_),
               FailsWith(StatusCode::kResourceExhausted, "too_many_runners"));
@@ -397,7 +397,7 @@ TEST_F(RunnerTableTest, KnowsNoMoreRunnersThanThereMayBe) {
   Connect(Offer("more"));
 }
 
-TEST_F(RunnerTableTest, RunnersThatAreGoneMakeRoomTheFirstOneFirst) {
+TEST_F(RunnerTableTest, LongestDisconnectedRunnerMakesRoomFirst) {
   for (size_t i = 0; i < kMaxRunnersOfClient; ++i) Connect(Offer(absl::StrCat("r-", i)));
   ASSERT_EQ(Assign("s"), "r-0");
   for (const char* gone : {"r-0", "r-2", "r-1"}) {
@@ -420,7 +420,7 @@ TEST_F(RunnerTableTest, RunnersThatAreGoneMakeRoomTheFirstOneFirst) {
               FailsWith(StatusCode::kResourceExhausted, "too_many_runners"));
 }
 
-TEST_F(RunnerTableTest, HasNoMoreSessionsThanThereMayBe) {
+TEST_F(RunnerTableTest, LimitsNumberOfSessions) {
   Connect(Offer("a"));
   for (size_t i = 0; i < kMaxRunnerSessions; ++i) ASSERT_EQ(Assign(absl::StrCat(i)), "a");
   EXPECT_EQ(Assign("more"), "");
@@ -428,12 +428,12 @@ TEST_F(RunnerTableTest, HasNoMoreSessionsThanThereMayBe) {
   EXPECT_EQ(Assign("more"), "a");
 }
 
-TEST_F(RunnerTableTest, RefusesARunnerThatIsNone) {
+TEST_F(RunnerTableTest, RefusesRunnerWithoutId) {
   EXPECT_THAT(table_.Connect(Offer(""), {}, now_),
               FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
 }
 
-TEST_F(RunnerTableTest, ListsThemByTheirId) {
+TEST_F(RunnerTableTest, ListsRunnersById) {
   Connect(Offer("b", 4));
   Connect(Offer("a"));
   table_.Disconnect("a", now_);
@@ -453,8 +453,8 @@ TEST_F(RunnerTableTest, ListsThemByTheirId) {
   EXPECT_EQ(runners[1].known_since, now_);
 }
 
-// A runner that comes to an open port serves the client `local` alone.
-TEST_F(RunnerTableTest, ARunnerOfOneClientIsGivenItsSessionsAlone) {
+// A runner that connects to an open port serves only the client `local`.
+TEST_F(RunnerTableTest, RunnerOfOneClientGetsOnlySessionsOfThatClient) {
   RunnerOffer open = Offer("open");
   open.clients = ClientScope("local");
   Connect(open);
@@ -466,7 +466,7 @@ TEST_F(RunnerTableTest, ARunnerOfOneClientIsGivenItsSessionsAlone) {
               FailsWith(StatusCode::kUnavailable, "runner_away"));
 }
 
-TEST_F(RunnerTableTest, ARunnerOfOneClientTakesNoName) {
+TEST_F(RunnerTableTest, RunnerOfOneClientCannotTakeOccupiedName) {
   Connect(Offer("r"));
   ASSERT_EQ(Assign("s"), "r");
   RunnerOffer open = Offer("r");
@@ -488,7 +488,7 @@ TEST_F(RunnerTableTest, ARunnerOfOneClientTakesNoName) {
   EXPECT_EQ(Assign("s"), "r");
 }
 
-TEST_F(RunnerTableTest, AChildIsForTheRunnerOfItsMaker) {
+TEST_F(RunnerTableTest, ChildIsAssignedToRunnerOfItsMaker) {
   const AgentPlace place{"claude", "/web/app"};
   const Maker maker{place, "strict", "m"};
   EXPECT_THAT(table_.CheckChild(maker, Need("", place)),
@@ -541,7 +541,7 @@ TEST_F(RunnerTableTest, AChildIsForTheRunnerOfItsMaker) {
   EXPECT_EQ(table_.Assign(Need("t", child)), "lax");
 }
 
-TEST_F(RunnerTableTest, WhatAgentsWroteIsForTheirRunners) {
+TEST_F(RunnerTableTest, SessionPromptedByAgentsIsAssignedToTheirRunner) {
   const AgentPlace place{"claude", "/web/app"};
   const Maker own{place, "a", "s"};
   const Maker child{place, "a", "child"};

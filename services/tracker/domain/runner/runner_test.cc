@@ -23,7 +23,7 @@ RunnerOffer Offer() {
           .max_agents = 2};
 }
 
-TEST(RunnerFitTest, NeedsTheAgentAndAWorkspaceThatAllowsIt) {
+TEST(RunnerFitTest, NeedsAgentAndWorkspaceThatAllowsIt) {
   EXPECT_EQ(FitOf(Offer(), {"claude", "/web/app"}), Fit::kGood);
   EXPECT_EQ(FitOf(Offer(), {"codex", "/web/app"}), Fit::kProblem);
   EXPECT_EQ(FitOf(Offer(), {"codex", "/lib"}), Fit::kProblem);
@@ -33,7 +33,7 @@ TEST(RunnerFitTest, NeedsTheAgentAndAWorkspaceThatAllowsIt) {
   EXPECT_EQ(FitOf(Offer(), {"", "/web"}), Fit::kNone);
 }
 
-TEST(WorkspaceOfTest, IsTheInnermostThatTheAgentMayWorkIn) {
+TEST(WorkspaceOfTest, ReturnsInnermostWorkspaceThatAllowsAgent) {
   RunnerOffer offer = Offer();
   offer.workspaces.push_back({"inner", "/web/inner", {"codex"}});
   offer.workspaces.push_back({"innermost", "//web/./inner/most", {"codex"}});
@@ -49,9 +49,9 @@ TEST(WorkspaceOfTest, IsTheInnermostThatTheAgentMayWorkIn) {
   EXPECT_EQ(name({"gemini", "/web"}), "");
 }
 
-// Each agent at each place as the parent, each as the child. The allowed pairs are listed here, and
-// all others are refused.
-TEST(ChildRulesTest, AChildHasTheRulesOfItsParentUnlessThoseAllowMore) {
+// Every agent at every place is tried as the parent and as the child. The allowed pairs are listed
+// here, and all others are refused.
+TEST(ChildRulesTest, ChildHasRulesOfItsParentUnlessTheyAllowMore) {
   const RunnerOffer offer{.runner_id = "r",
                           .version = "1",
                           .agents = {{"boxed", "", "", {}},
@@ -101,7 +101,7 @@ TEST(ChildRulesTest, AChildHasTheRulesOfItsParentUnlessThoseAllowMore) {
   }
 }
 
-TEST(ChildRulesTest, InItsOwnWorkspaceAChildWorksNoHigherThanItsParent) {
+TEST(ChildRulesTest, ChildInSameWorkspaceStaysInsideDirectoryOfParent) {
   const RunnerOffer offer = Offer();
   const auto check = [&](const std::string& dir) {
     return CheckChild(offer, {"claude", "/web/app"}, {"claude", dir});
@@ -114,7 +114,7 @@ TEST(ChildRulesTest, InItsOwnWorkspaceAChildWorksNoHigherThanItsParent) {
   }
 }
 
-TEST(RunnerOfferTest, IsRefusedWhereItIsNoneThatCouldServe) {
+TEST(RunnerOfferTest, IsRefusedWhenInvalid) {
   EXPECT_OK(CheckOffer(Offer()));
   const auto is_refused = [](auto change) {
     RunnerOffer offer = Offer();

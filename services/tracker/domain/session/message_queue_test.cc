@@ -25,12 +25,12 @@ std::string Add(MessageQueue& queue, const std::string& text) {
   return queue.Add({.message = text}, kNow)->id;
 }
 
-TEST(MessageQueueTest, IdsNameTheSecondAndEightDigits) {
+TEST(MessageQueueTest, IdContainsUnixTimeAndEightHexDigits) {
   MessageQueue queue(100);
   EXPECT_THAT(Add(queue, "hello"), MatchesRegex("q-1738396800-[0-9a-f]{8}"));
 }
 
-TEST(MessageQueueTest, GivesMessagesInTheOrderInWhichTheyCame) {
+TEST(MessageQueueTest, ReturnsMessagesInOrderOfArrival) {
   MessageQueue queue(100);
   Add(queue, "one");
   Add(queue, "two");
@@ -39,7 +39,7 @@ TEST(MessageQueueTest, GivesMessagesInTheOrderInWhichTheyCame) {
   EXPECT_THAT(queue.Pop(), FailsWith(absl::StatusCode::kFailedPrecondition, "queue_empty"));
 }
 
-TEST(MessageQueueTest, KeepsAllThatCameWithAMessage) {
+TEST(MessageQueueTest, StoresAllFieldsOfMessage) {
   MessageQueue queue(100);
   ASSERT_OK_AND_ASSIGN(const QueuedMessage added,
                        queue.Add({"look", {"image-1", "image-2"}, "tab-1", "prompt-1"}, kNow));
@@ -51,7 +51,7 @@ TEST(MessageQueueTest, KeepsAllThatCameWithAMessage) {
   EXPECT_EQ(*queue.Get(added.id), added);
 }
 
-TEST(MessageQueueTest, OneIdIsOnePrompt) {
+TEST(MessageQueueTest, RefusesReuseOfPromptIdForOtherContent) {
   using Add = absl::StatusOr<QueuedMessage> (MessageQueue::*)(MessageRequest, absl::Time);
   const auto reused = FailsWith(absl::StatusCode::kAlreadyExists, "prompt_id_reused");
   for (const Add add : {&MessageQueue::Add, &MessageQueue::AddFirst}) {
@@ -69,7 +69,7 @@ TEST(MessageQueueTest, OneIdIsOnePrompt) {
   }
 }
 
-TEST(MessageQueueTest, EmptyQueueAndUnknownIdAreTwoErrors) {
+TEST(MessageQueueTest, EmptyQueueAndUnknownIdGiveDifferentErrors) {
   MessageQueue queue(100);
   const auto unknown = FailsWith(absl::StatusCode::kNotFound, "unknown_message");
   EXPECT_THAT(queue.Pop(), FailsWith(absl::StatusCode::kFailedPrecondition, "queue_empty"));
@@ -79,7 +79,7 @@ TEST(MessageQueueTest, EmptyQueueAndUnknownIdAreTwoErrors) {
   EXPECT_THAT(queue.Edit("q-1-00000000", {.message = "x"}), unknown);
 }
 
-TEST(MessageQueueTest, RefusesWhatIsEmptyOrTooLong) {
+TEST(MessageQueueTest, RefusesEmptyAndOversizedMessages) {
   MessageQueue queue(100);
   const auto invalid = FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument");
   const auto empty = FailsWith(absl::StatusCode::kInvalidArgument, "empty_message");
@@ -95,7 +95,7 @@ TEST(MessageQueueTest, RefusesWhatIsEmptyOrTooLong) {
   EXPECT_THAT(queue.Add({.message = "x", .prompt_id = std::string(129, 'p')}, kNow), invalid);
 }
 
-TEST(MessageQueueTest, RefusesWhatIsBeyondItsCapacityOrItsBytes) {
+TEST(MessageQueueTest, RefusesMessagesBeyondCapacityOrByteLimit) {
   MessageQueue queue(2);
   Add(queue, "one");
   Add(queue, "two");
@@ -111,7 +111,7 @@ TEST(MessageQueueTest, RefusesWhatIsBeyondItsCapacityOrItsBytes) {
               FailsWith(absl::StatusCode::kResourceExhausted, "queue_full"));
 }
 
-TEST(MessageQueueTest, TheSamePromptIsQueuedOnce) {
+TEST(MessageQueueTest, SamePromptIsQueuedOnce) {
   MessageQueue queue(100);
   ASSERT_OK_AND_ASSIGN(const QueuedMessage first,
                        queue.Add({.message = "x", .prompt_id = "p1"}, kNow));
@@ -121,7 +121,7 @@ TEST(MessageQueueTest, TheSamePromptIsQueuedOnce) {
   EXPECT_EQ(queue.size(), 1u);
 }
 
-TEST(MessageQueueTest, MovesAmongThoseThatWait) {
+TEST(MessageQueueTest, MovesMessageAmongWaitingMessages) {
   MessageQueue queue(100);
   Add(queue, "a");
   Add(queue, "b");
@@ -138,7 +138,7 @@ TEST(MessageQueueTest, MovesAmongThoseThatWait) {
   EXPECT_THAT(Texts(queue), ElementsAre("a", "c", "b"));
 }
 
-TEST(MessageQueueTest, EditsTextAndImagesAndNothingElse) {
+TEST(MessageQueueTest, EditChangesOnlyTextAndImages) {
   MessageQueue queue(100);
   ASSERT_OK_AND_ASSIGN(const QueuedMessage added,
                        queue.Add({"helo", {}, "tab-1", "prompt-1"}, kNow));
@@ -152,7 +152,7 @@ TEST(MessageQueueTest, EditsTextAndImagesAndNothingElse) {
               FailsWith(absl::StatusCode::kInvalidArgument, "empty_message"));
 }
 
-TEST(MessageQueueTest, WhatIsBeingSentStaysUntouched) {
+TEST(MessageQueueTest, MessageBeingSentCannotBeChanged) {
   MessageQueue queue(100);
   const std::string first = Add(queue, "first");
   Add(queue, "second");

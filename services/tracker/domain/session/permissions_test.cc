@@ -20,8 +20,8 @@ PermissionRequest Question(const std::string& id, bool parent_may_allow) {
   return request;
 }
 
-// All kinds of options, callers and questions: an agent allows only what the question leaves to it.
-TEST(PermissionsTest, AnAgentRejectsAndAPersonDecides) {
+// All kinds of options, callers and questions: an agent can allow only if the question permits it.
+TEST(PermissionsTest, AgentCanAlwaysRejectButAllowOnlyWhenPermitted) {
   Permissions permissions;
   int asked = 0;
   for (const bool parent_may_allow : {false, true}) {
@@ -48,7 +48,7 @@ TEST(PermissionsTest, AnAgentRejectsAndAPersonDecides) {
 }
 
 // The asker may read the id as either option.
-TEST(PermissionsTest, AnIdThatAnAllowanceHasTooIsNoRejection) {
+TEST(PermissionsTest, OptionIdSharedWithAllowOptionIsNoRejection) {
   for (const bool allowance_first : {false, true}) {
     Permissions permissions;
     PermissionRequest request{.id = "p", .title = "rm?"};

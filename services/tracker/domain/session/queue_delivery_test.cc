@@ -28,7 +28,7 @@ class QueueDeliveryTest : public testing::Test {
   QueueDelivery delivery_{&queue_, {}};
 };
 
-TEST_F(QueueDeliveryTest, SendsTheFirstMessageWhenTheAgentIsIdleAndARunnerIsThere) {
+TEST_F(QueueDeliveryTest, SendsFirstMessageWhenAgentIsIdleAndRunnerIsAttached) {
   Add("one");
   Add("two");
   EXPECT_FALSE(delivery_.Poll(false, now_).has_value());
@@ -47,7 +47,7 @@ TEST_F(QueueDeliveryTest, ManyTriggersSendOneMessage) {
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(Sends());
 }
 
-TEST_F(QueueDeliveryTest, ATurnTakesItsMessageFromTheQueueAndItsEndSendsTheNext) {
+TEST_F(QueueDeliveryTest, TurnStartDequeuesMessageAndTurnEndSendsNext) {
   const std::string one = Add("one");
   Add("two");
   const QueueDelivery::Sent sent = Send();
@@ -62,7 +62,7 @@ TEST_F(QueueDeliveryTest, ATurnTakesItsMessageFromTheQueueAndItsEndSendsTheNext)
   EXPECT_EQ(Send().message.message, "two");
 }
 
-TEST_F(QueueDeliveryTest, StaleEndsAndStartsChangeNothing) {
+TEST_F(QueueDeliveryTest, StaleTurnStartsAndEndsChangeNothing) {
   Add("one");
   Add("two");
   const std::string first = Send().turn_id;
@@ -81,7 +81,7 @@ TEST_F(QueueDeliveryTest, StaleEndsAndStartsChangeNothing) {
   EXPECT_THAT(delivery_.Start(first, now_), kStale);
 }
 
-TEST_F(QueueDeliveryTest, AFailedTurnPausesTheQueueWithItsReason) {
+TEST_F(QueueDeliveryTest, FailedTurnPausesQueueWithItsReason) {
   const std::string one = Add("one");
   Add("two");
   const std::string turn = Send().turn_id;
@@ -95,7 +95,7 @@ TEST_F(QueueDeliveryTest, AFailedTurnPausesTheQueueWithItsReason) {
   EXPECT_EQ(Send().message.message, "two");
 }
 
-TEST_F(QueueDeliveryTest, RetrySendsTheFailedMessageNextUnderANewId) {
+TEST_F(QueueDeliveryTest, RetrySendsFailedMessageNextUnderNewId) {
   const std::string one = Add("one");
   Add("two");
   const std::string turn = Send().turn_id;
@@ -108,7 +108,7 @@ TEST_F(QueueDeliveryTest, RetrySendsTheFailedMessageNextUnderANewId) {
   EXPECT_EQ(again.message, "one");
 }
 
-TEST_F(QueueDeliveryTest, SkipDropsTheFailedMessageOrElseTheFirst) {
+TEST_F(QueueDeliveryTest, SkipDropsFailedMessageOrElseFirst) {
   Add("one");
   Add("two");
   const std::string turn = Send().turn_id;
@@ -129,7 +129,7 @@ TEST_F(QueueDeliveryTest, SkipDropsTheFailedMessageOrElseTheFirst) {
   EXPECT_THAT(delivery_.Retry(now_), kNotPaused);
 }
 
-TEST_F(QueueDeliveryTest, ADeclinedMessageWaitsAgainAndTheQueueIsPaused) {
+TEST_F(QueueDeliveryTest, DeclinedMessageStaysQueuedAndPausesQueue) {
   const std::string one = Add("one");
   const std::string turn = Send().turn_id;
   ASSERT_OK_AND_ASSIGN(const auto finished,
@@ -142,7 +142,7 @@ TEST_F(QueueDeliveryTest, ADeclinedMessageWaitsAgainAndTheQueueIsPaused) {
   EXPECT_THAT(delivery_.Start(turn, now_), kStale);
 }
 
-TEST_F(QueueDeliveryTest, ARunnerThatLeavesReturnsItsMessageButKeepsItsTurn) {
+TEST_F(QueueDeliveryTest, RunnerThatLeavesReturnsMessageButKeepsStartedTurn) {
   Add("one");
   const std::string turn = Send().turn_id;
   EXPECT_TRUE(delivery_.RunnerLeft());
@@ -153,7 +153,7 @@ TEST_F(QueueDeliveryTest, ARunnerThatLeavesReturnsItsMessageButKeepsItsTurn) {
   EXPECT_EQ(delivery_.state().turn->id, second);
 }
 
-TEST_F(QueueDeliveryTest, ASilentRunnerLosesItsMessageInTime) {
+TEST_F(QueueDeliveryTest, SilentRunnerLosesMessageAfterStartTimeout) {
   Add("one");
   Send();
   EXPECT_EQ(delivery_.NextTime(true), now_ + kStartTimeout);
@@ -166,7 +166,7 @@ TEST_F(QueueDeliveryTest, ASilentRunnerLosesItsMessageInTime) {
   EXPECT_EQ(delivery_.state().pause->reason, "runner_silent");
 }
 
-TEST_F(QueueDeliveryTest, TheDelayBeginsWhenTheAgentIsIdleAndIsKept) {
+TEST_F(QueueDeliveryTest, DelayStartsWhenAgentIsIdleAndSurvivesRestart) {
   ASSERT_OK(delivery_.Configure({.delay = 5 * kSecond}));
   Add("one");
   EXPECT_FALSE(Sends());
@@ -181,7 +181,7 @@ TEST_F(QueueDeliveryTest, TheDelayBeginsWhenTheAgentIsIdleAndIsKept) {
   EXPECT_TRUE(after.Poll(true, now_).has_value());
 }
 
-TEST_F(QueueDeliveryTest, NothingIsSentWhereThatIsSwitchedOff) {
+TEST_F(QueueDeliveryTest, NothingIsSentWhileDeliveryIsDisabled) {
   ASSERT_OK(delivery_.Configure({.enabled = false}));
   Add("one");
   EXPECT_FALSE(Sends());
@@ -197,7 +197,7 @@ TEST_F(QueueDeliveryTest, DelaysOutOfBoundsAreRefused) {
   EXPECT_OK(delivery_.Configure({.delay = kMaxQueueDelay}));
 }
 
-TEST_F(QueueDeliveryTest, SendNowGoesPastThePauseTheDelayAndTheOthers) {
+TEST_F(QueueDeliveryTest, SendNowBypassesPauseDelayAndOtherMessages) {
   ASSERT_OK(delivery_.Configure({.enabled = false, .delay = kSecond}));
   Add("one");
   delivery_.Pause("stopped", "", now_);
@@ -210,7 +210,7 @@ TEST_F(QueueDeliveryTest, SendNowGoesPastThePauseTheDelayAndTheOthers) {
   EXPECT_EQ(queue_.size(), 1u);
 }
 
-TEST_F(QueueDeliveryTest, SendNowTakesAPromptThatIsQueuedAlready) {
+TEST_F(QueueDeliveryTest, SendNowSendsPromptThatIsAlreadyQueued) {
   Add("one");
   const std::string second = queue_.Add({.message = "two", .prompt_id = "p"}, now_)->id;
   ASSERT_OK_AND_ASSIGN(const auto sent,
@@ -219,7 +219,7 @@ TEST_F(QueueDeliveryTest, SendNowTakesAPromptThatIsQueuedAlready) {
   EXPECT_EQ(queue_.size(), 2u);
 }
 
-TEST_F(QueueDeliveryTest, ReconcilesByWhatTheLogSays) {
+TEST_F(QueueDeliveryTest, ReconcilesTurnWithLog) {
   const std::string one = Add("one");
   const std::string turn = Send().turn_id;
   MessageQueue recorded_queue(100, queue_.messages());

@@ -43,7 +43,7 @@ class SessionAgentTest : public SessionTableTest {
   Listener listener_;
 };
 
-TEST_F(SessionAgentTest, WhatIsAbsentStays) {
+TEST_F(SessionAgentTest, AbsentFieldsStayUnchanged) {
   ASSERT_OK(Create("s1"));
   ASSERT_OK(Set({.status = AgentStatus::kFailed,
                  .reason = "agent_crashed",
@@ -63,7 +63,7 @@ TEST_F(SessionAgentTest, WhatIsAbsentStays) {
   EXPECT_EQ(agent.updated_at, clock_.Now());
 }
 
-TEST_F(SessionAgentTest, TextsAreCutAndTheRestIsChecked) {
+TEST_F(SessionAgentTest, TextsAreTruncatedAndOtherFieldsAreValidated) {
   ASSERT_OK(Create("s1"));
   // Characters of two bytes after the first one, so that the limits fall into a character.
   std::string umlauts = "x";
@@ -83,7 +83,7 @@ TEST_F(SessionAgentTest, TextsAreCutAndTheRestIsChecked) {
   EXPECT_EQ(Snapshot().metadata.agent.details.str(), most);
 }
 
-TEST_F(SessionAgentTest, WhoRunsItSurvivesARestartAndHowItIsDoesNot) {
+TEST_F(SessionAgentTest, RunnerAndDetailsSurviveRestartButStatusDoesNot) {
   ASSERT_OK(Create("s1"));
   ASSERT_OK(Set({.status = AgentStatus::kIdle,
                  .reason = "r",
@@ -102,7 +102,7 @@ TEST_F(SessionAgentTest, WhoRunsItSurvivesARestartAndHowItIsDoesNot) {
                                .details = SharedText(R"({"modes":[]})")}));
 }
 
-TEST_F(SessionAgentTest, WhatIsNotStoredCostsNoWrite) {
+TEST_F(SessionAgentTest, ChangeToUnstoredFieldsWritesNothing) {
   CALLSLIP_ABOUT_FILES();
   ASSERT_OK(Create("s1"));
   ASSERT_OK(Set({.status = AgentStatus::kIdle, .runner_id = "r", .details = "{}"}));
@@ -115,7 +115,7 @@ TEST_F(SessionAgentTest, WhatIsNotStoredCostsNoWrite) {
   EXPECT_NE(MetadataFile(), before);
 }
 
-TEST_F(SessionAgentTest, HowItIsOutlastsThatItsSessionIsUnloaded) {
+TEST_F(SessionAgentTest, StateSurvivesUnloadingOfSession) {
   limits_.idle_sessions = 1;
   threads_ = 1;
   Reopen();
@@ -126,7 +126,7 @@ TEST_F(SessionAgentTest, HowItIsOutlastsThatItsSessionIsUnloaded) {
   EXPECT_EQ(Listed(), AgentStatus::kFailed);
 }
 
-TEST_F(SessionAgentTest, ThatItIsInATurnIsFoundOut) {
+TEST_F(SessionAgentTest, StatusIsDerivedFromTurnAndOpenPermissions) {
   ASSERT_OK(Create("s1"));
   const auto runner = std::make_shared<TestReceiver>();
   ASSERT_OK(Attach(runner));
@@ -151,7 +151,7 @@ TEST_F(SessionAgentTest, ThatItIsInATurnIsFoundOut) {
   EXPECT_EQ(Listed(), AgentStatus::kIdle);
 }
 
-TEST_F(SessionAgentTest, WhoWatchesIsToldWithItsDetails) {
+TEST_F(SessionAgentTest, ObserversGetStateChangesWithDetails) {
   ASSERT_OK(Create("s1"));
   ASSERT_OK(Set({.runner_id = "r", .details = R"({"a":1})"}));
   const auto feed = Subscribe(0);
@@ -162,7 +162,7 @@ TEST_F(SessionAgentTest, WhoWatchesIsToldWithItsDetails) {
   EXPECT_EQ(told.details.str(), R"({"a":1})");
 }
 
-TEST_F(SessionAgentTest, IsNeededWhereAMessageIsToBeSentAndNobodyTakesIt) {
+TEST_F(SessionAgentTest, IsNeededWhenMessageOrTurnHasNoRunner) {
   table_->agent_needs().SetListener(&listener_);
   ASSERT_OK(Create("s1"));
   EXPECT_THAT(ThatNeed(), IsEmpty());
@@ -197,7 +197,7 @@ TEST_F(SessionAgentTest, IsNeededWhereAMessageIsToBeSentAndNobodyTakesIt) {
   EXPECT_EQ(listener_.told.Take(), "deleted s1");
 }
 
-TEST_F(SessionAgentTest, AQueueThatIsNotSentByItselfNeedsNone) {
+TEST_F(SessionAgentTest, DisabledQueueNeedsNoAgent) {
   defaults_.enabled = false;
   Reopen();
   ASSERT_OK(Create("s1"));
@@ -211,7 +211,7 @@ TEST_F(SessionAgentTest, AQueueThatIsNotSentByItselfNeedsNone) {
   EXPECT_THAT(ThatNeed(), ElementsAre("s1"));
 }
 
-TEST_F(SessionAgentTest, ATurnWhoseEndIsInTheLogHasEnded) {
+TEST_F(SessionAgentTest, TurnWithEndInLogIsOverAfterCrash) {
   CALLSLIP_ABOUT_FILES();
   ASSERT_OK(Create("s1"));
   const auto runner = std::make_shared<TestReceiver>();
@@ -236,7 +236,7 @@ TEST_F(SessionAgentTest, ATurnWhoseEndIsInTheLogHasEnded) {
   EXPECT_EQ(Snapshot().queue.pause->reason, "stopped");
 }
 
-TEST_F(SessionAgentTest, ATurnGoesOnWhereItsUseIsNoObject) {
+TEST_F(SessionAgentTest, TurnContinuesWhenUsageIsInvalid) {
   ASSERT_OK(Create("s1"));
   const auto runner = std::make_shared<TestReceiver>();
   ASSERT_OK(Attach(runner));

@@ -10,7 +10,7 @@ namespace {
 
 const absl::Time kNoon = absl::FromUnixSeconds(1'769'947'200);
 
-TEST(SessionCatalogTest, ASessionHasOnePlaceWhateverBecomesOfItsTimes) {
+TEST(SessionCatalogTest, SessionIsListedOnceAfterItsCreationTimeChanges) {
   SessionCatalog catalog({});
   catalog.Set({.session_id = "a", .created_at = kNoon});
   catalog.Set({.session_id = "a", .created_at = kNoon - absl::Hours(1)});

@@ -39,7 +39,7 @@ TEST_F(SessionChildrenTest, EndWithTheirParentUnlessTheyAreDetached) {
   EXPECT_EQ(StateOf("d"), SessionState::kActive);
 }
 
-TEST_F(SessionChildrenTest, EndWhereTheirParentIsDeletedOrArchived) {
+TEST_F(SessionChildrenTest, EndWhenParentIsDeletedOrArchived) {
   for (const char* id : {"a", "x"}) ASSERT_OK(Create(id));
   ASSERT_OK(CreateChild("b", "a"));
   ASSERT_OK(CreateChild("y", "x"));
@@ -49,7 +49,7 @@ TEST_F(SessionChildrenTest, EndWhereTheirParentIsDeletedOrArchived) {
   EXPECT_EQ(EndOf("y"), "parent_ended");
 }
 
-TEST_F(SessionChildrenTest, EndAlsoWhereTheTrackerWasKilledBetween) {
+TEST_F(SessionChildrenTest, EndAfterRestartIfTrackerWasKilledAfterParentsEnd) {
   CALLSLIP_ABOUT_FILES();
   for (const char* id : {"a", "x"}) ASSERT_OK(Create(id));
   ASSERT_OK(CreateChild("b", "a"));
@@ -68,7 +68,7 @@ TEST_F(SessionChildrenTest, EndAlsoWhereTheTrackerWasKilledBetween) {
   EXPECT_EQ(StateOf("d"), SessionState::kActive);
 }
 
-TEST_F(SessionChildrenTest, WhoeverIsResumedEndsWithNobody) {
+TEST_F(SessionChildrenTest, ResumedChildBecomesDetached) {
   ASSERT_OK(Create("a"));
   ASSERT_OK(CreateChild("b", "a"));
   ASSERT_OK(End("a"));
@@ -79,7 +79,7 @@ TEST_F(SessionChildrenTest, WhoeverIsResumedEndsWithNobody) {
   EXPECT_TRUE(table_->Get("b")->detached);
 }
 
-TEST_F(SessionChildrenTest, AreOfAnActiveParentAndTwoDeepAtTheMost) {
+TEST_F(SessionChildrenTest, NeedActiveParentAndAreAtMostTwoLevelsDeep) {
   EXPECT_THAT(CreateChild("b", "a"), kUnknown);
   ASSERT_OK(Create("a"));
   ASSERT_OK(CreateChild("b", "a"));
@@ -97,7 +97,7 @@ TEST_F(SessionChildrenTest, AreOfAnActiveParentAndTwoDeepAtTheMost) {
               FailsWith(absl::StatusCode::kFailedPrecondition, "session_ended"));
 }
 
-TEST_F(SessionChildrenTest, AreEightActiveOnesAtTheMost) {
+TEST_F(SessionChildrenTest, AreLimitedToEightActivePerParent) {
   ASSERT_OK(Create("a"));
   for (size_t i = 0; i < kMaxActiveChildren; ++i) {
     ASSERT_OK(CreateChild(absl::StrCat("b", i), "a", i % 2 == 0));

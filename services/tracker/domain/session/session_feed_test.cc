@@ -13,7 +13,7 @@
 namespace callslip::tracker {
 namespace {
 
-TEST_F(SessionTableTest, AFeedBeginsWithASnapshotEvenOfAnEmptySession) {
+TEST_F(SessionTableTest, FeedStartsWithSnapshotEvenWithoutNewEvents) {
   ASSERT_OK(Create("s1"));
   const auto feed = Subscribe(1);
   const SessionUpdate first = feed->Next();
@@ -23,7 +23,7 @@ TEST_F(SessionTableTest, AFeedBeginsWithASnapshotEvenOfAnEmptySession) {
   EXPECT_EQ(feed->NextOf<EventPtr>()->seq, 2);
 }
 
-TEST_F(SessionTableTest, FeedsGetEveryEventOnceFromAnySeqOn) {
+TEST_F(SessionTableTest, FeedsGetEveryEventOnceFromAnySeq) {
   limits_.observer_bytes = 4000;
   Reopen();
   ASSERT_OK(Create("s1"));
@@ -41,7 +41,7 @@ TEST_F(SessionTableTest, FeedsGetEveryEventOnceFromAnySeqOn) {
   }
 }
 
-TEST_F(SessionTableTest, LiveEqualsPersistedWhileOthersAppend) {
+TEST_F(SessionTableTest, FeedsGetAllEventsInOrderDuringConcurrentAppends) {
   ASSERT_OK(Create("s1"));
   constexpr int kEach = 200;
   std::vector<std::thread> writers;
@@ -64,7 +64,7 @@ TEST_F(SessionTableTest, LiveEqualsPersistedWhileOthersAppend) {
   for (std::thread& reader : readers) reader.join();
 }
 
-TEST_F(SessionTableTest, ASlowObserverIsCutOffAndDelaysNobody) {
+TEST_F(SessionTableTest, SlowObserverIsDisconnectedWithoutDelayingOthers) {
   limits_.observer_updates = 10;
   Reopen();
   ASSERT_OK(Create("s1"));
@@ -92,7 +92,7 @@ TEST_F(SessionTableTest, ASlowObserverIsCutOffAndDelaysNobody) {
   }
 }
 
-TEST_F(SessionTableTest, ObserversHaveALimit) {
+TEST_F(SessionTableTest, ObserversPerSessionAreLimited) {
   limits_.observers_of_session = 1;
   Reopen();
   ASSERT_OK(Create("s1"));
@@ -106,7 +106,7 @@ TEST_F(SessionTableTest, ObserversHaveALimit) {
   EXPECT_THAT(Subscribe(0, "unknown")->NextOf<FeedEnd>().status, kUnknown);
 }
 
-TEST_F(SessionTableTest, ObserversHearOfTheQueueAndOfTurns) {
+TEST_F(SessionTableTest, ObserversGetQueueAndTurnChanges) {
   ASSERT_OK(Create("s1"));
   const auto feed = Subscribe(1);
   const auto runner = std::make_shared<TestReceiver>();
@@ -129,7 +129,7 @@ TEST_F(SessionTableTest, ObserversHearOfTheQueueAndOfTurns) {
   EXPECT_EQ(feed->NextOf<TurnChange>().outcome->end, TurnEnd::kCompleted);
 }
 
-TEST_F(SessionTableTest, PlaysAtTheRecordedPaceAndAtOthers) {
+TEST_F(SessionTableTest, PlaybackScalesRecordedPaceBySpeed) {
   ASSERT_OK(Create("s1"));
   for (int i = 0; i < 3; ++i) {
     clock_.Advance(absl::Seconds(4));
@@ -159,7 +159,7 @@ TEST_F(SessionTableTest, PlaysAtTheRecordedPaceAndAtOthers) {
   EXPECT_THAT(beyond->NextOf<FeedEnd>().status, kInvalid);
 }
 
-TEST_F(SessionTableTest, APlaybackWaitsForItsReader) {
+TEST_F(SessionTableTest, PlaybackWaitsForItsReader) {
   limits_.observer_updates = 8;
   Reopen();
   ASSERT_OK(Create("s1"));

@@ -20,7 +20,7 @@ class SessionImagesTest : public SessionTableTest {
   }
 };
 
-TEST_F(SessionImagesTest, AreKeptOnceAndAcrossRestarts) {
+TEST_F(SessionImagesTest, AreStoredOnceAndSurviveRestart) {
   ASSERT_OK(Create("s1"));
   const std::string data = std::string(kPng) + "pixels";
   ASSERT_OK_AND_ASSIGN(const ImageRef first, Put(data, "cat.png"));
@@ -35,7 +35,7 @@ TEST_F(SessionImagesTest, AreKeptOnceAndAcrossRestarts) {
   EXPECT_EQ(image.data, data);
 }
 
-TEST_F(SessionImagesTest, AreKnownByTheirFirstBytes) {
+TEST_F(SessionImagesTest, TypeIsDetectedFromFirstBytesAndSizeIsLimited) {
   ASSERT_OK(Create("s1"));
   EXPECT_EQ(Put("\xff\xd8\xff\xe0")->mime_type, "image/jpeg");
   EXPECT_EQ(Put("GIF89a.")->mime_type, "image/gif");
@@ -50,7 +50,7 @@ TEST_F(SessionImagesTest, AreKnownByTheirFirstBytes) {
   EXPECT_OK(Put(png + std::string(kMaxImageBytes - png.size(), 'x')));
 }
 
-TEST_F(SessionImagesTest, OthersAreUnknown) {
+TEST_F(SessionImagesTest, MissingAndInvalidIdsAreUnknown) {
   ASSERT_OK(Create("s1"));
   const auto unknown = FailsWith(absl::StatusCode::kNotFound, "unknown_image");
   for (const char* id : {"", "metadata.json", "img-0123456789abcdef", "img-0123456789abcde/",
@@ -59,7 +59,7 @@ TEST_F(SessionImagesTest, OthersAreUnknown) {
   }
 }
 
-TEST_F(SessionImagesTest, HaveALimit) {
+TEST_F(SessionImagesTest, AreLimitedPerSession) {
   ASSERT_OK(Create("s1"));
   for (size_t i = 0; i < kMaxImages; ++i) ASSERT_OK(Put(absl::StrCat("GIF89a", i)));
   const auto too_many = FailsWith(absl::StatusCode::kResourceExhausted, "too_many_images");
@@ -69,7 +69,7 @@ TEST_F(SessionImagesTest, HaveALimit) {
   EXPECT_THAT(Put("GIF89a-"), too_many);
 }
 
-TEST_F(SessionImagesTest, CountAsTheLogDoesAndGoWithTheSession) {
+TEST_F(SessionImagesTest, CountAsLogBytesAndAreDeletedWithSession) {
   limits_.log_bytes_of_client = 1000;
   Reopen();
   ASSERT_OK(Create("s1"));

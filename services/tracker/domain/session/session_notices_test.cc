@@ -45,7 +45,7 @@ class SessionNoticesTest : public SessionTableTest {
   }
 };
 
-TEST_F(SessionNoticesTest, TellWhatBecomesOfASession) {
+TEST_F(SessionNoticesTest, ReportLifecycleOfSession) {
   const auto feed = Follow("ann");
   ASSERT_OK(Create(SessionRequest{.session_id = "s1", .name = "first", .owner = "ann"}));
   NoticePtr notice = *feed->Next();
@@ -82,7 +82,7 @@ TEST_F(SessionNoticesTest, TellWhatBecomesOfASession) {
   EXPECT_EQ(notice->session.session_id, "s1");
 }
 
-TEST_F(SessionNoticesTest, TellOfTheQueue) {
+TEST_F(SessionNoticesTest, ReportQueueChanges) {
   ASSERT_OK(Create("s1"));
   const auto feed = Follow("");
   ASSERT_OK_AND_ASSIGN(const QueuedMessage added, Add("first"));
@@ -95,7 +95,7 @@ TEST_F(SessionNoticesTest, TellOfTheQueue) {
   EXPECT_EQ(change.queue_length, 1u);
 }
 
-TEST_F(SessionNoticesTest, OfEventsAreAsManyAsSecondsAndTheLastIsTold) {
+TEST_F(SessionNoticesTest, ActivityIsReportedOncePerSecondIncludingLastEvent) {
   ASSERT_OK(Create("s1"));
   const auto feed = Follow("");
   const auto newest = [&] {
@@ -115,7 +115,7 @@ TEST_F(SessionNoticesTest, OfEventsAreAsManyAsSecondsAndTheLastIsTold) {
   EXPECT_EQ(*feed->Take(), nullptr);
 }
 
-TEST_F(SessionNoticesTest, OfEventsAreToldBeforeTheirSessionIsUnloaded) {
+TEST_F(SessionNoticesTest, ActivityIsReportedBeforeSessionIsUnloaded) {
   limits_.idle_sessions = 1;
   threads_ = 1;
   Reopen();
@@ -132,7 +132,7 @@ TEST_F(SessionNoticesTest, OfEventsAreToldBeforeTheirSessionIsUnloaded) {
 }
 
 // The lists show the same state of a session as its notices.
-TEST_F(SessionNoticesTest, OfQuestionsSayHowManyAreOpen) {
+TEST_F(SessionNoticesTest, PermissionNoticesCountOpenRequests) {
   struct Silent final : PermissionAsker {
     void OnAnswer(const absl::StatusOr<PermissionAnswer>&) override {}
   };
@@ -169,7 +169,7 @@ TEST_F(SessionNoticesTest, OfQuestionsSayHowManyAreOpen) {
   EXPECT_EQ(table_->Get("s1")->open_permissions, 0u);
 }
 
-TEST_F(SessionNoticesTest, OfTurnsTellTheirEndAndWhyTheQueueIsPaused) {
+TEST_F(SessionNoticesTest, TurnNoticesReportOutcomeAndListShowsPauseReason) {
   ASSERT_OK(Create("s1"));
   const auto runner = std::make_shared<TestReceiver>();
   ASSERT_OK(Attach(runner));
@@ -199,7 +199,7 @@ TEST_F(SessionNoticesTest, OfTurnsTellTheirEndAndWhyTheQueueIsPaused) {
 
 // A session can be looked up once its notice has arrived. A client that reads the list after the
 // start of its notices misses nothing.
-TEST_F(SessionNoticesTest, WhatIsToldIsVisibleToAll) {
+TEST_F(SessionNoticesTest, TableIsUpdatedBeforeNoticeIsSent) {
   class Looker final : public NoticeFeed {
    public:
     explicit Looker(SessionTable* table) : table_(table) {}
@@ -224,7 +224,7 @@ TEST_F(SessionNoticesTest, WhatIsToldIsVisibleToAll) {
   EXPECT_FALSE(looker->seen.Take());
 }
 
-TEST_F(SessionNoticesTest, AreForTheOwnerOnly) {
+TEST_F(SessionNoticesTest, AreSentToOwnerOnly) {
   const auto ann = Follow("ann");
   const auto bob = Follow("bob");
   ASSERT_OK(Create(SessionRequest{.session_id = "a", .owner = "ann"}));
@@ -234,7 +234,7 @@ TEST_F(SessionNoticesTest, AreForTheOwnerOnly) {
   EXPECT_EQ(*ann->Take(), nullptr);
 }
 
-TEST_F(SessionNoticesTest, ASlowReaderIsCutOffAndDelaysNobody) {
+TEST_F(SessionNoticesTest, SlowReaderIsDisconnectedWithoutDelayingOthers) {
   limits_.observer_updates = 3;
   Reopen();
   ASSERT_OK(Create("s1"));
@@ -249,7 +249,7 @@ TEST_F(SessionNoticesTest, ASlowReaderIsCutOffAndDelaysNobody) {
   EXPECT_THAT(slow->Next(), FailsWith(absl::StatusCode::kResourceExhausted, "too_slow"));
 }
 
-TEST_F(SessionNoticesTest, NoneIsLostOrOutOfTurnWhileManySessionsChange) {
+TEST_F(SessionNoticesTest, AreCompleteAndInOrderDuringConcurrentChanges) {
   constexpr int kSessions = 4;
   constexpr int kChanges = 50;
   for (int i = 0; i < kSessions; ++i) ASSERT_OK(Create(absl::StrCat("s", i)));
@@ -272,7 +272,7 @@ TEST_F(SessionNoticesTest, NoneIsLostOrOutOfTurnWhileManySessionsChange) {
   EXPECT_EQ(*feed->Take(), nullptr);
 }
 
-TEST_F(SessionNoticesTest, ReadersHaveALimitForEachOwner) {
+TEST_F(SessionNoticesTest, ReadersPerOwnerAreLimited) {
   limits_.observers_of_session = 1;
   Reopen();
   const auto first = Follow("ann");
@@ -284,7 +284,7 @@ TEST_F(SessionNoticesTest, ReadersHaveALimitForEachOwner) {
   EXPECT_OK(table_->notices().Subscribe("ann", second));
 }
 
-TEST_F(SessionNoticesTest, EndWithTheTable) {
+TEST_F(SessionNoticesTest, EndWhenTableIsClosed) {
   const auto feed = Follow("");
   Close();
   EXPECT_THAT(feed->Next(), FailsWith(absl::StatusCode::kUnavailable, "draining"));

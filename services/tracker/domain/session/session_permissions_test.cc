@@ -38,7 +38,7 @@ class SessionPermissionsTest : public SessionTableTest {
   }
 };
 
-TEST_F(SessionPermissionsTest, TheFirstAnswerHolds) {
+TEST_F(SessionPermissionsTest, FirstAnswerIsFinal) {
   ASSERT_OK(Create("s1"));
   Answer answer;
   ASSERT_OK_AND_ASSIGN(const PermissionRequest asked, Ask("", answer));
@@ -55,7 +55,7 @@ TEST_F(SessionPermissionsTest, TheFirstAnswerHolds) {
   EXPECT_THAT(Give("perm-x", "yes"), FailsWith(absl::StatusCode::kNotFound, "unknown_permission"));
 }
 
-TEST_F(SessionPermissionsTest, OneIsCancelledAlone) {
+TEST_F(SessionPermissionsTest, RequestIsCancelledWithoutAffectingOthers) {
   ASSERT_OK(Create("s1"));
   Answer first;
   Answer second;
@@ -75,7 +75,7 @@ TEST_F(SessionPermissionsTest, OneIsCancelledAlone) {
   EXPECT_EQ(again.Wait()->option_id, "yes");
 }
 
-TEST_F(SessionPermissionsTest, WhatIsCancelledBeforeItIsAskedIsNeverOpen) {
+TEST_F(SessionPermissionsTest, RequestCancelledBeforeItIsAskedIsNeverOpen) {
   ASSERT_OK(Create("s1"));
   ASSERT_OK(Run([](Session& s, absl::Time now) { return s.CancelPermission("perm-1", now); }));
   Answer answer;
@@ -84,7 +84,7 @@ TEST_F(SessionPermissionsTest, WhatIsCancelledBeforeItIsAskedIsNeverOpen) {
   EXPECT_THAT(Snapshot().permissions, testing::IsEmpty());
 }
 
-TEST_F(SessionPermissionsTest, WhatIsToBePermittedIsAnObject) {
+TEST_F(SessionPermissionsTest, RequestDetailsMustBeJsonObject) {
   ASSERT_OK(Create("s1"));
   const auto ask = [&](const std::string& details) {
     return With<PermissionRequest>([&](Session& s, absl::Time now) {
@@ -102,7 +102,7 @@ TEST_F(SessionPermissionsTest, WhatIsToBePermittedIsAnObject) {
   EXPECT_EQ(Snapshot().permissions.at(0).kind, "edit");
 }
 
-TEST_F(SessionPermissionsTest, WhoHasDecidedIsRecorded) {
+TEST_F(SessionPermissionsTest, DeciderIsValidatedAndRecorded) {
   ASSERT_OK(Create("s1"));
   Answer answer;
   ASSERT_OK(Ask("perm-1", answer));
@@ -116,7 +116,7 @@ TEST_F(SessionPermissionsTest, WhoHasDecidedIsRecorded) {
   EXPECT_EQ(MemberOf(ReadAll().back(), "decided_by"), "agent");
 }
 
-TEST_F(SessionPermissionsTest, AnOpenRequestSurvivesDisconnects) {
+TEST_F(SessionPermissionsTest, OpenRequestSurvivesDisconnects) {
   ASSERT_OK(Create("s1"));
   Answer first;
   ASSERT_OK(Ask("perm-1", first));
@@ -135,7 +135,7 @@ TEST_F(SessionPermissionsTest, AnOpenRequestSurvivesDisconnects) {
   EXPECT_EQ(third.Wait()->option_id, "no");
 }
 
-TEST_F(SessionPermissionsTest, CancelAndTheEndOfATurnResolveAll) {
+TEST_F(SessionPermissionsTest, CancelAndTurnEndResolveAllRequests) {
   ASSERT_OK(Create("s1"));
   const auto runner = std::make_shared<TestReceiver>();
   ASSERT_OK(Attach(runner));
@@ -162,7 +162,7 @@ TEST_F(SessionPermissionsTest, CancelAndTheEndOfATurnResolveAll) {
             R"("permission_id":"perm-3","tool_call_id":"call-1"})");
 }
 
-TEST_F(SessionPermissionsTest, WhoWaitsIsToldWhereTheSessionGoes) {
+TEST_F(SessionPermissionsTest, AskerGetsErrorWhenSessionIsDeleted) {
   ASSERT_OK(Create("s1"));
   Answer answer;
   ASSERT_OK(Ask("perm-1", answer));
@@ -170,7 +170,7 @@ TEST_F(SessionPermissionsTest, WhoWaitsIsToldWhereTheSessionGoes) {
   EXPECT_THAT(answer.Wait(), kUnknown);
 }
 
-TEST_F(SessionPermissionsTest, OpenRequestsHaveALimit) {
+TEST_F(SessionPermissionsTest, NumberOfOpenRequestsIsLimited) {
   ASSERT_OK(Create("s1"));
   Answer ignored;
   for (size_t i = 0; i < kMaxOpenPermissions; ++i) {

@@ -22,7 +22,7 @@ std::vector<std::string> FailedCalls(const std::vector<EventPtr>& events) {
   return ids;
 }
 
-TEST_F(SessionTableTest, TheQueueFileIsAsDocumented) {
+TEST_F(SessionTableTest, QueueFileHasDocumentedFormat) {
   CALLSLIP_ABOUT_FILES();
   ASSERT_OK(Create("s1"));
   ASSERT_OK_AND_ASSIGN(const QueuedMessage added, Add("What's the status?"));
@@ -36,7 +36,7 @@ TEST_F(SessionTableTest, TheQueueFileIsAsDocumented) {
                                "\n"));
 }
 
-TEST_F(SessionTableTest, ARunnerGetsEachMessageWhenItIsIdle) {
+TEST_F(SessionTableTest, RunnerGetsEachMessageWhenIdle) {
   ASSERT_OK(Create("s1"));
   const auto runner = std::make_shared<TestReceiver>();
   ASSERT_OK(Attach(runner));
@@ -60,7 +60,7 @@ TEST_F(SessionTableTest, ARunnerGetsEachMessageWhenItIsIdle) {
   EXPECT_TRUE(Messages().empty());
 }
 
-TEST_F(SessionTableTest, AFailedTurnIsRecordedAndPausesTheQueue) {
+TEST_F(SessionTableTest, FailedTurnIsRecordedAndPausesQueue) {
   ASSERT_OK(Create("s1"));
   const auto runner = std::make_shared<TestReceiver>();
   ASSERT_OK(Attach(runner));
@@ -82,7 +82,7 @@ TEST_F(SessionTableTest, AFailedTurnIsRecordedAndPausesTheQueue) {
   EXPECT_EQ(next->handed.Take().message.message, "first");
 }
 
-TEST_F(SessionTableTest, ATurnOutlivesItsRunnersConnectionAndATrackersRestart) {
+TEST_F(SessionTableTest, TurnSurvivesRunnerDisconnectAndTrackerRestart) {
   ASSERT_OK(Create("s1"));
   const auto runner = std::make_shared<TestReceiver>();
   ASSERT_OK(Attach(runner));
@@ -99,7 +99,7 @@ TEST_F(SessionTableTest, ATurnOutlivesItsRunnersConnectionAndATrackersRestart) {
   EXPECT_EQ(back->handed.Take().message.message, "second");
 }
 
-TEST_F(SessionTableTest, AMessageThatCouldNotBeStoredBeginsNoTurn) {
+TEST_F(SessionTableTest, UnstoredMessageStartsNoTurn) {
   CALLSLIP_ABOUT_FILES();
   FailingDisk disk;
   Reopen(&disk);
@@ -117,7 +117,7 @@ TEST_F(SessionTableTest, AMessageThatCouldNotBeStoredBeginsNoTurn) {
 }
 
 // A turn has begun once its prompt is in the log.
-TEST_F(SessionTableTest, ATurnBeginsWithOneSync) {
+TEST_F(SessionTableTest, TurnStartsWithOneSync) {
   CALLSLIP_ABOUT_FILES();
   FailingDisk disk;
   Reopen(&disk);
@@ -139,7 +139,7 @@ TEST_F(SessionTableTest, ATurnBeginsWithOneSync) {
   EXPECT_EQ(back->handed.size(), 0u);
 }
 
-TEST_F(SessionTableTest, ARunnerThatComesBackWithoutItsTurnHasLostIt) {
+TEST_F(SessionTableTest, TurnFailsWhenRunnerReturnsWithoutIt) {
   ASSERT_OK(Create("s1"));
   const auto runner = std::make_shared<TestReceiver>();
   ASSERT_OK(Attach(runner));
@@ -157,7 +157,7 @@ TEST_F(SessionTableTest, ARunnerThatComesBackWithoutItsTurnHasLostIt) {
   EXPECT_EQ(Snapshot().queue.pause->reason, "runner_lost");
 }
 
-TEST_F(SessionTableTest, TheShellCommandsOfALostRunnerHaveFailed) {
+TEST_F(SessionTableTest, ShellCommandsFailWhenTheirRunnerIsLost) {
   ASSERT_OK(Create("s1"));
   const auto of_runner = [](Session& session, absl::Time now) {
     return session.SetAgentState({.status = AgentStatus::kIdle, .runner_id = "r"}, now);
@@ -181,7 +181,7 @@ TEST_F(SessionTableTest, TheShellCommandsOfALostRunnerHaveFailed) {
               testing::ElementsAre("cmd-0-0", "cmd-1-1", "cmd-1-2", of_agent));
 }
 
-TEST_F(SessionTableTest, OpenToolCallsHaveFailedWithTheirTurn) {
+TEST_F(SessionTableTest, OpenToolCallsFailWhenTurnFailsOrIsCancelled) {
   const auto of_runner = [](Session& session, absl::Time now) {
     return session.SetAgentState({.status = AgentStatus::kIdle, .runner_id = "r"}, now);
   };
@@ -218,8 +218,8 @@ TEST_F(SessionTableTest, OpenToolCallsHaveFailedWithTheirTurn) {
   }
 }
 
-// Commands that came by AddAgentText go on without the adapter, and are followed to their end.
-TEST_F(SessionTableTest, TheShellCommandsOfAnAdapterThatIsLostGoOn) {
+// Commands that came by AddAgentText continue without the adapter and are followed to their end.
+TEST_F(SessionTableTest, ShellCommandsContinueWhenTheirAdapterIsLost) {
   ASSERT_OK(Create("s1"));
   const auto adapter = std::make_shared<TestReceiver>();
   ASSERT_OK(Attach(adapter));
@@ -231,7 +231,7 @@ TEST_F(SessionTableTest, TheShellCommandsOfAnAdapterThatIsLostGoOn) {
   for (const EventPtr& event : ReadAll()) EXPECT_NE(event->type, "tool_call_update");
 }
 
-TEST_F(SessionTableTest, AMessageThatWasNotBegunGoesToTheNextRunner) {
+TEST_F(SessionTableTest, UnstartedMessageGoesToNextRunner) {
   ASSERT_OK(Create("s1"));
   const auto runner = std::make_shared<TestReceiver>();
   ASSERT_OK(Attach(runner));
@@ -248,7 +248,7 @@ TEST_F(SessionTableTest, AMessageThatWasNotBegunGoesToTheNextRunner) {
   EXPECT_EQ(next->handed.Take().message.message, "first");
 }
 
-TEST_F(SessionTableTest, StoppingAsksTheRunnerAndPausesTheQueue) {
+TEST_F(SessionTableTest, StopTurnNotifiesRunnerAndPausesQueue) {
   ASSERT_OK(Create("s1"));
   const auto runner = std::make_shared<TestReceiver>();
   ASSERT_OK(Attach(runner));
@@ -269,7 +269,7 @@ TEST_F(SessionTableTest, StoppingAsksTheRunnerAndPausesTheQueue) {
   EXPECT_FALSE(Messages()[0].sending());
 }
 
-TEST_F(SessionTableTest, RunnerThatWasAwayIsToldThatItsTurnWasStopped) {
+TEST_F(SessionTableTest, ReturningRunnerIsNotifiedThatItsTurnWasStopped) {
   ASSERT_OK(Create("s1"));
   const auto runner = std::make_shared<TestReceiver>();
   ASSERT_OK(Attach(runner));
@@ -293,7 +293,7 @@ TEST_F(SessionTableTest, RunnerThatWasAwayIsToldThatItsTurnWasStopped) {
   EXPECT_EQ(again->stopped.Take(), turn);
 }
 
-TEST_F(SessionTableTest, TheDelaySurvivesARestart) {
+TEST_F(SessionTableTest, QueueDelaySurvivesRestart) {
   ASSERT_OK(Create("s1"));
   ASSERT_OK(
       Run([](Session& s, absl::Time) { return s.ConfigureQueue({.delay = absl::Seconds(10)}); }));
@@ -308,7 +308,7 @@ TEST_F(SessionTableTest, TheDelaySurvivesARestart) {
   EXPECT_EQ(runner->handed.Take().message.message, "first");
 }
 
-TEST_F(SessionTableTest, TheDelaySurvivesAClockThatWasSetBack) {
+TEST_F(SessionTableTest, QueueDelaySurvivesBackwardClockChange) {
   ASSERT_OK(Create("s1"));
   ASSERT_OK(
       Run([](Session& s, absl::Time) { return s.ConfigureQueue({.delay = absl::Seconds(3)}); }));
@@ -324,7 +324,7 @@ TEST_F(SessionTableTest, TheDelaySurvivesAClockThatWasSetBack) {
   EXPECT_EQ(runner->handed.Take().message.message, "first");
 }
 
-TEST_F(SessionTableTest, TheSamePromptHasOneTurn) {
+TEST_F(SessionTableTest, SamePromptStartsOneTurn) {
   ASSERT_OK(Create("s1"));
   const auto runner = std::make_shared<TestReceiver>();
   ASSERT_OK_AND_ASSIGN(const QueuedMessage first, Add("first", "prompt-1"));
@@ -340,7 +340,7 @@ TEST_F(SessionTableTest, TheSamePromptHasOneTurn) {
   EXPECT_THAT(Add("second", "prompt-1"), reused);
 }
 
-TEST_F(SessionTableTest, SendNowNeedsARunnerThatIsIdle) {
+TEST_F(SessionTableTest, SendNowNeedsIdleRunner) {
   ASSERT_OK(Create("s1"));
   const auto send = [&] {
     return With<QueuedMessage>(
@@ -354,7 +354,7 @@ TEST_F(SessionTableTest, SendNowNeedsARunnerThatIsIdle) {
   EXPECT_THAT(send(), FailsWith(absl::StatusCode::kFailedPrecondition, "turn_in_progress"));
 }
 
-TEST_F(SessionTableTest, ADamagedQueueIsPutAsideAndSaysSo) {
+TEST_F(SessionTableTest, DamagedQueueFileIsSetAsideAndPausesQueue) {
   CALLSLIP_ABOUT_FILES();
   ASSERT_OK(Create("s1"));
   Close();

@@ -3,7 +3,7 @@
 namespace callslip::tracker {
 namespace {
 
-TEST_F(SessionTableTest, EventsThatWereAddedAreCountedFromTheStart) {
+TEST_F(SessionTableTest, AppendedEventsAreCountedSinceProcessStart) {
   EXPECT_EQ(table_->appended_events(), 0);
   ASSERT_OK(Create("s1"));
   EXPECT_EQ(table_->appended_events(), 1);

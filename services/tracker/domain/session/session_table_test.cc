@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 
 const auto kEnded = FailsWith(absl::StatusCode::kFailedPrecondition, "session_ended");
 
-TEST_F(SessionTableTest, ANewSessionHasItsStartInTheLog) {
+TEST_F(SessionTableTest, NewSessionHasStartEventInLog) {
   ASSERT_OK_AND_ASSIGN(const SessionMetadata created,
                        Create(SessionRequest{"s1", "My task", "ann", "claude", "/src"}));
   EXPECT_EQ(created.session_id, "s1");
@@ -34,7 +34,7 @@ TEST_F(SessionTableTest, ANewSessionHasItsStartInTheLog) {
             R"("owner":"ann"})");
 }
 
-TEST_F(SessionTableTest, IdsAreCheckedBeforeTheyTouchAPath) {
+TEST_F(SessionTableTest, SessionIdsAreValidatedBeforeUseInPath) {
   for (const char* id : {"..", "a/b", "a b", ".lock", "é"}) {
     EXPECT_THAT(Create(id), kInvalid) << id;
     EXPECT_THAT(Record(AgentMessage{}, id), kUnknown) << id;
@@ -46,7 +46,7 @@ TEST_F(SessionTableTest, IdsAreCheckedBeforeTheyTouchAPath) {
   EXPECT_THAT(made.session_id, testing::MatchesRegex("20260201-120000-[0-9a-f]{16}"));
 }
 
-TEST_F(SessionTableTest, AnIdIsTakenOnce) {
+TEST_F(SessionTableTest, SessionIdIsTakenUntilSessionIsDeleted) {
   ASSERT_OK(Create("s1"));
   EXPECT_THAT(Create("s1"), FailsWith(absl::StatusCode::kAlreadyExists, "session_exists"));
   ASSERT_OK(Delete("s1"));
@@ -54,7 +54,7 @@ TEST_F(SessionTableTest, AnIdIsTakenOnce) {
   EXPECT_EQ(ReadAll().size(), 1u);
 }
 
-TEST_F(SessionTableTest, ListsTheNewestFirstInPages) {
+TEST_F(SessionTableTest, ListsNewestSessionsFirstInPages) {
   for (const char* id : {"a", "b", "c", "d"}) {
     ASSERT_OK(Create(SessionRequest{.session_id = id, .owner = id}));
     clock_.Advance(absl::Seconds(1));
@@ -75,7 +75,7 @@ TEST_F(SessionTableTest, ListsTheNewestFirstInPages) {
               FailsWith(absl::StatusCode::kInvalidArgument, "invalid_page_token"));
 }
 
-TEST_F(SessionTableTest, EndsResumesArchives) {
+TEST_F(SessionTableTest, EndsResumesAndArchivesSession) {
   ASSERT_OK(Create("s1"));
   EXPECT_THAT(Run([](Session& s, absl::Time now) { return s.Resume(now); }),
               FailsWith(absl::StatusCode::kFailedPrecondition, "session_not_ended"));
@@ -102,7 +102,7 @@ TEST_F(SessionTableTest, EndsResumesArchives) {
   EXPECT_FALSE(table_->Get("s1")->archived);
 }
 
-TEST_F(SessionTableTest, RenamesAreKept) {
+TEST_F(SessionTableTest, RenameSurvivesRestart) {
   ASSERT_OK(Create("s1"));
   ASSERT_OK(Run([](Session& s, absl::Time now) { return s.Rename("better", now); }));
   EXPECT_THAT(Run([](Session& s, absl::Time now) { return s.Rename(std::string(257, 'x'), now); }),
@@ -111,7 +111,7 @@ TEST_F(SessionTableTest, RenamesAreKept) {
   EXPECT_EQ(table_->Get("s1")->name, "better");
 }
 
-TEST_F(SessionTableTest, DeletingRemovesAllAndTellsWhoFollows) {
+TEST_F(SessionTableTest, DeleteRemovesAllDataAndNotifiesObserverAndRunner) {
   ASSERT_OK(Create("s1"));
   const auto feed = Subscribe(0);
   const auto runner = std::make_shared<TestReceiver>();
@@ -126,7 +126,7 @@ TEST_F(SessionTableTest, DeletingRemovesAllAndTellsWhoFollows) {
   EXPECT_EQ(table_->sessions(), 0u);
 }
 
-TEST_F(SessionTableTest, MetadataThatAreGoneAreMadeFromTheLog) {
+TEST_F(SessionTableTest, MissingOrDamagedMetadataIsRebuiltFromLog) {
   ASSERT_OK(Create("s1"));
   clock_.Advance(absl::Seconds(7));
   ASSERT_OK(Record(AgentMessage{"x"}));
@@ -150,7 +150,7 @@ TEST_F(SessionTableTest, TwoProcessesNeverShareADirectory) {
   EXPECT_OK(FileSessionStorage::Open(folder_.path(), &disk_));
 }
 
-TEST_F(SessionTableTest, SessionsHaveALimit) {
+TEST_F(SessionTableTest, NumberOfSessionsIsLimited) {
   limits_.sessions = 2;
   Reopen();
   ASSERT_OK(Create("a"));
@@ -160,7 +160,7 @@ TEST_F(SessionTableTest, SessionsHaveALimit) {
   EXPECT_OK(Create("c"));
 }
 
-TEST_F(SessionTableTest, IdleSessionsAreUnloadedAndComeBack) {
+TEST_F(SessionTableTest, IdleSessionsAreUnloadedAndReloaded) {
   limits_.idle_sessions = 2;
   limits_.open_files = 1;
   threads_ = 1;
@@ -176,7 +176,7 @@ TEST_F(SessionTableTest, IdleSessionsAreUnloadedAndComeBack) {
   for (int i = 0; i < 10; ++i) EXPECT_EQ(table_->Get(absl::StrCat("s", i))->event_count, 4);
 }
 
-TEST_F(SessionTableTest, AnswersThatStreamInHaveALimit) {
+TEST_F(SessionTableTest, NumberOfStreamingAnswersIsLimited) {
   limits_.agent_answers = 2;
   threads_ = 1;
   Reopen();
@@ -197,7 +197,7 @@ TEST_F(SessionTableTest, AnswersThatStreamInHaveALimit) {
   EXPECT_OK(say("d", false));
 }
 
-TEST_F(SessionTableTest, RetentionDeletesAndShortens) {
+TEST_F(SessionTableTest, RetentionDeletesEndedSessionsAndShortensLogs) {
   ASSERT_OK(Create("old"));
   ASSERT_OK(Run([](Session& s, absl::Time now) { return s.End("done", now); }, "old"));
   clock_.Advance(absl::Hours(48));
@@ -209,7 +209,7 @@ TEST_F(SessionTableTest, RetentionDeletesAndShortens) {
   EXPECT_THAT(Record(AgentMessage{}, "old"), kUnknown);
 }
 
-TEST_F(SessionTableTest, RetentionKeepsWhatWasResumedMeanwhile) {
+TEST_F(SessionTableTest, RetentionKeepsSessionResumedMeanwhile) {
   ASSERT_OK(Create("s1"));
   ASSERT_OK(Run([](Session& s, absl::Time now) { return s.End("done", now); }));
   clock_.Advance(absl::Hours(48));
@@ -229,8 +229,8 @@ TEST_F(SessionTableTest, RetentionKeepsWhatWasResumedMeanwhile) {
   EXPECT_OK(Record(AgentMessage{"on"}));
 }
 
-// However a client has written the event.
-TEST_F(SessionTableTest, WhatAnEventSaysIsKnownAfterARestart) {
+// Regardless of how the client has formatted the JSON of the event.
+TEST_F(SessionTableTest, ContentOfClientEventsIsKnownAfterRestart) {
   ASSERT_OK(Create("s1"));
   ASSERT_OK(
       Record(ClientEvent{"user_prompt", R"({"images":["i"],"message":"m","prompt_id":"p"})"}));

@@ -29,7 +29,7 @@ class StreamedTextTest : public SessionTableTest {
   }
 };
 
-TEST_F(StreamedTextTest, PiecesAreShownOnceAndInOrderAndTheEndIsAnEvent) {
+TEST_F(StreamedTextTest, PiecesAreShownOnceInOrderAndEndRecordsEvent) {
   const auto feed = Subscribe(1);
   EXPECT_FALSE(feed->NextOf<SessionSnapshot>().text.has_value());
   ASSERT_OK(Say({.text = "Hell"}));
@@ -52,7 +52,7 @@ TEST_F(StreamedTextTest, PiecesAreShownOnceAndInOrderAndTheEndIsAnEvent) {
   EXPECT_EQ(feed->NextOf<StreamedText>(), (StreamedText{1, 0, "next"}));
 }
 
-TEST_F(StreamedTextTest, ALaterAnswerEndsTheOneBefore) {
+TEST_F(StreamedTextTest, LaterAnswerEndsPreviousAnswer) {
   ASSERT_OK(Say({.iteration = 3, .text = "cut off"}));
   const auto feed = Subscribe(1);
   EXPECT_EQ(feed->NextOf<SessionSnapshot>().text, (StreamedText{3, 0, "cut off"}));
@@ -63,7 +63,7 @@ TEST_F(StreamedTextTest, ALaterAnswerEndsTheOneBefore) {
   EXPECT_EQ(Shown(), (StreamedText{4, 0, "new"}));
 }
 
-TEST_F(StreamedTextTest, OfALongAnswerTheEndIsShown) {
+TEST_F(StreamedTextTest, OnlyEndOfLongAnswerIsShown) {
   // Two bytes each, so that a cut by bytes would fall into one of them.
   std::string text = "x";
   while (text.size() < kMaxStreamedBytes + 1000) text += "\u00f6";
@@ -76,13 +76,13 @@ TEST_F(StreamedTextTest, OfALongAnswerTheEndIsShown) {
   EXPECT_EQ(shown->text.substr(0, 2), "\u00f6");
 }
 
-TEST_F(StreamedTextTest, NothingIsShownOnceTheSessionHasEnded) {
+TEST_F(StreamedTextTest, NothingIsShownAfterSessionEnds) {
   ASSERT_OK(Say({.text = "cut off"}));
   ASSERT_OK(Run([](Session& s, absl::Time now) { return s.End("done", now); }));
   EXPECT_EQ(Shown(), std::nullopt);
 }
 
-TEST_F(StreamedTextTest, WhatWouldCutACharacterIsRefusedAndChangesNothing) {
+TEST_F(StreamedTextTest, PieceThatSplitsCharacterIsRefusedAndChangesNothing) {
   ASSERT_OK(Say({.text = "a"}));
   EXPECT_THAT(Say({.offset = 0, .text = "\u00f6b"}), kInvalid);
   EXPECT_EQ(Shown(), (StreamedText{0, 0, "a"}));
@@ -90,7 +90,7 @@ TEST_F(StreamedTextTest, WhatWouldCutACharacterIsRefusedAndChangesNothing) {
   EXPECT_EQ(Shown(), (StreamedText{0, 0, "a\u00f6b"}));
 }
 
-TEST_F(StreamedTextTest, CountsForAnObserverThatDoesNotRead) {
+TEST_F(StreamedTextTest, CountsTowardsBufferLimitOfSlowObserver) {
   limits_.observer_bytes = size_t{64} << 10;
   Reopen();
   const auto slow = Subscribe(1);

@@ -57,7 +57,7 @@ class WorkerLogTest : public testing::Test {
                   .claiming_workers = 2}};
 };
 
-TEST_F(WorkerLogTest, NewestComesFirstWhoeverSawIt) {
+TEST_F(WorkerLogTest, NewestEntryComesFirstAcrossWorkers) {
   ASSERT_OK(Append("w1", "logs", {"1", "2"}));
   ASSERT_OK(Append("w2", "logs", {"3"}));
   ASSERT_OK(Append("w1", "actions", {"4"}));
@@ -74,7 +74,7 @@ TEST_F(WorkerLogTest, NewestComesFirstWhoeverSawIt) {
   EXPECT_EQ((*entries)[0].time, clock_.Now());
 }
 
-TEST_F(WorkerLogTest, OldEntriesOfAKindMakeRoom) {
+TEST_F(WorkerLogTest, OldEntriesOfSameKindMakeRoom) {
   ASSERT_OK(Append("w1", "actions", {"a"}));
   ASSERT_OK(Append("w1", "logs", {"1", "2", "3", "4"}));
   EXPECT_THAT(Listed({.kind = "logs"}), ElementsAre("4", "3", "2"));
@@ -84,7 +84,7 @@ TEST_F(WorkerLogTest, OldEntriesOfAKindMakeRoom) {
   EXPECT_THAT(Listed({.kind = "actions"}), ElementsAre("a"));
 }
 
-TEST_F(WorkerLogTest, WorkerThatSentNothingLongestMakesRoom) {
+TEST_F(WorkerLogTest, LongestSilentWorkerMakesRoom) {
   ASSERT_OK(Append("w1", "logs", {"1"}));
   ASSERT_OK(Append("w2", "logs", {"2"}));
   ASSERT_OK(Append("w1", "logs", {"3"}));
@@ -92,7 +92,7 @@ TEST_F(WorkerLogTest, WorkerThatSentNothingLongestMakesRoom) {
   EXPECT_THAT(Listed(), ElementsAre("4", "3", "1"));
 }
 
-TEST_F(WorkerLogTest, RefusesWhatIsTooMuch) {
+TEST_F(WorkerLogTest, RefusesCallsBeyondLimits) {
   const auto refused = FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument");
   ASSERT_OK(Append("w1", "a", {"1"}));
   ASSERT_OK(Append("w1", "b", {"2"}));
@@ -107,7 +107,7 @@ TEST_F(WorkerLogTest, RefusesWhatIsTooMuch) {
   EXPECT_OK(Append("w1", "c", {})) << "nothing needs no room";
 }
 
-TEST_F(WorkerLogTest, AnswerHasABound) {
+TEST_F(WorkerLogTest, ListedBytesAreBounded) {
   WorkerLog log;
   const auto large = std::make_shared<const std::string>(kMaxLogEntryBytes, 'x');
   for (int i = 0; i < 5; ++i) {
@@ -118,14 +118,14 @@ TEST_F(WorkerLogTest, AnswerHasABound) {
   EXPECT_THAT(entries, SizeIs(kMaxListedBytes / kMaxLogEntryBytes));
 }
 
-TEST_F(WorkerLogTest, WhatNobodysCommandCausedIsTheSenders) {
+TEST_F(WorkerLogTest, UnclaimedEntryBelongsToSender) {
   ASSERT_OK(Append("w1", "logs", {"1"}, "tab-1"));
   EXPECT_THAT(ListedTo("extension"), ElementsAre("1"));
   EXPECT_THAT(ListedTo("alice"), IsEmpty());
   EXPECT_THAT(Listed(), ElementsAre("1"));
 }
 
-TEST_F(WorkerLogTest, WhatATabSaysIsTheClientsWhoseCommandWorkedThere) {
+TEST_F(WorkerLogTest, EntriesOfTabBelongToClientThatClaimedIt) {
   ASSERT_OK(Append("w1", "logs", {"before"}, "tab-1"));
   clock_.Advance(absl::Seconds(1));
   const absl::Time delivered = clock_.Now();
@@ -139,7 +139,7 @@ TEST_F(WorkerLogTest, WhatATabSaysIsTheClientsWhoseCommandWorkedThere) {
   EXPECT_THAT(ListedTo("extension"), ElementsAre("other browser", "other tab", "before"));
 }
 
-TEST_F(WorkerLogTest, TabGoesToWhoeverWorksThereNext) {
+TEST_F(WorkerLogTest, TabGoesToNextClientThatClaimsIt) {
   Claim("alice", "tab-1", clock_.Now());
   ASSERT_OK(Append("w1", "logs", {"alice's"}, "tab-1"));
   clock_.Advance(absl::Seconds(1));
@@ -152,7 +152,7 @@ TEST_F(WorkerLogTest, TabGoesToWhoeverWorksThereNext) {
   EXPECT_THAT(ListedTo("bob", {}, 2), ElementsAre("newest", "newer"));
 }
 
-TEST_F(WorkerLogTest, ClaimsHaveABound) {
+TEST_F(WorkerLogTest, ClaimsAreBounded) {
   for (const char* place : {"tab-1", "tab-2", "tab-1", "tab-3"}) {
     Claim("alice", place, clock_.Now());
   }
@@ -166,7 +166,7 @@ TEST_F(WorkerLogTest, ClaimsHaveABound) {
   EXPECT_THAT(ListedTo("extension"), ElementsAre("w1 again", "tab-2"));
 }
 
-TEST_F(WorkerLogTest, TheWorkerWhoseLastClaimIsOldestMakesRoom) {
+TEST_F(WorkerLogTest, WorkerWithOldestLastClaimMakesRoom) {
   for (const char* worker : {"w1", "w2", "w1", "w3"}) {
     Claim("alice", "tab-1", clock_.Now(), worker);
   }

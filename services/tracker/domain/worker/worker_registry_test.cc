@@ -57,7 +57,7 @@ TEST_F(WorkerRegistryTest, WorkersAreListedByTargetAndId) {
   EXPECT_THAT(NamesOf(Page("elsewhere")), IsEmpty());
 }
 
-TEST_F(WorkerRegistryTest, ConnectedIsWhoWasHeardOfWithinTenSeconds) {
+TEST_F(WorkerRegistryTest, WorkerSeenWithinTenSecondsIsConnected) {
   const auto presence = Seen("w1");
   clock_.Advance(absl::Seconds(10));
   EXPECT_TRUE(Page().workers[0].connected);
@@ -69,7 +69,7 @@ TEST_F(WorkerRegistryTest, ConnectedIsWhoWasHeardOfWithinTenSeconds) {
   EXPECT_EQ(Page().workers[0].seen_ago, absl::ZeroDuration());
 }
 
-TEST_F(WorkerRegistryTest, WorkerWhoseCallIsHeldIsConnectedHoweverLongAgoItBegan) {
+TEST_F(WorkerRegistryTest, WorkerWithHeldCallStaysConnected) {
   Seen("w1");
   clock_.Advance(absl::Hours(2));
   const WorkerActivity polls = {.target = "browser", .worker_id = "w1", .polls = true};
@@ -78,7 +78,7 @@ TEST_F(WorkerRegistryTest, WorkerWhoseCallIsHeldIsConnectedHoweverLongAgoItBegan
   EXPECT_EQ(Page("", {polls}).workers[0].seen_ago, absl::ZeroDuration());
 }
 
-TEST_F(WorkerRegistryTest, ReportsAboutCommandsCount) {
+TEST_F(WorkerRegistryTest, CommandReportsUpdateLastSeenTime) {
   Seen("w1");
   clock_.Advance(absl::Seconds(30));
   WorkerActivity activity = {.target = "browser",
@@ -92,7 +92,7 @@ TEST_F(WorkerRegistryTest, ReportsAboutCommandsCount) {
   EXPECT_EQ(Page("", {activity}).workers[0].seen_ago, absl::Seconds(2)) << "it goes only forward";
 }
 
-TEST_F(WorkerRegistryTest, LastReportIsKept) {
+TEST_F(WorkerRegistryTest, LastReportIsRetained) {
   ASSERT_OK(registry_.Report("", "w1", {.name = "Old"}, clock_.Now()));
   ASSERT_OK(registry_.Report("", "w1", {.name = "Laptop", .version = "0.1.0", .paused = true},
                              clock_.Now()));
@@ -109,7 +109,7 @@ TEST_F(WorkerRegistryTest, LastReportIsKept) {
   EXPECT_EQ(Page().workers[1].report, nullptr);
 }
 
-TEST_F(WorkerRegistryTest, LongTextsAreCutAndLargeTabsRefused) {
+TEST_F(WorkerRegistryTest, LongTextsAreTruncatedAndLargeTabsRefused) {
   ASSERT_OK(registry_.Report("", "w1", {.name = std::string(300, 'n')}, clock_.Now()));
   EXPECT_THAT(Page().workers[0].report->name, SizeIs(kMaxWorkerTextBytes));
   EXPECT_OK(registry_.Report("", "w1", ReportWithTabs(kMaxTabsBytes), clock_.Now()));
@@ -130,7 +130,7 @@ TEST_F(WorkerRegistryTest, SilentWorkersAreForgottenAfterAnHour) {
   EXPECT_THAT(NamesOf(Page()), ElementsAre("browser/w2"));
 }
 
-TEST_F(WorkerRegistryTest, NewWorkerTakesThePlaceOfTheOneThatWasSilentLongest) {
+TEST_F(WorkerRegistryTest, NewWorkerReplacesLongestSilentOne) {
   for (size_t i = 0; i < kMaxWorkers; ++i) {
     Seen(absl::StrCat("w", i));
     clock_.Advance(absl::Milliseconds(1));
@@ -145,7 +145,7 @@ TEST_F(WorkerRegistryTest, NewWorkerTakesThePlaceOfTheOneThatWasSilentLongest) {
   EXPECT_THAT(NamesOf(page), testing::Not(testing::Contains("browser/w1")));
 }
 
-TEST_F(WorkerRegistryTest, PagesFollowOneAnother) {
+TEST_F(WorkerRegistryTest, WorkersAreListedInPages) {
   for (const char* id : {"a", "b", "c"}) Seen(id);
   const WorkerPage first = Page("", {}, 2);
   EXPECT_THAT(NamesOf(first), ElementsAre("browser/a", "browser/b"));
@@ -158,7 +158,7 @@ TEST_F(WorkerRegistryTest, PagesFollowOneAnother) {
               FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument"));
 }
 
-TEST_F(WorkerRegistryTest, PageEndsBeforeItsReportsTakeTooMuch) {
+TEST_F(WorkerRegistryTest, PageOfLargeReportsEndsEarly) {
   const size_t fit = kMaxListedBytes / kMaxTabsBytes;
   for (size_t i = 0; i < fit + 1; ++i) {
     ASSERT_OK(
@@ -170,7 +170,7 @@ TEST_F(WorkerRegistryTest, PageEndsBeforeItsReportsTakeTooMuch) {
 }
 
 // A worker that comes to an open port serves the client `local` alone.
-TEST_F(WorkerRegistryTest, WhoTakesOneClientsCommandsTakesNoNameOfOthers) {
+TEST_F(WorkerRegistryTest, WorkerOfOneClientCannotTakeNameInUse) {
   const WorkerTeller open{"local", ClientScope("local")};
   ASSERT_OK(registry_.Report("", "w1", {.name = "Laptop"}, clock_.Now()));
   EXPECT_THAT(registry_.Seen("", "w1", clock_.Now(), open).status(),
@@ -198,7 +198,7 @@ TEST_F(WorkerRegistryTest, WhoTakesOneClientsCommandsTakesNoNameOfOthers) {
 }
 
 // The calls of such a worker do not keep the name for another one that is gone for good.
-TEST_F(WorkerRegistryTest, WhoTakesOneClientsCommandsKeepsNoNameForOthers) {
+TEST_F(WorkerRegistryTest, WorkerOfOneClientDoesNotReserveNameForOthers) {
   const WorkerTeller open{"local", ClientScope("local")};
   const auto own = registry_.Seen("", "w1", clock_.Now(), open);
   ASSERT_OK(own);
@@ -210,7 +210,7 @@ TEST_F(WorkerRegistryTest, WhoTakesOneClientsCommandsKeepsNoNameForOthers) {
   EXPECT_OK(registry_.Seen("", "w1", clock_.Now(), open));
 }
 
-TEST_F(WorkerRegistryTest, TwoOfOneNameAreListedWithAllTheirCommands) {
+TEST_F(WorkerRegistryTest, WorkersWithSameNameAreListedWithAllCommands) {
   Seen("w1");
   const WorkerActivity of_all = {.target = "browser", .worker_id = "w1", .commands = {nullptr}};
   const WorkerActivity of_one = {.target = "browser",
