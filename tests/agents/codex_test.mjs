@@ -6,6 +6,6 @@ import { checkRestarts } from './support/restarts.js';
 import { checkStop } from './support/stops.js';
 
 checkAgent(codex);
-checkStop('ends with its runner', codex);
-checkRestarts('is restored by session/resume', codex);
-checkOrphans('leaves nothing behind', codex);
+checkStop('codex ends with its runner', codex);
+checkRestarts('codex is restored by session/resume', codex);
+checkOrphans('codex leaves no process behind', codex);

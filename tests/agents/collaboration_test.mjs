@@ -35,7 +35,8 @@ async function asks(setting, context) {
     + `read, of which the answer is ${tokensOf(texts)}`);
 }
 
-test('an agent asks another one', { timeout: stretched(120_000) }, async (context) => {
+test('an agent asks another agent, and reads its answer', { timeout: stretched(120_000) },
+  async (context) => {
   const setting = await Setting.open(opencode);
   try {
     await setting.step(() => asks(setting, context));

@@ -54,4 +54,4 @@ test('sessions share a process', { timeout: stretched(180_000) }, async (context
   }
 });
 
-checkStop('agents end together', opencode, { count: COUNT });
+checkStop('agents end together with their runner', opencode, { count: COUNT });

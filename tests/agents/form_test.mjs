@@ -13,7 +13,7 @@ import { Setting } from './support/setting.js';
 const interact = (args) => ({ call: opencode.tool('interact'), args: { wait_ms: 20_000, ...args } });
 const collect = { collect: opencode.tool('observe') };
 
-describe('an agent books a room', { timeout: stretched(180_000) }, () => {
+describe('an agent that books a room', { timeout: stretched(180_000) }, () => {
   let house;
   let setting;
   let site;
@@ -25,7 +25,7 @@ describe('an agent books a room', { timeout: stretched(180_000) }, () => {
   });
   after(() => house?.close());
 
-  test('by a form in frames of three origins', () => setting.step(async () => {
+  test('fills in and submits a form in frames of three origins', () => setting.step(async () => {
     const { sessions } = setting;
     const page = await house.browser.open(`${house.pages.url}/second`);
     const id = await setting.begin();
@@ -58,7 +58,7 @@ describe('an agent books a room', { timeout: stretched(180_000) }, () => {
     await page.close();
   }));
 
-  test('of which its model sees what is not there', () => setting.step(async () => {
+  test('books nothing if its button is not on the page', () => setting.step(async () => {
     const { sessions } = setting;
     const page = await house.browser.open(`${house.pages.url}/second`);
     const id = await setting.begin();

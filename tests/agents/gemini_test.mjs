@@ -6,7 +6,7 @@ import { checkRestarts } from './support/restarts.js';
 import { checkStop } from './support/stops.js';
 
 checkAgent(gemini);
-checkStop('ends with its runner', gemini);
+checkStop('gemini ends with its runner', gemini);
 // It stores nothing when it is killed, and does not find a session that it restored before.
-checkRestarts('is restored by session/load', gemini, { kills: false, rounds: 1 });
-checkOrphans('leaves nothing behind', gemini);
+checkRestarts('gemini is restored by session/load', gemini, { kills: false, rounds: 1 });
+checkOrphans('gemini leaves no process behind', gemini);

@@ -17,7 +17,7 @@ const UNTIL_RELEASED = `window.runs = (window.runs ?? 0) + 1;
 /** The points of the story at which the tracker is killed. */
 const POINTS = ['before the model speaks', 'in the middle of a command', 'before the model answers'];
 
-describe('a message is answered with what is in the browser', { timeout: stretched(280_000) }, () => {
+describe('a message about a page', { timeout: stretched(280_000) }, () => {
   let house;
   let setting;
   before(async () => {
@@ -76,11 +76,12 @@ describe('a message is answered with what is in the browser', { timeout: stretch
     await page.close();
   }
 
-  test('with all there', () => setting.step(() =>
+  test('is answered from the browser', () => setting.step(() =>
     story('undisturbed', (point, meanwhile) => meanwhile?.())));
 
   for (const victim of POINTS) {
-    test(`with a tracker that is killed ${victim}`, () => setting.step(() =>
+    test(`is answered from the browser when the tracker is killed ${victim}`,
+      () => setting.step(() =>
       story(victim, async (point, meanwhile) => {
         if (point !== victim) return meanwhile?.();
         await house.tracker.kill();

@@ -2,8 +2,8 @@
 import { opencode } from './support/agents.js';
 import { checkOrphans } from './support/orphans.js';
 
-checkOrphans('as it is', opencode);
-checkOrphans('behind sh -c', opencode, (command) =>
+checkOrphans('opencode leaves no process behind', opencode);
+checkOrphans('opencode started by sh -c leaves no process behind', opencode, (command) =>
   ['sh', '-c', '"$@"; exit $?', 'sh', ...command]);
-checkOrphans('behind npx', opencode, (command) =>
+checkOrphans('opencode started by npx leaves no process behind', opencode, (command) =>
   ['npx', '--offline', '--call', command.map((word) => `'${word}'`).join(' ')]);

@@ -11,7 +11,7 @@ import { stretchOf } from './machine.mjs';
 const RUN = fileURLToPath(new URL('run.mjs', import.meta.url));
 const STRESS = fileURLToPath(new URL('stress.mjs', import.meta.url));
 
-describe('a run of tests', () => {
+describe('a test run', () => {
   let folder;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'callslip-run-'));
@@ -39,13 +39,13 @@ describe('a run of tests', () => {
     return start(RUN, kept(''), '--test-dir', folder, ...more);
   };
 
-  test('that all pass is green', () => {
+  test('succeeds when all tests pass', () => {
     const { status, lines } = run({ one: 'exit 0', two: 'exit 0', three: 'exit 77' });
     assert.equal(status, 0);
     assert.equal(lines.at(-1), '2 passed, 0 failed, 1 skipped');
   });
 
-  test('has deadlines that fit the machine', () => {
+  test('stretches deadlines to fit the machine', () => {
     const asks = { one: 'echo "not ok 1 - waits $CALLSLIP_STRETCH"; exit 1' };
     env = { CALLSLIP_STRETCH: '2.5' };
     assert.match(run(asks).stdout, /waits 2\.5\n/);
@@ -58,7 +58,7 @@ describe('a run of tests', () => {
     assert.equal(stretchOf({ loop: 0.5, start: 3, sync: 1.5 }), 3);
   });
 
-  test('of which one passes the second time is green, names it, and keeps what it said', () => {
+  test('succeeds when a test passes on retry, names it, and keeps its output', () => {
     const tests = Object.fromEntries([['one', 'exit 0'], everySecond('Suite/Flaky.Test[1]/0')]);
     const first = run(tests);
     assert.equal(first.status, 0, first.stdout);
@@ -69,7 +69,7 @@ describe('a run of tests', () => {
     assert.match(run(tests).lines.at(-2), /\(2 of 3 runs; /);
   });
 
-  test('of which one fails again is red, and says why', () => {
+  test('fails when a test fails again, and shows its output', () => {
     const { status, lines, stdout } = run({ one: 'exit 0', two: 'echo "not ok 1 - a & b"; exit 1', gone: 'kill -SEGV $$' });
     assert.notEqual(status, 0);
     assert.equal(lines.at(-1), '1 passed, 2 failed, 0 skipped');
@@ -77,7 +77,7 @@ describe('a run of tests', () => {
     assert.doesNotMatch(stdout, /^flaky:/m);
   });
 
-  test('of which more than three are flaky is red', () => {
+  test('fails when more than three tests are flaky', () => {
     const three = Object.fromEntries(['a', 'b', 'c'].map(everySecond));
     assert.equal(run(three).status, 0);
     const four = run(Object.fromEntries(['a', 'b', 'c', 'd'].map(everySecond)));
@@ -86,14 +86,14 @@ describe('a run of tests', () => {
     assert.equal(four.lines.at(-1), '4 passed, 0 failed, 0 skipped');
   });
 
-  test('of which most fail is red without a second time', () => {
+  test('fails without a retry when most tests fail', () => {
     const { status, stdout } = run(Object.fromEntries(Array.from({ length: 21 }, (_, at) => everySecond(`t${at}`))));
     assert.notEqual(status, 0);
     assert.doesNotMatch(stdout, /Once more/);
     assert.match(stdout, /\n0 passed, 21 failed, 0 skipped\n$/);
   });
 
-  test('that finds no test, or cannot be run, is red', () => {
+  test('fails when it finds no test or a test cannot be run', () => {
     assert.notEqual(run({ one: 'exit 0' }, '--no-tests=error', '-R', 'nothing').status, 0);
     assert.notEqual(run({ one: 'exit 0' }, '--test-dir', join(folder, 'none')).status, 0);
     writeFileSync(join(folder, 'CTestTestfile.cmake'), 'add_test(gone /nowhere/at/all)');
@@ -102,13 +102,13 @@ describe('a run of tests', () => {
     assert.match(stdout, /\n0 passed, 1 failed, 0 skipped\n$/);
   });
 
-  test('names the slowest ones', () => {
+  test('names the slowest tests', () => {
     const { stdout } = run(Object.fromEntries(Array.from({ length: 11 }, (_, at) => [`t${at}`, at === 4 ? 'sleep 0.3' : 'exit 0'])));
     assert.match(stdout, /\nThe slowest:\n +0\.3 s {2}t4\n/);
     assert.equal(existsSync(kept('counts.json')), true);
   });
 
-  test('repeated beside a busy machine, counts what fails', () => {
+  test('counts the failures of each test when repeated on a busy machine', () => {
     lay(Object.fromEntries([['one', 'exit 0'], everySecond('two'), ['three', 'exit 1']]));
     const { status, lines, stdout } = start(STRESS, kept(''), '3', '--test-dir', folder);
     assert.equal(status, 1);

@@ -31,11 +31,11 @@ function listed() {
   });
 }
 
-test('it is short enough to be read', () => {
+test('ARCHITECTURE.md stays within its size limit', () => {
   assert.ok(Buffer.byteLength(text) <= MOST_BYTES, `${Buffer.byteLength(text)} bytes, of ${MOST_BYTES}`);
 });
 
-test('each folder with sources has its line', () => {
+test('ARCHITECTURE.md lists each folder with sources', () => {
   const known = new Map(listed());
   const missing = new Set(tracked
     .filter((file) => /^(services|web|extension|proto|tests|deploy|examples)\//.test(file))
@@ -44,13 +44,13 @@ test('each folder with sources has its line', () => {
   assert.deepEqual([...missing].sort(), []);
 });
 
-test('each line names a folder, and each folder once', () => {
+test('ARCHITECTURE.md lists only existing folders, each once', () => {
   const paths = listed().map(([path]) => path);
   assert.deepEqual(paths.filter((path) => !folders.has(path)), []);
   assert.equal(new Set(paths).size, paths.length);
 });
 
-test('each file and folder that the text names exists', () => {
+test('ARCHITECTURE.md names only existing files and folders', () => {
   const prose = text.replaceAll(/\n```[\s\S]*?\n```\n/g, '\n');
   const paths = [...prose.matchAll(/`([\w./*-]+)`/g)].map(([, path]) => path).filter((path) => !/^\/|\/$/.test(path));
   /**
@@ -66,7 +66,7 @@ test('each file and folder that the text names exists', () => {
     !known.some((file) => matches(path, file) || matches(path, short(file)))), []);
 });
 
-test('each class that the text names is declared', () => {
+test('ARCHITECTURE.md names only declared classes and RPCs', () => {
   const headers = tracked.filter((file) => /^services\/.*\.h$/.test(file))
     .map((file) => readFileSync(`${root}/${file}`, 'utf8')).join('\n');
   const protos = tracked.filter((file) => /^proto\/.*\.proto$/.test(file))
@@ -77,7 +77,7 @@ test('each class that the text names is declared', () => {
     !new RegExp(`(class|struct) ${name}\\b`).test(headers) && !new RegExp(`rpc ${name}\\(`).test(protos)), []);
 });
 
-test('the folders of services include what it says', () => {
+test('the folders of services include each other as ARCHITECTURE.md lists', () => {
   const said = Object.fromEntries(includes.map((line) => {
     const [, folder, others] = /^(\w+) +(\S.*)$/.exec(line) ?? assert.fail(line);
     const names = others.replaceAll(/ \([^)]*\)/g, '');
@@ -128,7 +128,7 @@ function graphOf(files, importsOf, key) {
   return graph;
 }
 
-test('the modules of the page import each other in no circle', () => {
+test('the modules of the page have no import cycle', () => {
   assert.deepEqual(circleIn(new Map([['a', ['b']], ['b', ['c']], ['c', ['b']]])), ['b', 'c', 'b']);
   const modules = tracked.filter((file) => /^web\/src\/.*\.tsx?$/.test(file));
   const graph = graphOf(modules, (file) => [...readFileSync(`${root}/${file}`, 'utf8').matchAll(/from '(\.[^']+)'/g)]
@@ -137,7 +137,7 @@ test('the modules of the page import each other in no circle', () => {
   assert.equal(circleIn(graph), null);
 });
 
-test('the folders of the bridge, of MCP and of the tracker\'s server include each other in no circle', () => {
+test('the folders of the bridge, MCP and the tracker\'s server have no include cycle', () => {
   const sources = tracked.filter((file) => /^services\/(bridge|gateway\/mcp|tracker\/(server|rpc))\/.*\.(cc|h)$/.test(file) &&
     !/_test\.cc$|fixture/.test(file));
   const known = new Set(sources);

@@ -40,13 +40,13 @@ const seconds = (text) => Number(/^(\d+)s$/.exec(text)[1]);
 const servicesOf = (prefix) => Object.entries(compose.services).filter(([name]) => name.startsWith(prefix));
 
 describe('the compose file of a cluster', () => {
-  test('names options that there are', () => {
+  test('sets only options that the programs have', () => {
     for (const program of ['tracker', 'gateway']) {
       assertOptions(program, variablesOf(Object.keys(compose.services[`${program}1`].environment)));
     }
   });
 
-  test('has two of the database and of gateways, and three trackers, all of them confined', () => {
+  test('has two databases, two gateways and three trackers, all confined', () => {
     assert.deepEqual(['db', 'tracker', 'gateway'].map((prefix) => servicesOf(prefix).length), [2, 3, 2]);
     for (const [name, service] of Object.entries(compose.services)) {
       const confined = [service.read_only, service.cap_drop, service.security_opt];
@@ -55,13 +55,13 @@ describe('the compose file of a cluster', () => {
     }
   });
 
-  test('tells programs of the memory that they are given', () => {
+  test('passes the memory limit of each container to its program', () => {
     for (const [name, { mem_limit: limit, environment }] of [...servicesOf('tracker'), ...servicesOf('gateway')]) {
       assert.equal(bytes(environment.CALLSLIP_MEMORY), bytes(limit), name);
     }
   });
 
-  test('leads from the balancer to the database', () => {
+  test('connects the balancer, gateways, trackers and databases', () => {
     const [gateway, tracker] = ['gateway1', 'tracker1'].map((name) => compose.services[name]);
     const servers = [...balancer.matchAll(/^ {2}server (\S+) (\S+)$/gm)].map(([, name, address]) => [name, address]);
     assert.deepEqual(servers, servicesOf('gateway').map(([name]) => [name, `${name}:7890`]));
@@ -84,7 +84,7 @@ describe('the compose file of a cluster', () => {
     assert.deepEqual(scraped, servicesOf('tracker').map(([one]) => `${one}:7901`));
   });
 
-  test('gives a gateway that stops the time until the balancer has noticed', () => {
+  test('lets a stopping gateway drain until the balancer has noticed', () => {
     const { environment, stop_grace_period: grace } = compose.services.gateway1;
     const [, inter, fall] = /check inter (\d+)s fall (\d+)/.exec(balancer);
     const delay = seconds(environment.CALLSLIP_DRAIN_DELAY);
@@ -93,13 +93,13 @@ describe('the compose file of a cluster', () => {
   });
 });
 
-test('HAProxy takes its configuration', () => {
+test('HAProxy accepts its configuration', () => {
   const { status, stderr } = spawnSync('/usr/sbin/haproxy', ['-c', '-f', join(cluster, 'balancer.cfg')],
     { encoding: 'utf8' });
   assert.equal(status, 0, stderr);
 });
 
-test('bash takes the script of the database', () => {
+test('bash parses the script of the database', () => {
   execFileSync('bash', ['-n', join(cluster, 'database/database.sh')]);
 });
 
@@ -107,7 +107,7 @@ describe('the drop-ins for systemd', () => {
   for (const program of ['tracker', 'gateway']) {
     const name = `callslip-${program}`;
 
-    test(`fit the unit of the ${program}`, () => {
+    test(`are valid for the unit of the ${program}`, () => {
       const folder = temporaryFolder();
       const unit = readFileSync(join(root, `deploy/debian/${name}.service`), 'utf8');
       mkdirSync(join(folder, `${name}.service.d`));
@@ -122,7 +122,7 @@ describe('the drop-ins for systemd', () => {
       assert.doesNotMatch(stderr, /Unknown|Failed to parse|ignoring/i);
     });
 
-    test(`have settings that the ${program} knows`, () => {
+    test(`set only options of the ${program}, and the memory limit of its unit`, () => {
       const settings = parse(read(`systemd/cluster-${program}.yaml`));
       assertOptions(program, Object.keys(settings).map((key) => key.replaceAll('_', '-')));
       assert.match(read(`systemd/${name}.conf`), new RegExp(`--config /etc/callslip/cluster-${program}.yaml$`, 'm'));
@@ -131,7 +131,7 @@ describe('the drop-ins for systemd', () => {
     });
   }
 
-  test('lead gateways to trackers', () => {
+  test('give gateways the port of the trackers', () => {
     const [, port] = parse(read('systemd/cluster-tracker.yaml')).listen[1].split(':');
     for (const one of parse(read('systemd/cluster-gateway.yaml')).tracker) assert.equal(one.split(':')[1], port);
   });
@@ -141,11 +141,11 @@ describe('the manifests for Kubernetes', () => {
   const podOf = (kind, name) => found(kind, name).spec.template.spec;
   const PODS = { tracker: podOf('StatefulSet', 'callslip-tracker'), gateway: podOf('Deployment', 'callslip-gateway') };
 
-  test('are as the schemas of Kubernetes have them', () => {
+  test('conform to the Kubernetes schemas', () => {
     for (const one of manifests) assert.deepEqual(problemsOf(one), [], `${one.kind} ${one.metadata.name}`);
   });
 
-  test('would be refused with a field that there is not', () => {
+  test('are rejected if a field is unknown or has the wrong type', () => {
     const one = structuredClone(found('Deployment', 'callslip-gateway'));
     one.spec.template.spec.containers[0].readinesProbe = {};
     assert.deepEqual(problemsOf(one), ['/spec/template/spec/containers/0/readinesProbe is no field']);
@@ -157,12 +157,12 @@ describe('the manifests for Kubernetes', () => {
     const [container] = pod.containers;
     const variables = Object.fromEntries(container.env.map(({ name, ...value }) => [name, value]));
 
-    test(`give the ${program} options and memory that fit`, () => {
+    test(`give the ${program} known options and the memory of its container`, () => {
       assertOptions(program, variablesOf(Object.keys(variables)));
       assert.equal(bytes(variables.CALLSLIP_MEMORY.value), bytes(container.resources.limits.memory));
     });
 
-    test(`give the ${program} what they name`, () => {
+    test(`define the keys, volumes and port that the ${program} uses`, () => {
       const keys = container.env.flatMap(({ valueFrom }) => valueFrom?.configMapKeyRef ?? []);
       for (const { name, key } of keys) assert.ok(found('ConfigMap', name).data[key], key);
       const volumes = pod.volumes.map(({ name }) => name);
@@ -173,7 +173,7 @@ describe('the manifests for Kubernetes', () => {
     });
   }
 
-  test('select what there is', () => {
+  test('refer only to existing pods and services', () => {
     const labels = new Set(['StatefulSet', 'Deployment'].flatMap((kind) => manifests
       .filter((one) => one.kind === kind).map((one) => one.spec.template.metadata.labels.app)));
     for (const { kind, spec } of manifests) {
@@ -188,7 +188,7 @@ describe('the manifests for Kubernetes', () => {
   });
 });
 
-test('each alert of a cluster has a section that says what to do', () => {
+test('each alert of a cluster has a section in docs/scale.md', () => {
   const { groups } = parse(readFileSync(join(root, 'deploy/prometheus/alerts.yml'), 'utf8'));
   const alerts = groups.find(({ name }) => name === 'callslip-cluster').rules.map(({ alert }) => alert);
   assert.ok(alerts.length >= 4);

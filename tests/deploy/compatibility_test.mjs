@@ -11,7 +11,7 @@ const page = read('docs/compatibility.md');
 /** The first table row that matches. */
 const row = (pattern) => page.split('\n').find((line) => line.startsWith('|') && pattern.test(line));
 
-test('the revisions of MCP are those of the gateway', () => {
+test('docs/compatibility.md names the MCP revisions of the gateway', () => {
   const revisions = (text) => [...new Set(text.match(/\b20\d\d-\d\d-\d\d\b/g))].sort();
   const table = read('docs/mcp.md').match(/\| legacy: .*/)[0];
   assert.deepEqual(revisions(row(/^\| agents /)), revisions(table));
@@ -21,17 +21,17 @@ test('the revisions of MCP are those of the gateway', () => {
   }
 });
 
-test('the oldest Chromium is that of the manifest', () => {
+test('docs/compatibility.md names the minimum Chromium version of the manifest', () => {
   const { minimum_chrome_version: oldest } = JSON.parse(read('extension/manifest.json'));
   assert.match(row(/^\| the extension .*Chromium/), new RegExp(` ${oldest} or later`));
 });
 
-test('the package of the gRPC contract is there', () => {
+test('docs/compatibility.md names an existing package of the gRPC contract', () => {
   const [name] = page.match(/callslip(\.\w+)+\.v\d+/);
   assert.ok(existsSync(`${root}/proto/${name.replaceAll('.', '/')}`), name);
 });
 
-test('the version of the Agent Client Protocol is that of the runner', () => {
+test('docs/compatibility.md names the Agent Client Protocol version of the runner', () => {
   const [, version] = read('services/runner/acp/messages_v1.h').match(/kProtocolVersion = (\d+);/);
   assert.match(row(/Agent Client Protocol/), new RegExp(` version ${version}\\.`));
 });

@@ -27,11 +27,11 @@ const sections = text.split('\n## What to edit\n')[1].split('\n## ')[0].split('\
 /** A list's `*` is a part of a name. */
 const toPattern = (path) => new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}$`);
 
-describe('what to edit', () => {
-  test('is told for each usual change', () => assert.ok(sections.length >= 7, `${sections.length}`));
+describe('the section "What to edit"', () => {
+  test('covers the usual changes', () => assert.ok(sections.length >= 7, `${sections.length}`));
 
   for (const { title, pattern, listed, also } of sections) {
-    test(`${title}: the list is what mentions the example`, () => {
+    test(`lists exactly the files that mention the example of "${title}"`, () => {
       const mentioned = files.filter((file) => pattern.test(read(file)));
       const patterns = listed.map(toPattern);
       assert.deepEqual(mentioned.filter((file) => !patterns.some((each) => each.test(file))), [], 'not listed');
@@ -39,7 +39,7 @@ describe('what to edit', () => {
       assert.equal(new Set(listed).size, listed.length);
     });
 
-    test(`${title}: what else it names exists`, () => {
+    test(`names only existing files after the list of "${title}"`, () => {
       const named = [...also.matchAll(/`((?:services|tests|deploy|docs|web)\/[\w./*-]+)`/g)].map(([, path]) => path);
       const all = execFileSync('git', ['-C', root, 'ls-files'], { encoding: 'utf8' }).trim().split('\n');
       assert.deepEqual(named.filter((path) =>

@@ -63,7 +63,7 @@ describe('the root for arm64', () => {
   const dpkg = (...args) => execFileSync('dpkg-query', args,
     { encoding: 'utf8', env: { ...env, DPKG_ADMINDIR: join(root, 'var/lib/dpkg') } }).trim();
 
-  test('has all that a build needs but programs, which are the host\'s', () => {
+  test('has all build packages except programs, which come from the host', () => {
     assert.equal(make().status, 0);
     const [call] = asked();
     assert.match(call, /--architectures=arm64 /);
@@ -77,7 +77,7 @@ describe('the root for arm64', () => {
     assert.deepEqual(fetched.filter((name) => !listed.includes(name)), []);
   });
 
-  test('has no link that leads out of it, but to the programs that a build asks for', () => {
+  test('has no link to the outside except to the programs that a build calls', () => {
     assert.equal(make().status, 0);
     assert.equal(readlinkSync(join(root, 'lib/libdemo.so')),
       '../usr/lib/aarch64-linux-gnu/libdemo.so.1.0');
@@ -86,7 +86,7 @@ describe('the root for arm64', () => {
     }
   });
 
-  test('knows of which package a library is, and what depends on it needs', () => {
+  test('knows the package of a library, and its dependency information', () => {
     assert.equal(make().status, 0);
     const library = join(root, 'usr/lib/aarch64-linux-gnu/libdemo.so.1.0');
     assert.equal(dpkg('--search', library), `libdemo1:arm64: ${library}`);
@@ -95,7 +95,7 @@ describe('the root for arm64', () => {
     assert.ok(!existsSync(join(root, 'var/cache/apt/archives/demo.deb')));
   });
 
-  test('is made once, and again for other packages', () => {
+  test('is made once, and again when the list of packages changes', () => {
     for (let time = 0; time < 2; time++) assert.equal(make().status, 0);
     assert.equal(asked().length, 1);
     appendFileSync(join(source, 'deploy/packages/build.txt'), 'libnew-dev\n');
@@ -106,7 +106,7 @@ describe('the root for arm64', () => {
     assert.ok(!existsSync(join(root, 'old')));
   });
 
-  test('is made again after it failed, which is told', () => {
+  test('is made again after a failure, which is reported', () => {
     const { status, stderr } = make({ FAIL: '1' });
     assert.equal(status, 1);
     assert.match(stderr, /no such package\nroot: the root could not be made/);

@@ -63,7 +63,7 @@ describe('the Debian package', () => {
     deb = packed(folder);
   });
 
-  test('is the same, byte by byte, of another checkout, by somebody else, at another time', () => {
+  test('is byte-identical for another checkout, user and time', () => {
     const other = checkout({ umask: 0o077, files: EXTENSION.toReversed() });
     execFileSync('touch', ['--date=@1500000000', join(other, 'callslip-tracker')]);
     const former = process.umask(0o077);
@@ -74,7 +74,7 @@ describe('the Debian package', () => {
     }
   });
 
-  test('is named after its version and machine', () => {
+  test('is named after its version and architecture', () => {
     const machine = execFileSync('dpkg', ['--print-architecture'], { encoding: 'utf8' });
     assert.ok(deb.endsWith(`/callslip_1.2.3_${machine.trim()}.deb`), deb);
     assert.equal(ask('--field', deb, 'Architecture'), machine);
@@ -84,7 +84,7 @@ describe('the Debian package', () => {
     assert.match(ask('--field', deb, 'Depends'), /^adduser, libc6 \(>= [0-9.]+\)\n$/);
   });
 
-  test('holds files of one age, in the order of their names, for everybody to read', () => {
+  test('holds files with one date, sorted by name and readable by everyone', () => {
     const lines = ask('--contents', deb).trim().split('\n').map((line) => line.split(/\s+/));
     const column = (index) => [...new Set(lines.map((line) => line[index]))].sort();
     assert.deepEqual(column(0), ['-rw-r--r--', '-rwxr-xr-x', 'drwxr-xr-x']);
@@ -97,7 +97,7 @@ describe('the Debian package', () => {
     assert.ok(names.includes('./usr/share/doc/callslip/examples/cluster/callslip-tracker.conf'));
   });
 
-  test('is as old as the last commit, unless told', () => {
+  test('has the date of the last commit by default', () => {
     const git = (...args) => execFileSync('git', [...WHO, ...args], {
       cwd: folder, env: { ...env, GIT_COMMITTER_DATE: `@${EPOCH} +0000` },
     });
@@ -106,13 +106,13 @@ describe('the Debian package', () => {
     theSame(packed(folder, { SOURCE_DATE_EPOCH: undefined }), deb);
   });
 
-  test('is not made where nothing says how old it is', () => {
+  test('is not made without a date', () => {
     const { status, error } = packDeb(checkout(), { SOURCE_DATE_EPOCH: undefined });
     assert.equal(status, 1);
     assert.match(error, /set SOURCE_DATE_EPOCH to the seconds since 1970/);
   });
 
-  test('is not made where nothing was configured', () => {
+  test('is not made from an unconfigured build folder', () => {
     const { status, error } = pack(['deb', temporaryFolder(), temporaryFolder()]);
     assert.equal(status, 1);
     assert.match(error, /cpack could not make a package of /);

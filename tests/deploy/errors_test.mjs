@@ -12,7 +12,7 @@ const sources = ['services/common', 'services/gateway', 'services/tracker']
 /** The code that makes errors: the tracker's error details, and the gateway's own answers. */
 const MADE = [/\.reason = "([a-z_]+)"/g, /ErrorResponse\(\s*\d+,\s*"([a-z_]+)"/g, /Refused\(\s*"([a-z_]+)"/g];
 
-test('every reason of an error is in the documents', () => {
+test('the documents name every error reason', () => {
   const documents = readdirSync(`${root}/docs`).filter((file) => file.endsWith('.md')).map((file) => read(`docs/${file}`)).join();
   const known = new Set([...documents.matchAll(/`([a-z_]+)`/g)].map(([, word]) => word));
   const made = new Map(sources.flatMap((file) => MADE.flatMap((pattern) => [...read(file).matchAll(pattern)])

@@ -27,7 +27,7 @@ describe('callslip-extension.zip', () => {
     assert.equal(manifest.version, versionOf(root));
   });
 
-  test('has the manifest of the folder, but for the key that the store gives', () => {
+  test('has the manifest of the extension folder without its key', () => {
     const { key, ...rest } = JSON.parse(readFileSync(join(root, 'extension/manifest.json'), 'utf8'));
     assert.ok(key, 'without it the folder would have another id everywhere');
     assert.deepEqual(manifest, rest);
@@ -62,13 +62,13 @@ describe('callslip-extension.zip', () => {
     assert.deepEqual(missing, []);
   });
 
-  test('has nothing that only developers need, in the order of names', () => {
+  test('has no files for developers, and is sorted by name', () => {
     assert.deepEqual(names.filter((name) => !/\.(js|html|css|png|json)$/.test(name)), []);
     assert.deepEqual(names.filter((name) => name.endsWith('.json')), ['manifest.json']);
     assert.deepEqual(names, names.toSorted());
   });
 
-  test('is the same, byte by byte, of another checkout at another time and place', () => {
+  test('is byte-identical for another checkout, time zone and locale', () => {
     const source = otherCheckout(['deploy/release', 'extension', 'CMakeLists.txt']);
     const again = pack(['extension', temporaryFolder()], {
       source, environment: { TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8' },
@@ -77,14 +77,14 @@ describe('callslip-extension.zip', () => {
     assert.ok(readFileSync(again.path).equals(readFileSync(archive)));
   });
 
-  test('is another one once a file has changed', () => {
+  test('differs once a file has changed', () => {
     const source = otherCheckout(['deploy/release', 'extension', 'CMakeLists.txt']);
     writeFileSync(join(source, 'extension/pages.css'), 'body { color: red }');
     const other = pack(['extension', temporaryFolder()], { source });
     assert.ok(!readFileSync(other.path).equals(readFileSync(archive)));
   });
 
-  test('is not made without a date', () => {
+  test('is not made without a valid date', () => {
     const source = otherCheckout(['deploy/release', 'extension', 'CMakeLists.txt']);
     for (const SOURCE_DATE_EPOCH of ['', 'yesterday']) {
       const { status, error } = pack(['extension', temporaryFolder()], {

@@ -41,20 +41,20 @@ const fields = fieldsOfProtos();
 describe('the glossary', () => {
   test('has rows', () => assert.ok(rows.length > 40 && fields.size > 300, `${rows.length}, ${fields.size}`));
 
-  test('names fields of the protos', () => {
+  test('names only fields of the protos', () => {
     const named = [...NAMES.matchAll(/`([A-Z]\w*\.[a-z_]+)`/g)].map(([, name]) => name)
       .filter((name) => !['Message.field'].includes(name));
     assert.ok(named.length >= rows.length - 5);
     assert.deepEqual(named.filter((name) => !fields.has(name)), []);
   });
 
-  test('names members that other documents have', () => {
+  test('names only members that other documents mention', () => {
     const documents = ['http', 'mcp', 'workers', 'sessions', 'operations'].map((name) => read(`docs/${name}.md`)).join('\n');
     const isThere = (name) => new RegExp(`(?<!\\w)${name}(?!\\w)`).test(documents);
     assert.deepEqual(rows.filter(({ json }) => !isThere(json)).map(({ json }) => json), []);
   });
 
-  test('has each member that the gateway makes of a time', () => {
+  test('has each time field that the gateway writes as JSON', () => {
     const known = new Set(rows.map(({ proto }) => proto?.split('.')[1]));
     const made = readdirSync(`${root}/services/gateway/json`).filter((file) => /_json\.cc$|_detail\.cc$/.test(file))
       .flatMap((file) => [...read(`services/gateway/json/${file}`).matchAll(/WireTime\([\w.]+\.(\w+_time)\(\)\)/g)])

@@ -21,7 +21,7 @@ function anchors(file) {
   }));
 }
 
-test('each link leads somewhere', () => {
+test('each relative link leads to an existing file and heading', () => {
   let count = 0;
   const broken = pages.flatMap((page) => [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link)
     .filter((link) => !/^[a-z]+:/.test(link)).filter((link) => {

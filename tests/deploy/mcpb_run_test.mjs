@@ -78,10 +78,11 @@ async function useBundle(home, userConfig) {
 
 const TIMEOUT = { timeout: stretched(60_000) };
 
-test('an agent of the bundle gets its answers, as it is installed', TIMEOUT, () =>
+test('an agent gets answers from the bundle with default settings', TIMEOUT, () =>
   useBundle(temporaryFolder(), {}));
 
-test('so it does with a token file, which is made', TIMEOUT, async () => {
+test('an agent gets answers from the bundle with a token file, which is created', TIMEOUT,
+  async () => {
   const home = temporaryFolder();
   const tokens = join(home, 'tokens');
   assert.ok(!existsSync(tokens));

@@ -27,14 +27,14 @@ const commandLine = (userConfig) => getMcpConfigForManifest({
 });
 
 describe('the manifest', () => {
-  test('is valid for the official validator, its icon too', () => {
+  test('passes the official validator, including its icon', () => {
     const { status, output } = mcpb('validate', join(root, 'deploy/mcpb/manifest.json'));
     assert.equal(status, 0, output);
     assert.match(output, /Manifest schema validation passes!/);
     assert.match(output, /Icon validation passed/);
   });
 
-  test('would not be with a server of another type', () => {
+  test('fails the official validator with an unknown server type', () => {
     const folder = temporaryFolder();
     const server = { ...manifest.server, type: 'elf' };
     writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, server }));
@@ -49,7 +49,7 @@ describe('the manifest', () => {
     assert.deepEqual(manifest.tools.map(({ name }) => name), tools.map(({ name }) => name));
   });
 
-  test('gives only options that the bridge has', () => {
+  test('passes only options that the bridge has', () => {
     const options = readFileSync(join(root, 'services/bridge/config.cc'), 'utf8');
     for (const argument of manifest.server.mcp_config.args) {
       const [, name] = argument.match(/^--([a-z-]+)=/);
@@ -57,7 +57,7 @@ describe('the manifest', () => {
     }
   });
 
-  test('starts the bridge with autostart where nothing was set', async () => {
+  test('starts the bridge with autostart by default', async () => {
     assert.deepEqual(await commandLine({}), {
       command: '/b/bin/callslip-bridge',
       args: ['--gateway=http://127.0.0.1:7890', '--autostart=true', '--token-file='],
@@ -65,7 +65,7 @@ describe('the manifest', () => {
     });
   });
 
-  test('passes on what was set', async () => {
+  test('passes the settings of the user to the bridge', async () => {
     const { args, env } = await commandLine({
       gateway: 'https://callslip.test', autostart: false, token_file: '/t/tokens', token: 'secret',
     });
@@ -90,7 +90,7 @@ describe('the bundle', () => {
     assert.ok(archive.endsWith(`/callslip-${version}-linux-${arch}.mcpb`), archive);
   });
 
-  test('holds manifest, icon, licence and the programs, and the programs run', () => {
+  test('holds the manifest, the icon, the licence, and programs that run', () => {
     const { folder, names } = unpack(archive);
     assert.deepEqual(names,
       ['LICENSE', ...PROGRAMS.map((name) => `bin/${name}`), 'icon.png', 'manifest.json']);
@@ -102,7 +102,7 @@ describe('the bundle', () => {
     assert.deepEqual(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')), manifest);
   });
 
-  test('is one for the official tool', () => {
+  test('is accepted by the official tool', () => {
     const folder = join(temporaryFolder(), 'unpacked');
     const { status, output } = mcpb('unpack', archive, folder);
     assert.equal(status, 0, output);
@@ -111,7 +111,7 @@ describe('the bundle', () => {
     assert.match(mcpb('info', archive).output, /\.mcpb/);
   });
 
-  test('is the same, byte by byte, of another checkout at another time and place', () => {
+  test('is byte-identical for another checkout and time zone', () => {
     const programs = standIns(version);
     for (const name of PROGRAMS) chmodSync(join(programs, name), 0o700);
     const again = pack(['mcpb', programs, temporaryFolder()],
@@ -120,13 +120,13 @@ describe('the bundle', () => {
     assert.ok(readFileSync(again.path).equals(readFileSync(archive)));
   });
 
-  test('is not made of programs of another version', () => {
+  test('is not made from programs of another version', () => {
     const { status, error } = pack(['mcpb', standIns('0.0.9'), temporaryFolder()]);
     assert.equal(status, 1);
     assert.match(error, /callslip-bridge says "callslip-bridge 0\.0\.9": build .* first/);
   });
 
-  test('is not made where a program is missing', () => {
+  test('is not made if a program is missing', () => {
     const programs = standIns(version);
     rmSync(join(programs, 'callslip-tracker'));
     const { status, error } = pack(['mcpb', programs, temporaryFolder()]);

@@ -34,7 +34,7 @@ function install(path) {
 
 const manifestOf = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
-describe('of stand-ins', ONLY, () => {
+describe('npm packages of stand-in programs', ONLY, () => {
   let archives;
   let launcher;
   let programs;
@@ -50,13 +50,13 @@ describe('of stand-ins', ONLY, () => {
   const type = (...args) => spawnSync(execPath, [join(launcher, 'bin/callslip.js'), ...args],
     { encoding: 'utf8', env: { PATH: env.PATH } });
 
-  test('the launcher wants the programs of its version', () => {
+  test('the launcher depends on the programs of its version', () => {
     assert.deepEqual(manifestOf(launcher).optionalDependencies, { 'callslip-linux-x64': version });
     assert.equal(manifestOf(programs).name, 'callslip-linux-x64');
     for (const folder of [launcher, programs]) assert.equal(manifestOf(folder).version, version);
   });
 
-  test('all programs are there, and may be executed', () => {
+  test('all programs are present and executable', () => {
     for (const name of PROGRAMS) {
       assert.equal(statSync(join(programs, 'bin', name)).mode & 0o777, 0o755, name);
     }
@@ -68,20 +68,20 @@ describe('of stand-ins', ONLY, () => {
     }
   });
 
-  test('the extension is where it says', () => {
+  test('extension-path prints the folder of the extension', () => {
     const { status, stdout } = type('extension-path');
     assert.equal(status, 0);
     assert.ok(stdout.startsWith(launcher));
     assert.ok(existsSync(join(stdout.trim(), 'manifest.json')));
   });
 
-  test('the exit code of a program is that of the launcher', () => {
+  test('the launcher passes its arguments on, and exits with the program\'s code', () => {
     writeFileSync(join(programs, 'bin/callslip-runner'), '#!/bin/sh\necho "$@"\nexit 7\n');
     const { status, stdout } = type('runner', 'check', '--runner-file', 'a b');
     assert.deepEqual([status, stdout], [7, 'check --runner-file a b\n']);
   });
 
-  test('signals go to the program, and its end by one to the launcher', TIMEOUT, async () => {
+  test('the launcher forwards a signal, and ends by it like its program', TIMEOUT, async () => {
     writeFileSync(join(programs, 'bin/callslip-bridge'),
       '#!/bin/sh\necho $$\nread line\n');
     const child = spawn(execPath, [join(launcher, 'bin/callslip.js'), 'bridge'],
@@ -98,13 +98,13 @@ describe('of stand-ins', ONLY, () => {
     }, { code: 'ESRCH' });
   });
 
-  test('what it does not know it answers with what there is', () => {
+  test('an unknown command prints the usage', () => {
     const { status, stderr } = type('dance');
     assert.equal(status, 2);
     assert.match(stderr, /^Usage: callslip COMMAND/);
   });
 
-  test('without programs it says for which systems there are some', () => {
+  test('the launcher without programs reports the supported systems', () => {
     const [alone, without] = install(archives);
     rmSync(without, { recursive: true });
     const { status, stderr } = spawnSync(execPath, [join(alone, 'bin/callslip.js'), 'bridge'],
@@ -113,7 +113,7 @@ describe('of stand-ins', ONLY, () => {
     assert.match(stderr, /^callslip: the package callslip-linux-x64 is not here.*glibc 2\.36 or later/);
   });
 
-  test('they are the same, byte by byte, of another checkout at another time and place', () => {
+  test('the packages are byte-identical for another checkout and time zone', () => {
     const others = standIns(version, NAMES);
     for (const name of PROGRAMS) chmodSync(join(others, name), 0o700);
     const again = pack(['npm', others, temporaryFolder()],
@@ -124,14 +124,14 @@ describe('of stand-ins', ONLY, () => {
       assert.ok(readFileSync(file).equals(readFileSync(before[index])), file));
   });
 
-  test('they are not made of programs of another version', () => {
+  test('the packages are not made from programs of another version', () => {
     const { status, error } = pack(['npm', standIns('0.0.9', NAMES), temporaryFolder()]);
     assert.equal(status, 1);
     assert.match(error, /callslip-bridge says "callslip-bridge 0\.0\.9": build .* first/);
   });
 });
 
-test('of this build they are small, and have a licence for each library', TIMEOUT, () => {
+test('npm packages of this build are small, and have a licence for each library', TIMEOUT, () => {
   const { status, path, error } = pack(['npm', BIN, temporaryFolder()]);
   assert.equal(status, 0, error);
   const bytes = path.split('\n').reduce((sum, file) => sum + statSync(file).size, 0);

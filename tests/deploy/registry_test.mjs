@@ -54,7 +54,7 @@ if (env.CALLSLIP_SERVER_SCHEMA) {
   SCHEMAS['the registry\'s schema'] = JSON.parse(readFileSync(env.CALLSLIP_SERVER_SCHEMA, 'utf8'));
 }
 
-describe('the entry', () => {
+describe('the registry entry', () => {
   let bundle;
   let entry;
 
@@ -69,7 +69,7 @@ describe('the entry', () => {
   });
 
   for (const [name, schema] of Object.entries(SCHEMAS)) {
-    test(`and what it is made of keep to ${name}`, () => {
+    test(`conforms to ${name}, as does its template`, () => {
       const validate = addFormats(new Ajv({ strict: false, allErrors: true })).compile(schema);
       for (const each of [template, entry]) {
         assert.ok(validate(each), JSON.stringify(validate.errors, null, 2));
@@ -82,7 +82,7 @@ describe('the entry', () => {
     });
   }
 
-  test('names the bundle by address and sum', () => {
+  test('names the bundle by address and checksum', () => {
     const [part] = entry.packages;
     assert.equal(part.identifier, `https://files.test/v1/${basename(bundle)}`);
     const [sum] = execFileSync('sha256sum', [bundle], { encoding: 'utf8' }).split(' ');
@@ -97,17 +97,17 @@ describe('the entry', () => {
   };
   for (const [what, wrong, message] of [
     ['a bundle of another version', { file: 'callslip-9.9.9-linux-x64.mcpb' }, /has to be callslip-/],
-    ['an address without encryption', { url: 'http://files.test' }, /no https:\/\/ address/],
-    ['an address with a / at its end', { url: 'https://files.test/' }, /without a \//],
+    ['an unencrypted address', { url: 'http://files.test' }, /no https:\/\/ address/],
+    ['an address with a trailing /', { url: 'https://files.test/' }, /without a \//],
     ['a name without a namespace', { name: 'callslip' }, /write NAMESPACE\/callslip/],
-    ['a long name', { name: `a/${'b'.repeat(199)}` }, /no name for the registry/],
+    ['a name that is too long', { name: `a/${'b'.repeat(199)}` }, /no name for the registry/],
   ]) {
-    test(`is not made of ${what}`, () => {
+    test(`is not made with ${what}`, () => {
       assert.throws(() => registryEntry(template, { ...fine, ...wrong }), message);
     });
   }
 
-  test('is not written where something is wrong', () => {
+  test('is not written if the bundle is missing', () => {
     const { status, stdout, stderr } = spawnSync(execPath, [
       join(root, 'deploy/release/registry_entry.mjs'), '/none.mcpb', 'https://files.test', 'a/b',
     ], { encoding: 'utf8' });

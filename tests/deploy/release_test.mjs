@@ -67,7 +67,7 @@ function release(folder, args = [], environment = {}) {
 }
 
 describe('a release', () => {
-  test('takes its steps in order, and says what is left', () => {
+  test('runs its steps in order, and prints the remaining manual steps', () => {
     const { folder } = repository();
     const { status, stdout, stderr, calls } = release(folder);
     assert.equal(status, 0, stderr);
@@ -84,7 +84,7 @@ describe('a release', () => {
     assert.match(stdout, /registry_entry\.mjs build\/packages\/1\.2\.3\/callslip-1\.2\.3-linux-x64\.mcpb/);
   });
 
-  test('publishes nothing: it pushes, tags, uploads and signs nothing', () => {
+  test('does not push, tag, upload or sign anything', () => {
     const { folder, git } = repository();
     const tools = join(folder, 'made');
     for (const tool of ['npm', 'npx', 'curl', 'gpg', 'ssh', 'scp', 'mcp-publisher', 'gh']) {
@@ -98,7 +98,7 @@ describe('a release', () => {
     assert.equal(git('tag').toString() + git('ls-remote', 'origin').toString(), '');
   });
 
-  test('leaves nothing of the one before among its files', () => {
+  test('removes the files of an earlier run', () => {
     const { folder } = repository();
     const old = join(folder, 'build/packages/1.2.3');
     execFileSync('mkdir', ['--parents', old]);
@@ -108,7 +108,7 @@ describe('a release', () => {
   });
 
   STEPS.forEach((step, index) => {
-    test(`ends where "${step}" fails`, () => {
+    test(`stops when "${step}" fails`, () => {
       const { folder } = repository();
       const { status, stdout, calls } = release(folder, [], { FAIL_AT: step });
       assert.equal(status, 7);
@@ -118,11 +118,11 @@ describe('a release', () => {
   });
 
   for (const [what, prepare, message] of [
-    ['changes that are not committed', ({ folder }) => writeFileSync(join(folder, 'new'), ''),
+    ['uncommitted changes', ({ folder }) => writeFileSync(join(folder, 'new'), ''),
       /commit them first/],
-    ['a tag that is there', ({ git }) => git('tag', 'v1.2.3'), /v1\.2\.3 is there already/],
+    ['an existing tag', ({ git }) => git('tag', 'v1.2.3'), /v1\.2\.3 is there already/],
   ]) {
-    test(`is refused with ${what}`, () => {
+    test(`is refused with ${what}, unless it is a trial`, () => {
       const made = repository();
       prepare(made);
       const { status, stderr, calls } = release(made.folder);
@@ -141,7 +141,7 @@ describe('a release', () => {
     assert.equal(release(folder, ['--try']).status, 0);
   });
 
-  test('takes no other option', () => {
+  test('rejects other options', () => {
     const { folder } = repository();
     for (const args of [['--now'], ['--try', '--try']]) {
       const { status, stderr, calls } = release(folder, args);

@@ -20,24 +20,24 @@ const LIMITS = [
     .map(([, name, why]) => [`the reason for ${name}`, why, 1000]),
 ];
 
-describe('the listing', () => {
+describe('the store listing', () => {
   test('has a reason for each permission', () => {
     assert.equal(LIMITS.length, 4 + manifest.permissions.length + manifest.host_permissions.length);
   });
 
   for (const [what, text, limit] of LIMITS) {
-    test(`${what} has at most ${limit} characters`, () => {
+    test(`has at most ${limit} characters for ${what}`, () => {
       assert.ok(text.trim().length > 0 && text.length <= limit, `${text.length}`);
     });
   }
 
-  test('names files that are there', () => {
+  test('links only to existing files', () => {
     const links = [...read('deploy/store/README.md').matchAll(/\]\(([^)#]+)/g)].map(([, file]) => file);
     assert.ok(links.length >= 5);
     assert.deepEqual(links.filter((file) => !existsSync(join(store, file))), []);
   });
 
-  test('tells of each action that agents can ask for', () => {
+  test('describes each action that agents can request', () => {
     // Words of the description, by action: a new action has to be described.
     const words = {
       execute_js: 'run a script', navigate: 'follow links and addresses', back: 'go back', forward: 'go back',
@@ -56,7 +56,7 @@ describe('the listing', () => {
     assert.deepEqual(actions.filter((name) => !words[name] || !text.includes(words[name])), []);
   });
 
-  test('has one to five pictures of 1280 by 800', () => {
+  test('has one to five pictures of 1280 by 800 pixels', () => {
     const pictures = readdirSync(join(store, 'pictures'));
     assert.ok(pictures.length >= 1 && pictures.length <= 5, pictures.join());
     for (const name of pictures) {

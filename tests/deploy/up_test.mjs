@@ -74,7 +74,7 @@ class Up {
   }
 }
 
-test('says three steps that fit, and ends with all that it has started', TIMEOUT, async (context) => {
+test('callslip up prints its three steps, and stops all programs on SIGINT', TIMEOUT, async (context) => {
   const where = await place();
   const up = new Up(context, where, '--agent', 'true', '--dir', where.HOME);
   await up.says('Ctrl-C stops all');
@@ -99,7 +99,7 @@ test('says three steps that fit, and ends with all that it has started', TIMEOUT
   assert.deepEqual(readdirSync(where.HOME), ['.local']);
 });
 
-test('says so where a port is taken, and leaves nothing', TIMEOUT, async (context) => {
+test('callslip up reports a port in use, and leaves no sockets', TIMEOUT, async (context) => {
   const where = await place();
   const other = createServer().listen(Number(where.CALLSLIP_GATEWAY_PORT), '127.0.0.1');
   await once(other, 'listening');
@@ -110,7 +110,7 @@ test('says so where a port is taken, and leaves nothing', TIMEOUT, async (contex
   assert.deepEqual(readdirSync(where.HOME), ['.local']);
 });
 
-test('ends, as a failure, with a program that does', TIMEOUT, async (context) => {
+test('callslip up fails when one of its programs ends', TIMEOUT, async (context) => {
   const up = new Up(context, await place());
   await up.says('Ctrl-C stops all');
   process.kill(up.programs()['callslip-tracker'], 'SIGKILL');
@@ -118,7 +118,7 @@ test('ends, as a failure, with a program that does', TIMEOUT, async (context) =>
   assert.match(up.said, /^callslip: the tracker has ended, and all with it$/m);
 });
 
-test('refuses what it does not know', TIMEOUT, async (context) => {
+test('callslip up rejects an unknown option', TIMEOUT, async (context) => {
   const up = new Up(context, await place(), '--port', '1');
   assert.deepEqual(await up.ended, [1, null]);
   assert.match(up.said, /^callslip: .*--port/);

@@ -24,7 +24,7 @@ const HISTORY = ['CHANGELOG.md', 'docs/compatibility.md'];
 describe('the repository', () => {
   test('names one version everywhere', () => assert.deepEqual(differences(root), []));
 
-  test('names it in no file that is not looked at', () => {
+  test('names its version in no unchecked file', () => {
     const known = new Set([...placesOf(root).map(({ file }) => file), ...EXAMPLES, ...HISTORY]);
     const word = new RegExp(`(?<![\\d.])${versionOf(root).replaceAll('.', '\\.')}(?![\\d.]*\\d)`);
     const strays = filesOf(root)
@@ -34,7 +34,7 @@ describe('the repository', () => {
     assert.deepEqual(strays, []);
   });
 
-  test('has places of each kind', () => {
+  test('names its version in each kind of file', () => {
     const files = new Set(placesOf(root).map(({ file }) => file));
     for (const file of ['CMakeLists.txt', 'CHANGELOG.md', 'docs/operations.md',
       'extension/manifest.json']) {
@@ -43,7 +43,7 @@ describe('the repository', () => {
   });
 });
 
-describe('a tree', () => {
+describe('the version of a source tree', () => {
   const made = [];
   after(() => made.forEach((folder) => rmSync(folder, { recursive: true })));
 
@@ -60,7 +60,7 @@ describe('a tree', () => {
 
   const CMAKE = 'cmake_minimum_required(VERSION 3.25)\nproject(callslip VERSION 1.2.3 LANGUAGES CXX)\n';
 
-  test('with places that differ is told which', () => {
+  test('is checked in all places, and each difference is reported', () => {
     const folder = tree({
       'CMakeLists.txt': CMAKE,
       'CHANGELOG.md': '# Changes\n\n## [1.2.2] - 2026-01-01\n\n## [1.2.1] - 2025-01-01\n',
@@ -74,7 +74,7 @@ describe('a tree', () => {
     ]);
   });
 
-  test('gets another version in all places, several of one file too', () => {
+  test('is changed in every place of every file except the change log', () => {
     const folder = tree({
       'CMakeLists.txt': CMAKE,
       'CHANGELOG.md': '# Changes\n\n## [1.2.3]\n',
@@ -88,14 +88,14 @@ describe('a tree', () => {
   });
 
   for (const wrong of ['', '1.2', '1.2.3-rc1', 'v1.2.3', '01.2.3', '1.2.70000']) {
-    test(`is left as it is by "${wrong}"`, () => {
+    test(`is not changed to the invalid "${wrong}"`, () => {
       const folder = tree({ 'CMakeLists.txt': CMAKE });
       assert.throws(() => setVersion(folder, wrong), /is no version: write three numbers/);
       assert.equal(versionOf(folder), '1.2.3');
     });
   }
 
-  test('without a version is told what is missing', () => {
+  test('is reported as missing if CMakeLists.txt has none', () => {
     assert.throws(() => versionOf(tree({ 'CMakeLists.txt': 'project(other)\n' })), /no line/);
   });
 });

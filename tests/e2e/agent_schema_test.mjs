@@ -78,7 +78,7 @@ const STEPS = [
 ];
 
 for (const restore of ['resume', 'load']) {
-  test(`every line to an agent that restores by session/${restore}`, async () => {
+  test(`each line to an agent that restores by session/${restore} matches the schema`, async () => {
     const log = path.join(folder, `${restore}.log`);
     const options = { modes: true, restore, sessions: path.join(folder, `${restore}.ids`), log };
     const { stdout } = await promisify(execFile)(path.join(BIN, '../test_bin/agent_driver'), [
@@ -97,7 +97,7 @@ for (const restore of ['resume', 'load']) {
   });
 }
 
-test('a line that is not in the protocol is found', () => {
+test('a line that violates the protocol is detected', () => {
   const prompt = { sessionId: 's', prompt: [{ type: 'text', text: 'a' }] };
   const line = (method, params, more) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params, ...more });
   assert.equal(checkLine(line('session/prompt', prompt)), 'session/prompt');

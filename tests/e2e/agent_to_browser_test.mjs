@@ -13,11 +13,11 @@ after(() => house?.close());
 
 const waysIn = {
   'through the bridge': () => house.agentOverBridge(),
-  'straight to the gateway': () => house.agentOverHttp(),
+  'directly to the gateway': () => house.agentOverHttp(),
 };
 
 for (const [way, connect] of Object.entries(waysIn)) {
-  describe(`an agent ${way}`, () => {
+  describe(`an agent connected ${way}`, () => {
     let setting;
 
     before(async () => {
@@ -31,7 +31,7 @@ for (const [way, connect] of Object.entries(waysIn)) {
   });
 }
 
-test('two agents in one tab are each told what has changed since they looked', async () => {
+test('each of two agents in one tab receives the changes since its own last answer', async () => {
   const page = await house.browser.open(`${house.pages.url}/`);
   const tab = { tab_id: await house.browser.tabIdOf(page), wait_ms: 20_000 };
   const agents = [await house.agentOverHttp(), await house.agentOverHttp()];

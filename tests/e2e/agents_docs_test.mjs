@@ -109,7 +109,7 @@ async function perform(text, compare) {
   return written.join('\n');
 }
 
-test('every call is answered as docs/agents.md says', { timeout: stretched(120_000) }, () =>
+test('all calls in docs/agents.md get the documented answer', { timeout: stretched(120_000) }, () =>
   house.step(async () => {
     const text = await readFile(DOCUMENT, 'utf8');
     const isUpdate = process.env.CALLSLIP_UPDATE_GOLDEN === '1';

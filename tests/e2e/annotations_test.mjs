@@ -95,7 +95,7 @@ check('one drawing answers two agents that wait for it', async () => {
   }
 });
 
-describe('a drawing that nobody has asked for is found by the next who asks', () => {
+describe('an unrequested drawing', () => {
   /** The ways in which a person starts a drawing. */
   const starts = {
     'from the popup': async () => {
@@ -114,7 +114,7 @@ describe('a drawing that nobody has asked for is found by the next who asks', ()
   };
 
   for (const [way, start] of Object.entries(starts)) {
-    check(way, async () => {
+    check(`is delivered to the next agent that asks when started ${way}`, async () => {
       await start();
       await overlay.shown();
       await draw(`Drawn ${way}`);

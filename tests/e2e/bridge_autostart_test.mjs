@@ -80,7 +80,7 @@ test('20 bridges at once share one tracker and one gateway', TIMEOUT, async (con
   await areAllGone(where);
 });
 
-test('what is killed comes back', TIMEOUT, async (context) => {
+test('a killed tracker, gateway or supervisor is restarted', TIMEOUT, async (context) => {
   const where = await place(context);
   const bridge = await startBridge(where);
   assert.ok((await bridge.initialize()).result);
@@ -98,7 +98,7 @@ test('what is killed comes back', TIMEOUT, async (context) => {
   await areAllGone(where);
 });
 
-test('the gateway makes the token file, and the bridge finds its token', TIMEOUT,
+test('the gateway creates the token file, and the bridge finds its token', TIMEOUT,
   async (context) => {
     const where = await place(context);
     const bridge = await startBridge(where, '--token-file', join(where.folder, 'tokens'));
@@ -118,7 +118,7 @@ function brokenLinks({ port, folder }, ...args) {
   });
 }
 
-test('whoever has the port gets no token, and is not believed', TIMEOUT, async (context) => {
+test('another program on the port gets no request and is not trusted', TIMEOUT, async (context) => {
   const where = await place(context);
   const requests = [];
   const impostor = createHttpServer((request, response) => {

@@ -38,7 +38,7 @@ async function report(services, status) {
   assert.equal(response.status, 200);
 }
 
-test('the doctor names the link that is broken', TIMEOUT, async (context) => {
+test('the doctor names the broken link', TIMEOUT, async (context) => {
   const services = await Services.open({ guarded: true });
   context.after(() => services.close());
   const token = ['--token-file', services.tokenFile];

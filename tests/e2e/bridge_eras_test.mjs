@@ -43,23 +43,24 @@ function modernClient(mode) {
 }
 
 for (const mode of ['auto', { pin: MODERN }]) {
-  test(`a modern client (${JSON.stringify(mode)})`, TIMEOUT, () => services.step(async () => {
-    const agent = services.keepAgent(
-      await Agent.over(stdio(services.gatewayUrl), modernClient(mode)));
-    assert.equal(agent.client.getProtocolEra(), 'modern');
-    const { result } = await agent.run({ action: 'execute_js', script: 'the answer' });
-    assert.equal(result, 'the answer');
-  }));
+  test(`a modern client runs a command (${JSON.stringify(mode)})`, TIMEOUT, () =>
+    services.step(async () => {
+      const agent = services.keepAgent(
+        await Agent.over(stdio(services.gatewayUrl), modernClient(mode)));
+      assert.equal(agent.client.getProtocolEra(), 'modern');
+      const { result } = await agent.run({ action: 'execute_js', script: 'the answer' });
+      assert.equal(result, 'the answer');
+    }));
 }
 
-test('20 agents at once', TIMEOUT, () => services.step(async () => {
+test('20 agents at once get their own results', TIMEOUT, () => services.step(async () => {
   const agents = await Promise.all(Array.from({ length: 20 }, () => services.agentOverBridge()));
   const answers = await Promise.all(agents.map((agent, i) =>
     agent.run({ action: 'execute_js', script: `agent ${i}` })));
   answers.forEach(({ result }, i) => assert.equal(result, `agent ${i}`));
 }));
 
-test('a client that asks while the gateway is still starting', TIMEOUT, () =>
+test('a request sent before the gateway is up is answered after its start', TIMEOUT, () =>
   services.step(async () => {
     const reserved = createServer().listen(0, '127.0.0.1');
     await once(reserved, 'listening');
@@ -76,7 +77,7 @@ test('a client that asks while the gateway is still starting', TIMEOUT, () =>
     await bridge.close();
   }));
 
-test('a subscription hears of its task, and ends by cancel without an answer', TIMEOUT, () =>
+test('a subscription reports its task, and gets no response when it is cancelled', TIMEOUT, () =>
   services.step(async () => {
     const bridge = services.keepAgent(await Bridge.start(['--gateway', services.gatewayUrl]));
     const { result } = await bridge.request('tools/call', {
@@ -97,7 +98,7 @@ test('a subscription hears of its task, and ends by cancel without an answer', T
     await bridge.close();
   }));
 
-test('a subscription whose gateway dies gets one final error', TIMEOUT, async (context) => {
+test('a subscription whose gateway is killed gets one final error', TIMEOUT, async (context) => {
   const others = await Services.open();
   context.after(() => others.close());
   await others.step(async () => {

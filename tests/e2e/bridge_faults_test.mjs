@@ -40,7 +40,7 @@ function assertAnsweredOnce(bridge) {
   }
 }
 
-test('what only reads goes on with the next gateway', TIMEOUT, async (context) => {
+test('read-only calls continue with the next gateway', TIMEOUT, async (context) => {
   const services = await open(context);
   await services.step(async () => {
     const bridge = await startBridge(context, services);
@@ -71,7 +71,7 @@ test('what only reads goes on with the next gateway', TIMEOUT, async (context) =
   });
 });
 
-test('a frozen gateway', TIMEOUT, async (context) => {
+test('calls to a frozen gateway are each answered once in time', TIMEOUT, async (context) => {
   const services = await open(context);
   await services.step(async () => {
     const bridge = await startBridge(context, services, ...SHORT_TIMEOUTS);
@@ -97,7 +97,7 @@ test('a frozen gateway', TIMEOUT, async (context) => {
   });
 });
 
-test('a gateway with new tokens and a new key', TIMEOUT, async (context) => {
+test('the bridge survives a gateway restart with new tokens and key', TIMEOUT, async (context) => {
   const services = await Services.open({ guarded: true });
   context.after(() => services.close());
   await services.step(async () => {
@@ -112,7 +112,7 @@ test('a gateway with new tokens and a new key', TIMEOUT, async (context) => {
   });
 });
 
-test('a call that is cut off after it was sent is one command', TIMEOUT, async (context) => {
+test('a call whose connection breaks registers only one command', TIMEOUT, async (context) => {
   const services = await open(context);
   // Forwards each request, but resets the connection instead of the first answer to an interact.
   let cut = 0;
@@ -147,7 +147,7 @@ test('a call that is cut off after it was sent is one command', TIMEOUT, async (
   });
 });
 
-test('a gateway that is killed every second', TIMEOUT, async (context) => {
+test('calls get one answer while the gateway is killed repeatedly', TIMEOUT, async (context) => {
   const services = await open(context);
   await services.step(async () => {
     const bridge = await startBridge(context, services);

@@ -73,7 +73,7 @@ test('a home without any agent stays empty', TIMEOUT, async (context) => {
   assert.deepEqual(await contents(home), {});
 });
 
-test('one agent is configured once it is agreed to, and the next time is left alone', TIMEOUT,
+test('an agent is configured after confirmation, and left unchanged the next time', TIMEOUT,
   async (context) => {
     const mine = '{\n  "numStartups": 3,\n  "projects": {}\n}\n';
     const home = await makeHome(context, { '.claude.json': mine });
@@ -102,7 +102,7 @@ test('one agent is configured once it is agreed to, and the next time is left al
     assert.deepEqual(await contents(home), after);
   });
 
-test('several agents are each configured in their own way', TIMEOUT, async (context) => {
+test('each of several agents is configured in its own format', TIMEOUT, async (context) => {
   const before = {
     '.claude.json': '{}',
     '.codex/config.toml': 'model = "x" # mine\n',
@@ -130,7 +130,7 @@ test('several agents are each configured in their own way', TIMEOUT, async (cont
   assert.deepEqual(await contents(home), after);
 });
 
-test('broken JSON is left as it is, with what to add where; the others are configured', TIMEOUT,
+test('broken JSON is left unchanged, with advice; the other agents are configured', TIMEOUT,
   async (context) => {
     const before = { '.cursor/mcp.json': '{\n  "mcpServers": {\n', '.gemini/settings.json': '{}' };
     const home = await makeHome(context, before);
@@ -145,7 +145,7 @@ test('broken JSON is left as it is, with what to add where; the others are confi
     assert.ok(JSON.parse(after['.gemini/settings.json']).mcpServers.callslip);
   });
 
-test('what is there differently is shown and asked about', TIMEOUT, async (context) => {
+test('a differing entry is shown, and changed after confirmation', TIMEOUT, async (context) => {
   const before = {
     '.gemini/settings.json': '{"mcpServers": {"callslip": {"command": "old", "env": {"A": "b"}}}}',
     '.cursor/mcp.json': '{\n  "mcpServers": {\n    "callslip": {\n      "url": "http://h/mcp"\n    }\n  }\n}\n',
@@ -165,7 +165,7 @@ test('what is there differently is shown and asked about', TIMEOUT, async (conte
   assert.equal(after['.codex/config.toml'], before['.codex/config.toml']);
 });
 
-test('the options given are those that agents get; those that do not fit are refused', TIMEOUT,
+test('valid options are written for the agents, and invalid ones are refused', TIMEOUT,
   async (context) => {
     const home = await makeHome(context, { '.gemini/settings.json': '{}', tokens: 'secret\n' });
     const args = ['--yes', '--gateway', 'unix:run/gateway', '--token-file', 'tokens'];
@@ -181,7 +181,7 @@ test('the options given are those that agents get; those that do not fit are ref
     assert.doesNotMatch(output, /secret/);
   });
 
-test('whatever brings people here ends with the same first question', TIMEOUT, async (context) => {
+test('all setup instructions suggest the same first question', TIMEOUT, async (context) => {
   const { output } = await fix(await makeHome(context));
   const [, question] = output.match(/^ {2}3\. Try +(ask the agent: .*\?)$/m);
   for (const name of ['deploy/npm/lib/up.js', 'deploy/debian/README.Debian']) {

@@ -8,7 +8,7 @@ import { startPageServer } from './support/page_server.js';
 const serverUrl = process.env.CALLSLIP_E2E_GATEWAY;
 const skip = serverUrl ? false : 'CALLSLIP_E2E_GATEWAY names no gateway';
 
-describe('an agent at a gateway that runs elsewhere', { skip }, () => {
+describe('an agent connected to an external gateway', { skip }, () => {
   const closers = [];
   let setting;
 

@@ -76,7 +76,7 @@ async function pixel({ base64 }, x, y) {
 }
 
 describe('a drawing', () => {
-  test('has what was drawn, what it is about, and pictures', async () => {
+  test('contains its annotations with their elements and crops, and a screenshot', async () => {
     const data = await openAndDraw('/shop', {
       message: 'An agent asks you to mark <b>what is wrong</b>.',
       session: 'review',
@@ -155,7 +155,7 @@ describe('a drawing', () => {
     assert.equal(left, undefined);
   });
 
-  test('answers all who asked while it was made', async () => {
+  test('answers all requests that arrive while it is made', async () => {
     await openAndDraw('/shop', { correlation_ids: ['ann_1_a'] });
     await overlay.drag(CARD.from, CARD.to);
     await overlay.note('');
@@ -168,7 +168,7 @@ describe('a drawing', () => {
     assert.equal(body.annotations.length, 1);
   });
 
-  test('is undone step by step, and slips of the hand make no marks', async () => {
+  test('supports undo, and ignores tiny drags and cancelled notes', async () => {
     await openAndDraw('/shop');
     await overlay.drag(CARD.from, CARD.to);
     await overlay.note('first');
@@ -183,7 +183,7 @@ describe('a drawing', () => {
     assert.deepEqual(annotations.map(({ note }) => note), ['first']);
   });
 
-  test('can be made without reaching for the tool bar, which can be moved away', async () => {
+  test('can be made by keyboard, with the toolbar moved out of the way', async () => {
     await openAndDraw('/shop');
     const before = await overlay.place('button', /^Done/);
     const grip = await overlay.place('status', /^/);
@@ -205,7 +205,7 @@ describe('a drawing', () => {
     assert.equal(mark.note, 'one line\nanother');
   });
 
-  test('that is cancelled is sent to nobody', async () => {
+  test('is discarded and not sent when it is cancelled', async () => {
     await openAndDraw('/shop');
     await overlay.drag(CARD.from, CARD.to);
     await page.keyboard.press('Escape');
@@ -217,7 +217,7 @@ describe('a drawing', () => {
     assert.equal(gateway.drawings.filter(({ code }) => code === 200).length, posted);
   });
 
-  test('has notes of at most 2,000 characters, and at most 100 marks', async () => {
+  test('has at most 100 marks, with notes of at most 2,000 characters', async () => {
     await openAndDraw('/shop');
     await page.keyboard.press('t');
     await page.mouse.click(500, 300);
@@ -236,8 +236,8 @@ describe('a drawing', () => {
   });
 });
 
-describe('the page beneath', () => {
-  test('sees nothing of mouse and keys, and keeps its focus', async () => {
+describe('draw mode', () => {
+  test('hides mouse and key events from the page, which keeps its focus', async () => {
     await open('/app');
     await page.click('#field');
     await switchOn();
@@ -256,7 +256,7 @@ describe('the page beneath', () => {
     assert.ok(await page.evaluate(() => window.heard.includes('click')));
   });
 
-  test('is scrolled by the wheel, and the drawing with it', async () => {
+  test('scrolls the page and the drawing with the wheel', async () => {
     await openAndDraw('/shop');
     await overlay.drag({ x: 300, y: 400 }, { x: 400, y: 500 });
     await overlay.note('up here');
@@ -275,7 +275,7 @@ describe('the page beneath', () => {
     assert.equal(await page.evaluate(() => scrollY), 2_200);
   });
 
-  test('may scroll within: a mark stays with its element', async () => {
+  test('keeps a mark on its element when an inner pane scrolls', async () => {
     await openAndDraw('/app');
     await overlay.drag({ x: 10, y: 330 }, { x: 300, y: 352 });
     await overlay.note('the list');
@@ -288,7 +288,7 @@ describe('the page beneath', () => {
     assert.equal(mark.rect.y, 330 - 120);
   });
 
-  test('may show a dialog: it can be drawn upon', async () => {
+  test('works on a modal dialog', async () => {
     await open('/app');
     await page.evaluate(() => document.querySelector('dialog').showModal());
     await switchOn();
@@ -301,7 +301,7 @@ describe('the page beneath', () => {
     assert.equal(mark.element.selector, '#asked');
   });
 
-  test('may open a dialog meanwhile, or take the overlay away: it comes back', async () => {
+  test('restores its overlay when the page opens a dialog or removes the overlay', async () => {
     await openAndDraw('/app');
     await page.evaluate(() => document.querySelector('dialog').showModal());
     const box = await page.locator('#asked').boundingBox();
@@ -316,7 +316,7 @@ describe('the page beneath', () => {
     assert.deepEqual(annotations.map(({ note }) => note), ['still here']);
   });
 
-  test('has its own coordinates at every zoom', async () => {
+  test('uses CSS pixels when the page is zoomed', async () => {
     await open('/shop');
     const zoom = (factor) => browser.worker.evaluate(
       ([id, value]) => chrome.tabs.setZoom(id, value), [tabId, factor]);
@@ -340,7 +340,7 @@ describe('the page beneath', () => {
     }
   });
 
-  test('may go elsewhere without loading: the drawing stays', async () => {
+  test('keeps the drawing across a same-document navigation', async () => {
     await openAndDraw('/app');
     await overlay.drag({ x: 200, y: 400 }, { x: 300, y: 500 });
     await overlay.note('before');
@@ -355,7 +355,7 @@ describe('the page beneath', () => {
     assert.deepEqual(body.annotations.map(({ note }) => note), ['before', 'after']);
   });
 
-  test('every element of it has a selector of its own', async () => {
+  test('finds a unique selector for each element', async () => {
     const text = await readFile(SELECTORS, 'utf8');
     for (const path of ['/', '/app', '/shop']) {
       await page?.close();
@@ -369,7 +369,7 @@ describe('the page beneath', () => {
     }
   });
 
-  test('cannot be drawn upon where the browser forbids it', async () => {
+  test('is refused on a page that the browser restricts', async () => {
     page = await browser.open('chrome://version/');
     const report = await gateway.run({ action: 'draw_mode' });
     assert.equal(report.status, 'error');
@@ -385,7 +385,7 @@ describe('the page beneath', () => {
     [{ correlation_ids: [1] }, /^correlation_ids:/],
   ];
   for (const [fields, message] of refusals) {
-    test(`is not touched for ${JSON.stringify(fields).slice(0, 40)}`, async () => {
+    test(`rejects ${JSON.stringify(fields).slice(0, 40)}`, async () => {
       await open('/shop');
       const { error } = await gateway.run({ action: 'draw_mode', tab_id: tabId, ...fields });
       assert.equal(error.code, 'invalid_params');
@@ -394,8 +394,8 @@ describe('the page beneath', () => {
   }
 });
 
-describe('a drawing under way', () => {
-  test('is back after a reload, and after the way back to its page', async () => {
+describe('a drawing in progress', () => {
+  test('is restored after a reload and after a return to its page', async () => {
     await openAndDraw('/shop', { message: 'Mark it', correlation_ids: ['ann_1_a'] });
     await overlay.drag(CARD.from, CARD.to);
     await page.keyboard.type('kept');
@@ -415,7 +415,7 @@ describe('a drawing under way', () => {
     assert.deepEqual(body.correlation_ids, ['ann_1_a']);
   });
 
-  test('without any mark goes along to the next page', async () => {
+  test('moves to the next page if it has no marks', async () => {
     await openAndDraw('/shop', { correlation_ids: ['ann_1_a'] });
     await page.goto(`${pages.url}/second`);
     await overlay.shown();
@@ -424,7 +424,7 @@ describe('a drawing under way', () => {
     assert.deepEqual(body.correlation_ids, ['ann_1_a']);
   });
 
-  test('outlives the service worker', async () => {
+  test('survives the suspension of the service worker', async () => {
     await openAndDraw('/shop', { correlation_ids: ['ann_1_a'] });
     await overlay.drag(CARD.from, CARD.to);
     await overlay.note('kept');
@@ -438,7 +438,7 @@ describe('a drawing under way', () => {
 });
 
 describe('a finished drawing', () => {
-  test('reaches a gateway that was away, though the service worker was ended', async () => {
+  test('reaches a gateway that was down, even if the service worker was suspended', async () => {
     await openAndDraw('/shop', { correlation_ids: ['ann_1_a'] });
     await overlay.drag(CARD.from, CARD.to);
     await overlay.note('kept');
@@ -454,7 +454,7 @@ describe('a finished drawing', () => {
     assert.ok(body.annotations[0].crop && body.screenshot);
   });
 
-  test('is offered again after 503', async () => {
+  test('is sent again after a 503 response', async () => {
     gateway.answerDrawings({ code: 503, body: {} }, { code: 503, body: {} });
     await openAndDraw('/shop');
     const body = await done();

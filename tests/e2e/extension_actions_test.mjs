@@ -31,7 +31,7 @@ describe('secrets', () => {
   const type = (selector) =>
     perform({ action: 'type', selector, text: 'typed' });
 
-  test('what a field for a password holds is not in the result of type', async () => {
+  test('the results of type and query omit the values of secret fields', async () => {
     await page.goto(at('/form'));
     const leftOut = { selector: '#secret', value_left_out: true };
     assert.deepEqual(await type('#secret'), leftOut);
@@ -55,7 +55,7 @@ describe('secrets', () => {
 });
 
 describe('history', () => {
-  test('back, forward and reload answer once the page has loaded', async () => {
+  test('back, forward and reload complete once the page has loaded', async () => {
     await page.goto(at('/'));
     await page.goto(at('/second'));
     const first = { url: at('/'), title: 'Test page' };
@@ -67,14 +67,14 @@ describe('history', () => {
     assert.equal(await page.evaluate(() => window.stale), undefined);
   });
 
-  test('back and forward within one page answer too', async () => {
+  test('back and forward complete within one page too', async () => {
     await page.goto(at('/'));
     await page.evaluate(() => history.pushState({}, '', '/?step=2'));
     assert.equal((await perform({ action: 'back' })).url, at('/'));
     assert.equal((await perform({ action: 'forward' })).url, at('/?step=2'));
   });
 
-  test('back and forward go where nobody has touched the page', async () => {
+  test('back and forward reach pages that no person has interacted with', async () => {
     const opened = await perform({ action: 'open_tab', url: at('/') });
     const go = async (action, more) =>
       (await perform({ action, tab_id: opened.tab_id, ...more })).url.replace(pages.url, '');
@@ -100,7 +100,7 @@ describe('history', () => {
     await perform({ action: 'close_tab', tab_id: opened.tab_id });
   });
 
-  test('where there is no page to go to it says so', async () => {
+  test('forward without a next page is refused', async () => {
     const { page: fresh } = await setting.open('/');
     try {
       const error = await refused({ action: 'forward' }, 'no_history');
@@ -114,7 +114,7 @@ describe('history', () => {
 describe('a form', () => {
   beforeEach(() => page.goto(at('/form')));
 
-  test('select chooses by value or by label, and the page notices', async () => {
+  test('select chooses by value or by label and dispatches events', async () => {
     const byValue = await perform({ action: 'select', selector: '#fruit', value: 'p' });
     assert.deepEqual(byValue, { selector: '#fruit', values: ['p'] });
     assert.equal(await page.inputValue('#fruit'), 'p');
@@ -123,13 +123,13 @@ describe('a form', () => {
     assert.deepEqual(byLabel.values, ['a']);
   });
 
-  test('select chooses several, and none', async () => {
+  test('select chooses several options or none', async () => {
     const choice = { action: 'select', selector: '#toppings' };
     assert.deepEqual((await perform({ ...choice, values: ['3', '1'] })).values, ['1', '3']);
     assert.deepEqual((await perform({ ...choice, values: [] })).values, []);
   });
 
-  test('select says what there is to choose', async () => {
+  test('select lists the available options if none matches', async () => {
     const select = { action: 'select', selector: '#fruit' };
     const error = await refused({ ...select, label: 'Plum' }, 'option_not_found');
     assert.match(error.hint, /"Apple", "Pear"/);
@@ -140,7 +140,7 @@ describe('a form', () => {
     assert.equal(await page.inputValue('#fruit'), 'a');
   });
 
-  test('press sends the events of the key, and its character', async () => {
+  test('press dispatches the events of the key and inserts its character', async () => {
     await perform({ action: 'press', key: 'x', selector: '#amount' });
     assert.equal(await page.inputValue('#amount'), 'x');
     const events = ['focusin amount', 'keydown x', 'keypress x', 'input amount', 'keyup x'];
@@ -149,7 +149,7 @@ describe('a form', () => {
     assert.equal(await page.inputValue('#amount'), 'xy');
   });
 
-  test('press edits: Backspace, Control+A with Delete, Enter in a textarea', async () => {
+  test('press edits text with Backspace, Control+A, Delete and Enter', async () => {
     const remark = { action: 'press', selector: '#remark' };
     for (const key of ['a', 'b', 'Backspace', 'Enter', 'c']) await perform({ ...remark, key });
     assert.equal(await page.inputValue('#remark'), 'a\nc');
@@ -157,7 +157,7 @@ describe('a form', () => {
     assert.equal(await page.inputValue('#remark'), '');
   });
 
-  test('press moves the focus, ticks, and leaves alone what the page prevents', async () => {
+  test('press moves the focus, ticks checkboxes and respects preventDefault', async () => {
     await perform({ action: 'press', key: 'Tab', selector: '#secret' });
     assert.equal(await page.evaluate(() => document.activeElement.id), 'gift');
     await perform({ action: 'press', key: 'Space' });
@@ -178,14 +178,14 @@ describe('a form', () => {
     await arrived;
   });
 
-  test('hover brings the events of a mouse', async () => {
+  test('hover dispatches mouse events', async () => {
     const hovered = await perform({ action: 'hover', selector: '#menu' });
     assert.deepEqual(hovered, { selector: '#menu', tag: 'div', text: 'Menu' });
     const events = ['pointerover', 'mouseover', 'mouseenter', 'mousemove'];
     assert.deepEqual(await heard(), events);
   });
 
-  test('query finds by selector, and tells how to reach each element', async () => {
+  test('query finds elements by selector and describes each of them', async () => {
     const { count, elements } = await perform({ action: 'query', selector: 'input' });
     assert.equal(count, 3);
     const [amount, secret, gift] = elements;
@@ -198,7 +198,7 @@ describe('a form', () => {
     assert.equal(gift.attributes.type, 'checkbox');
   });
 
-  test('query finds the innermost elements by text, however it is cut up', async () => {
+  test('query finds the innermost elements by text that can span nodes', async () => {
     const texts = [
       ['place the order', ['#send']],
       ['Tomorrow', ['html > body > p:nth-of-type(1)']],
@@ -216,7 +216,7 @@ describe('a form', () => {
     assert.equal(both.elements[0].visible, false);
   });
 
-  test('query names as many as it is asked for, and counts all', async () => {
+  test('query returns up to its limit of elements and counts all matches', async () => {
     const { count, elements } = await perform({ action: 'query', selector: 'option', limit: 2 });
     assert.equal(count, 6);
     assert.equal(elements.length, 2);
@@ -228,7 +228,7 @@ describe('a form', () => {
 describe('scroll', () => {
   beforeEach(() => page.goto(at('/tall')));
 
-  test('goes to a place, by a distance, and to an element', async () => {
+  test('moves to a position, by a distance, or to an element', async () => {
     const scroll = { action: 'scroll' };
     assert.deepEqual(await perform({ ...scroll, y: 300 }), { x: 0, y: 300 });
     assert.deepEqual(await perform({ ...scroll, dy: 50 }), { x: 0, y: 350 });
@@ -253,13 +253,13 @@ describe('wait_for', () => {
   /** The page has registered the wait once the `pending` report comes. */
   const noted = (command) => gateway.post(command, 'pending');
 
-  test('answers at once where it holds already', async () => {
+  test('completes at once if the condition already holds', async () => {
     await matched(waiting({ selector: '#go' }));
     await matched(waiting({ text: 'hello from' }));
     await matched(waiting({ selector: '#nowhere', state: 'hidden' }));
   });
 
-  test('notices what comes, what is shown and what goes', async () => {
+  test('notices elements that are added, shown and removed', async () => {
     const comes = waiting({ selector: '#new', state: 'attached' });
     const pending = await noted(comes);
     assert.deepEqual(pending.body.progress, { message: 'Waiting until #new is attached.' });
@@ -275,7 +275,7 @@ describe('wait_for', () => {
     await matched(goes);
   });
 
-  test('notices what a style sheet alone shows', async () => {
+  test('notices an element that only a style sheet makes visible', async () => {
     await later(() => {
       document.body.insertAdjacentHTML('beforeend', '<style>#veiled { display: none }</style>');
       document.body.insertAdjacentHTML('beforeend', '<p id="veiled">Veiled</p>');
@@ -286,7 +286,7 @@ describe('wait_for', () => {
     await matched(shown);
   });
 
-  test('goes on in the next page', async () => {
+  test('continues in the next page', async () => {
     const command = waiting({ text: 'You have arrived' });
     await noted(command);
     await page.goto(at('/second'));
@@ -294,14 +294,14 @@ describe('wait_for', () => {
     assert.equal((await gateway.finalOf(command)).body.url, at('/second'));
   });
 
-  test('ends with its own time, having changed nothing, and leaves nothing behind', async () => {
+  test('times out without having executed anything', async () => {
     const command = waiting({ selector: '#never' }, { timeout_ms: 300 });
     const { body } = await gateway.finalOf(command);
     assert.equal(body.status, 'timeout');
     assert.equal(body.error.may_have_executed, false);
   });
 
-  test('a cancel stops it, and frees its tab', async () => {
+  test('stops when it is cancelled, and frees its tab', async () => {
     const command = waiting({ selector: '#never' }, { timeout_ms: 60_000 });
     await noted(command);
     const next = gateway.send({ action: 'get_page' });
@@ -310,7 +310,7 @@ describe('wait_for', () => {
     assert.deepEqual(gateway.postsOf(command).map(({ body }) => body.status), ['pending']);
   });
 
-  test('refuses what cannot be waited for', async () => {
+  test('refuses invalid conditions', async () => {
     await refused({ action: 'wait_for' }, 'invalid_params');
     await refused({ action: 'wait_for', selector: '##' }, 'invalid_params');
     await refused({ action: 'wait_for', text: 'a', state: 'gone' }, 'invalid_params');
@@ -334,7 +334,7 @@ describe('a page that looks for the extension', () => {
   };
   const without = (where) => where.waitForFunction(() => String(alert) === 'function alert() { [native code] }');
 
-  test('finds nothing of console before somebody asked for it, and on other sites', async () => {
+  test('finds no trace of console before its first use or on other sites', async () => {
     await page.goto(at('/'));
     await without(page);
     assert.deepEqual(await signs(page), NO_SIGNS);
@@ -350,7 +350,7 @@ describe('a page that looks for the extension', () => {
     assert.deepEqual(await signs(page), NO_SIGNS);
   });
 
-  test('finds nothing of a command in another tab, nor of one that is over', async () => {
+  test('finds no trace of a command in another tab or of a finished one', async () => {
     const elsewhere = (path) => at(path).replace('127.0.0.1', REBOUND_NAME);
     await page.goto(elsewhere('/'));
     const tabId = await setting.browser.tabIdOf(page);
@@ -378,7 +378,7 @@ describe('console', () => {
     await perform({ action: 'console' });
   });
 
-  test('answers what the page said, and what nothing caught', async () => {
+  test('returns the log entries and uncaught errors of the page', async () => {
     const gone = page.waitForEvent('pageerror');
     await page.goto(at('/talkative'));
     await gone;
@@ -396,7 +396,7 @@ describe('console', () => {
     assert.match(entries.find(({ source }) => source).source, /\/talkative:\d+:\d+$/);
   });
 
-  test('picks by level and keeps the last ones', async () => {
+  test('filters by level and keeps the latest entries', async () => {
     await page.goto(at('/'));
     await page.evaluate(() => {
       for (let number = 0; number < 300; number += 1) console.info(`entry ${number}`);
@@ -410,7 +410,7 @@ describe('console', () => {
     assert.equal(truncated, true);
   });
 
-  test('answers what its frames said, and where', async () => {
+  test('returns the entries of frames with their addresses', async () => {
     await page.goto(at('/'));
     await page.evaluate(async () => {
       for (const [tag, place] of [['src', '/second?framed'], ['srcdoc', '<p>Framed</p>']]) {
@@ -443,7 +443,7 @@ describe('console', () => {
 });
 
 describe('network', () => {
-  test('answers what the tab asked for and what it got', async () => {
+  test('returns the requests of the tab and their outcomes', async () => {
     await page.goto(at('/'));
     await page.evaluate(async () => {
       await fetch('/count?id=network', { method: 'POST' });
@@ -471,7 +471,7 @@ describe('network', () => {
     assert.ok(Date.parse(all.observed_since) > 0);
   });
 
-  test('answers all of one request, and what its address answers now', async () => {
+  test('returns the details of one request and fetches its response again', async () => {
     await page.goto(at('/'));
     await page.evaluate(async () => {
       await fetch('/count?id=again', { headers: { 'X-Token': 'hush', 'X-Kind': 'plain' } });
@@ -494,7 +494,7 @@ describe('network', () => {
     await refused({ action: 'network', text: 'x1' }, 'invalid_params');
   });
 
-  test('a request without an answer is under way', async () => {
+  test('lists a request without a response, with neither status nor error', async () => {
     await page.goto(at('/'));
     await page.evaluate(() => { fetch('/never?here').catch(() => {}); });
     const { entries } = await perform({ action: 'network', url_contains: '/never?here' });
@@ -503,9 +503,9 @@ describe('network', () => {
   });
 });
 
-describe('a page that forbids scripts from text', () => {
+describe('a page that forbids the evaluation of strings', () => {
   for (const path of ['/strict', '/trusted-types']) {
-    test(`lets every other action work (${path})`, async () => {
+    test(`blocks execute_js but no other action (${path})`, async () => {
       await page.goto(at(path));
       await page.evaluate(() => {
         const form = document.createElement('form');
@@ -567,7 +567,7 @@ describe('refusals', () => {
   }
 
   for (const action of ['hover', 'scroll', 'select', 'press', 'screenshot']) {
-    test(`${action} names an element that is not there`, async () => {
+    test(`${action} is refused if its element does not exist`, async () => {
       const params = { action, selector: '#nowhere', value: 'a', key: 'a' };
       const error = await refused(params, 'element_not_found');
       assert.match(error.hint, /query/);
@@ -578,7 +578,7 @@ describe('refusals', () => {
 describe('navigation during a command', () => {
   beforeEach(() => page.goto(at('/')));
 
-  test('a script that leads to another page is told apart from one that failed', async () => {
+  test('a script that navigates to another page gets page_navigated', async () => {
     const script = 'location.href = "/second"; new Promise(() => {})';
     const arrived = page.waitForURL('**/second');
     const error = await refused({ action: 'execute_js', script }, 'page_navigated');
@@ -586,14 +586,14 @@ describe('navigation during a command', () => {
     await arrived;
   });
 
-  test('a click that leads to another page is complete', async () => {
+  test('a click that navigates to another page completes', async () => {
     const arrived = page.waitForURL('**/second');
     const [clicked] = gateway.sendTogether([{ params: { action: 'click', selector: '#link' } }]);
     assertComplete((await gateway.finalOf(clicked)).body);
     await arrived;
   });
 
-  test('a navigation that is cancelled frees the tab', async () => {
+  test('a cancelled navigation frees the tab', async () => {
     const command = gateway.send({ action: 'navigate', url: at('/never') });
     const { body } = await gateway.post(command, 'pending');
     assert.deepEqual(body.progress, { message: 'The page is loading.' });
@@ -603,7 +603,7 @@ describe('navigation during a command', () => {
   });
 });
 
-describe('characters of two units', () => {
+describe('surrogate pairs', () => {
   const SMILE = '\u{1f642}';
 
   /** Shows a page with this HTML. */
@@ -612,7 +612,7 @@ describe('characters of two units', () => {
     await page.evaluate((text) => { document.documentElement.innerHTML = text; }, html);
   }
 
-  test('half of one is U+FFFD in what a script returns, throws and logs', async () => {
+  test('an unpaired surrogate becomes U+FFFD in results, errors and log entries', async () => {
     await page.goto(at('/second'));
     const run = (script) => ({ action: 'execute_js', script });
     await perform({ action: 'console' });
@@ -624,7 +624,7 @@ describe('characters of two units', () => {
     assert.equal(entries.at(-1).text, 'said \ufffd');
   });
 
-  test('texts that are cut have no half at their end', async () => {
+  test('truncated texts do not end with half of a pair', async () => {
     const long = (before) => 'x'.repeat(before) + SMILE.repeat(20);
     await write(`<title>${long(199)}</title><button title="${long(199)}">${long(199)}</button><p>${long(99_799)}</p>`);
     await page.evaluate(() => { document.querySelector('p').style.wordBreak = 'break-all'; });
@@ -642,7 +642,7 @@ describe('characters of two units', () => {
     await gateway.status(({ tabs: open }) => open.some(({ title }) => title === 'x'.repeat(199)));
   });
 
-  test('a console, a dialog and the name of a file are cut so, too', async () => {
+  test('truncated log entries and dialog texts do not end with half of a pair', async () => {
     await page.goto(at('/second'));
     await perform({ action: 'console' });
     const script = `console.log('x'.repeat(1999) + '${SMILE}'); alert('x'.repeat(199) + '${SMILE}')`;
@@ -654,7 +654,7 @@ describe('characters of two units', () => {
 });
 
 describe('a result that the gateway refuses', () => {
-  test('is replaced by an error that says so', async () => {
+  test('is replaced by the error result_refused', async () => {
     const command = gateway.send({ action: 'execute_js', script: '1' });
     gateway.answer(command, 'complete', { code: 400, body: { error: 'too_many_values' } });
     const { body } = await gateway.post(command, 'error');
@@ -665,7 +665,7 @@ describe('a result that the gateway refuses', () => {
 });
 
 describe('endurance', () => {
-  test('200 commands in a row are each answered once', async () => {
+  test('200 commands in a row are each executed once and in order', async () => {
     await page.goto(at('/'));
     await page.evaluate(() => { window.runs = []; });
     for (let number = 0; number < 200; number += 1) {

@@ -39,10 +39,10 @@ function coloursAt({ mime_type: type, base64 }, points) {
   }, [`data:${type};base64,${base64}`, points]);
 }
 
-describe('the visible part', () => {
+describe('a screenshot of the visible part', () => {
   before(() => page.goto(`${setting.pages.url}/`));
 
-  test('is a PNG of the tab, as large as the tab', async () => {
+  test('is a PNG with the size of the viewport', async () => {
     const picture = await take('viewport');
     const size = await page.evaluate(() => ({ width: innerWidth, height: innerHeight }));
     assert.equal(picture.mime_type, 'image/png');
@@ -50,7 +50,7 @@ describe('the visible part', () => {
     assert.deepEqual({ width: picture.width, height: picture.height }, size);
   });
 
-  test('of a tab behind leaves the tab in front where it was', async () => {
+  test('leaves the front tab active when it is taken of a background tab', async () => {
     const second = await setting.open('/second');
     try {
       const behind = { action: 'screenshot', tab_id: tabId };
@@ -68,7 +68,7 @@ describe('the visible part', () => {
     }
   });
 
-  test('of a page full of noise is compressed until it fits', async () => {
+  test('is compressed to a smaller JPEG when a PNG would be too large', async () => {
     await page.goto(`${setting.pages.url}/second`);
     await page.setViewportSize({ width: 2000, height: 1500 });
     try {
@@ -95,7 +95,7 @@ describe('the visible part', () => {
   });
 });
 
-describe('the whole page', () => {
+describe('a screenshot of the whole page', () => {
   before(() => page.goto(`${setting.pages.url}/tall`));
   afterEach(async () => {
     const style = await page.evaluate(() =>
@@ -104,7 +104,7 @@ describe('the whole page', () => {
     assert.equal(style, 0, 'The page got its looks back.');
   });
 
-  test('is put together from its parts, what is fixed only once', async () => {
+  test('is assembled from parts, with fixed elements shown only once', async () => {
     await page.evaluate(() => scrollTo(0, 333));
     const picture = await take('full_page', { full_page: true });
     assert.equal(picture.height, 2520);
@@ -118,7 +118,7 @@ describe('the whole page', () => {
     assert.equal(await page.evaluate(() => scrollY), 333);
   });
 
-  test('is cut where a picture ends, and tells how far it has come', async () => {
+  test('is truncated at the maximum height, and reports its progress', async () => {
     await page.goto(`${setting.pages.url}/endless`);
     const command = gateway.send({ action: 'screenshot', full_page: true }, { timeout_ms: 60_000 });
     const { body } = await gateway.post(command, 'pending');
@@ -130,7 +130,7 @@ describe('the whole page', () => {
     assert.equal(picture.truncated, true);
   });
 
-  test('is given up when it is cancelled, and the page is as it was', async () => {
+  test('is abandoned when it is cancelled, and the page is restored', async () => {
     await page.goto(`${setting.pages.url}/endless`);
     await page.evaluate(() => scrollTo(0, 1_000));
     const command = gateway.send({ action: 'screenshot', full_page: true }, { timeout_ms: 60_000 });
@@ -142,10 +142,10 @@ describe('the whole page', () => {
   });
 });
 
-describe('an element', () => {
+describe('a screenshot of an element', () => {
   before(() => page.goto(`${setting.pages.url}/tall`));
 
-  test('is all that is in its picture', async () => {
+  test('contains only the element', async () => {
     const picture = await take('element', { selector: '#third' });
     assert.equal(picture.width, 300);
     assert.equal(picture.height, 500);
@@ -153,14 +153,14 @@ describe('an element', () => {
     assert.deepEqual(colours, [BLUE, BLUE, BLUE, BLUE]);
   });
 
-  test('may be taller than the window', async () => {
+  test('can be taller than the window', async () => {
     const picture = await take('tall_element', { selector: 'body' });
     assert.equal(picture.height, 2520);
     const colours = await coloursAt(picture, [[5, 100], [5, 2_400]]);
     assert.deepEqual(colours, [RED, CYAN]);
   });
 
-  test('has to be visible', async () => {
+  test('is rejected when the element is hidden', async () => {
     await page.evaluate(() => document.querySelector('#sticky').toggleAttribute('hidden'));
     const params = { action: 'screenshot', selector: '#sticky' };
     const error = await setting.refused(params, 'element_hidden');
@@ -168,8 +168,8 @@ describe('an element', () => {
   });
 });
 
-describe('places in a picture', () => {
-  test('are places in the window: what has a ref is marked there', async () => {
+describe('coordinates in a screenshot', () => {
+  test('match the viewport: elements with refs are marked at their positions', async () => {
     await page.goto(`${setting.pages.url}/framed`);
     const plain = await take('unmarked');
     const marked = await take('marked', { marks: true });
@@ -184,7 +184,7 @@ describe('places in a picture', () => {
     assert.match(error.message, /^marks/);
   });
 
-  test('are the same on a screen with finer pixels', async () => {
+  test('are the same on a high-density screen', async () => {
     await page.goto(`${setting.pages.url}/tall`);
     const session = await page.context().newCDPSession(page);
     const metrics = { width: 1280, height: 720, deviceScaleFactor: 2, mobile: false };
@@ -203,7 +203,7 @@ describe('places in a picture', () => {
     }
   });
 
-  test('an element in a frame is brought into view, and is all that is in its picture', async () => {
+  test('cover exactly an element in a frame, which is scrolled into view', async () => {
     const picture = await take('element_in_frame', { selector: '#green' });
     assert.deepEqual([picture.width, picture.height], [100, 60]);
     const points = [[1, 1], [98, 1], [1, 58], [98, 58]];

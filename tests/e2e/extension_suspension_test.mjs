@@ -31,7 +31,7 @@ describe('a delivery', () => {
   before(async () => ({ page } = await open('/')));
   after(() => page?.close());
 
-  test('runs once, however often it is handed out', async () => {
+  test('runs once, however often it is delivered', async () => {
     const command = gateway.send(count);
     gateway.send(count, command);
     await gateway.finalOf(command);
@@ -40,7 +40,7 @@ describe('a delivery', () => {
     assert.equal(gateway.postsOf(command).length, 1);
   });
 
-  test('stays known when the service worker is restarted; what it left is reported', async () => {
+  test('is not repeated after a worker restart; an interrupted one is reported', async () => {
     const options = await browser.openExtensionPage('/options.html');
     await page.bringToFront();
     const done = gateway.send(count);
@@ -67,7 +67,7 @@ describe('a delivery', () => {
   });
 });
 
-describe('a service worker that is ended', () => {
+describe('a service worker that is terminated', () => {
   // Each test has a page of its own: scripts of an earlier test would look like its own.
   let page;
   beforeEach(async () => ({ page } = await open('/')));
@@ -78,7 +78,7 @@ describe('a service worker that is ended', () => {
     script: `fetch("/count?id=${id}").then((answer) => answer.text())`,
   });
 
-  test('leaves a result that the gateway has not taken to the next one', async () => {
+  test('leaves a result that the gateway has not accepted to its successor', async () => {
     const command = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
     gateway.answer(command, 'complete', { code: 503, body: {} });
     await release(page, 'kept');
@@ -94,7 +94,7 @@ describe('a service worker that is ended', () => {
     assert.equal(assertComplete(accepted.body), 'kept');
   });
 
-  test('leaves what was waiting for its turn to the next one, which runs it once', async () => {
+  test('leaves a queued command to its successor, which runs it once', async () => {
     const fields = { timeout_ms: 60_000 };
     const [cut, waiting] = gateway.sendTogether([
       { params: { action: 'execute_js', script: UNTIL_RELEASED }, ...fields },
@@ -108,7 +108,7 @@ describe('a service worker that is ended', () => {
     assert.equal(pages.counts.get('waiting'), 1);
   });
 
-  test('leaves nothing to begin that was cancelled or given up meanwhile', async () => {
+  test('leaves no command to start that was cancelled or abandoned in the meantime', async () => {
     const [cut, waiting] = gateway.sendTogether([
       { params: { action: 'execute_js', script: UNTIL_RELEASED } },
       { params: count('given up') },

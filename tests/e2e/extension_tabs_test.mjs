@@ -23,7 +23,7 @@ after(() => setting?.stop());
 
 const open = (path) => setting.open(path);
 
-describe('an address that is no page', () => {
+describe('an address that is not a page', () => {
   const cases = [
     ['/attachment', /download, which the browser saves as bill 1\.txt; /],
     ['/to-attachment', /saves as bill 1\.txt; /],
@@ -33,7 +33,7 @@ describe('an address that is no page', () => {
     ['/reset', /server sent no page \(status 205\); /],
   ];
   for (const [path, message] of cases) {
-    test(`${path} is told at once, and leaves the tab where it was`, async () => {
+    test(`${path} is reported at once, and the tab stays where it was`, async () => {
       const { page, tabId } = await open('/second');
       const params = { action: 'navigate', url: pages.url + path, tab_id: tabId };
       const report = await gateway.run(params, { timeout_ms: 60_000 });
@@ -47,7 +47,7 @@ describe('an address that is no page', () => {
       await page.close();
     });
 
-    test(`${path} is told of a new tab, too`, async () => {
+    test(`${path} is reported for a new tab too`, async () => {
       const report = await gateway.run({ action: 'open_tab', url: pages.url + path }, { timeout_ms: 60_000 });
       const error = assertError(report, 'not_a_page');
       assert.match(error.message, message);
@@ -57,7 +57,7 @@ describe('an address that is no page', () => {
     });
   }
 
-  test('a click that leads to one does not wait for its end', async () => {
+  test('a click that leads to a download or no content does not wait for it', async () => {
     const { page, tabId } = await open('/files');
     for (const selector of ['#large', '#nothing']) {
       const report = await gateway.run({ action: 'click', selector, tab_id: tabId }, { timeout_ms: 60_000 });
@@ -67,21 +67,21 @@ describe('an address that is no page', () => {
     await page.close();
   });
 
-  test('a download is told in the background, too, however soon its tab is closed', async () => {
+  test('a download in a background tab is reported, however soon the tab is closed', async () => {
     for (let count = 0; count < 12; count += 1) {
       const params = { action: 'open_tab', url: `${pages.url}/attachment`, background: true };
       assert.match(assertError(await gateway.run(params), 'not_a_page').message, /bill 1\.txt; the browser has closed/);
     }
   });
 
-  test('a page that closes its tab once it has loaded is gone', async () => {
+  test('a page that closes its own tab after loading is reported as tab_gone', async () => {
     for (const after of [0, 60]) {
       const report = await gateway.run({ action: 'open_tab', url: `${pages.url}/closing?${after}` });
       assertError(report, 'tab_gone');
     }
   });
 
-  test('a tab that a person closes while it loads is gone', async () => {
+  test('a tab that a person closes while it loads is reported as tab_gone', async () => {
     const command = gateway.send({ action: 'open_tab', url: `${pages.url}/streaming` }, { timeout_ms: 60_000 });
     const { body } = await gateway.post(command, 'pending');
     await browser.worker.evaluate((id) => chrome.tabs.remove(id), body.tab_id);
@@ -89,7 +89,7 @@ describe('an address that is no page', () => {
   });
 });
 
-describe('a PDF in the viewer of the browser', () => {
+describe('a PDF in the browser viewer', () => {
   let tabId;
 
   before(async () => {
@@ -110,14 +110,14 @@ describe('a PDF in the viewer of the browser', () => {
     { action: 'screenshot', marks: true }, { action: 'batch', steps: [{ action: 'press', key: 'End' }] },
   ];
   for (const params of refused) {
-    test(`has nothing for ${JSON.stringify(params)}, and says why`, async () => {
+    test(`refuses ${JSON.stringify(params)} with a reason`, async () => {
       const error = await setting.refused({ ...params, tab_id: tabId }, 'pdf_viewer');
       assert.match(error.message, /shows a PDF/);
       assert.equal(error.may_have_executed, false);
     });
   }
 
-  test('has a picture, its file, and its place in the history', async () => {
+  test('supports screenshot, execute_js and navigate', async () => {
     assert.ok((await setting.perform({ action: 'screenshot', tab_id: tabId })).base64.length > 100);
     const script = 'fetch(location.href).then((answer) => answer.text()).then((text) => text.slice(0, 4))';
     const { result } = await gateway.run({ action: 'execute_js', script, tab_id: tabId });
@@ -129,7 +129,7 @@ describe('a PDF in the viewer of the browser', () => {
 });
 
 describe('a PDF in a frame', () => {
-  test('has its place in the outline, and keeps nothing of the page around it from anybody', async () => {
+  test('appears in the outline, and the page around it stays usable', async () => {
     const { page, tabId } = await open('/papers');
     const other = pages.url.replace('127.0.0.1', 'localhost');
     await page.evaluate((src) => {
@@ -145,10 +145,10 @@ describe('a PDF in a frame', () => {
   });
 });
 
-describe('a page that never has loaded', () => {
+describe('a page that never finishes loading', () => {
   const short = { timeout_ms: 3_000 };
 
-  test('is told as one that can be used, with what it still loads', async () => {
+  test('is reported as usable, with the requests that are still loading', async () => {
     const { page, tabId } = await open('/');
     const url = `${pages.url}/unfinished`;
     const arrived = await setting.perform({ action: 'navigate', url, tab_id: tabId }, short);
@@ -160,7 +160,7 @@ describe('a page that never has loaded', () => {
     await page.close();
   });
 
-  test('in a new tab, too', async () => {
+  test('is reported as usable in a new tab too', async () => {
     const url = `${pages.url}/unfinished`;
     const { tab_id: tabId, title, still_loading: loading } = await setting.perform({ action: 'open_tab', url }, short);
     assert.equal(title, 'Unfinished');
@@ -168,7 +168,7 @@ describe('a page that never has loaded', () => {
     await setting.perform({ action: 'close_tab', tab_id: tabId });
   });
 
-  test('may be a document without an end', async () => {
+  test('is usable while its document itself is still loading', async () => {
     const { page, tabId } = await open('/');
     const url = `${pages.url}/streaming`;
     const { title, still_loading: loading } = await setting.perform({ action: 'navigate', url, tab_id: tabId }, short);
@@ -180,7 +180,7 @@ describe('a page that never has loaded', () => {
     await page.close();
   });
 
-  test('is waited for once, and for no longer than the command has time', async () => {
+  test('is waited for once, and no longer than the timeout of the command', async () => {
     const { page, tabId } = await open('/');
     const url = `${pages.url}/streaming`;
     await setting.perform({ action: 'navigate', url, tab_id: tabId }, short);
@@ -194,7 +194,7 @@ describe('a page that never has loaded', () => {
     await page.close();
   });
 
-  test('is not waited for where a page that has loaded writes on', async () => {
+  test('delays no command if a loaded page reopens its document', async () => {
     const { page, tabId } = await open('/');
     await page.evaluate(() => {
       document.open();
@@ -208,7 +208,7 @@ describe('a page that never has loaded', () => {
     await page.close();
   });
 
-  test('is still waited for where nothing has come of it', async () => {
+  test('makes navigate time out if nothing of it has arrived', async () => {
     const { page, tabId } = await open('/');
     const report = await gateway.run({ action: 'navigate', url: `${pages.url}/never`, tab_id: tabId }, { timeout_ms: 2_000 });
     assert.deepEqual([report.status, report.error.code], ['timeout', 'execution_timeout']);
@@ -217,7 +217,7 @@ describe('a page that never has loaded', () => {
 });
 
 describe('tabs', () => {
-  test('commands run side by side in different tabs and in order within one', async () => {
+  test('commands run concurrently in different tabs and in order within one', async () => {
     const first = await open('/');
     const second = await open('/second');
     try {
@@ -240,7 +240,7 @@ describe('tabs', () => {
     }
   });
 
-  test('a tab that does not exist is tab_gone, and no other tab is touched', async () => {
+  test('a command for a nonexistent tab gets tab_gone and touches no other tab', async () => {
     const { page } = await open('/');
     const params = { action: 'execute_js', script: 'window.touched = 1', tab_id: 999_999 };
     const report = await gateway.run(params);
@@ -250,7 +250,7 @@ describe('tabs', () => {
     await page.close();
   });
 
-  test('a tab that is closed meanwhile is tab_gone for what ran and what waited', async () => {
+  test('running and waiting commands get tab_gone when their tab is closed', async () => {
     const { page, tabId } = await open('/');
     const [running, waiting] = gateway.sendTogether([
       { params: { action: 'execute_js', script: UNTIL_RELEASED, tab_id: tabId } },
@@ -264,7 +264,7 @@ describe('tabs', () => {
     assert.equal(waited.may_have_executed, false);
   });
 
-  test('a tab that the browser has put aside is loaded again', async () => {
+  test('a tab that the browser has discarded is loaded again', async () => {
     const { tabId } = await open('/second');
     const { page } = await open('/');
     const asideId = await browser.worker.evaluate(
@@ -277,7 +277,7 @@ describe('tabs', () => {
     await page.close();
   });
 
-  test('a page that is replaced meanwhile is an error, not a silence', async () => {
+  test('a command gets page_navigated when its page is replaced meanwhile', async () => {
     const { page } = await open('/');
     const command = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
     await page.waitForFunction(() => 'release' in window);
@@ -288,8 +288,8 @@ describe('tabs', () => {
   });
 });
 
-describe('the list of tabs', () => {
-  test('names what is open, opens and closes', async () => {
+describe('opened tabs', () => {
+  test('are listed until they are closed', async () => {
     const { page, tabId } = await open('/');
     const url = `${pages.url}/second`;
     const background = { action: 'open_tab', url, background: true };
@@ -315,7 +315,7 @@ describe('the list of tabs', () => {
     await page.close();
   });
 
-  test('a tab that was opened in front is the one to act on', async () => {
+  test('are the default tab for commands when opened in front', async () => {
     const { page } = await open('/');
     const opened = await setting.perform({ action: 'open_tab', url: `${pages.url}/second` });
     const report = await gateway.run({ action: 'get_page' });
@@ -325,7 +325,7 @@ describe('the list of tabs', () => {
     await page.close();
   });
 
-  test('a tab that shows an error page is an error, and can be closed', async () => {
+  test('are reported as failed and can be closed when they show an error page', async () => {
     const report = await gateway.run({ action: 'open_tab', url: 'http://127.0.0.1:1/' });
     assert.match(assertError(report, 'execution_failed').message, /could not be loaded/);
     await setting.perform({ action: 'close_tab', tab_id: report.tab_id });
@@ -333,7 +333,7 @@ describe('the list of tabs', () => {
 });
 
 describe('two windows', () => {
-  test('the one that was focused last has the tab to act on', async () => {
+  test('the active tab of the last focused window is the default for commands', async () => {
     const { page, tabId } = await open('/');
     const appeared = browser.context.waitForEvent('page');
     const windowId = await browser.worker.evaluate(
@@ -393,7 +393,7 @@ describe('the status of the browser', () => {
   const settings = (values) =>
     browser.worker.evaluate((given) => chrome.storage.local.set(given), values);
 
-  test('says who it is and what is open, and follows the tabs', async () => {
+  test('contains its identity and its tabs, and follows tab changes', async () => {
     const { page, tabId } = await open('/');
     const title = 'Test page';
     const shows = (tab) => ({ tabs }) =>
@@ -415,7 +415,7 @@ describe('the status of the browser', () => {
     await gateway.status((each) => gateway.statuses.indexOf(each) >= seen && isGone(each));
   });
 
-  test('a target and a name take effect at once', async () => {
+  test('shows a changed target and name at once', async () => {
     try {
       const poll = gateway.pollFor({ target: 'office' });
       await settings({ target: 'office', name: 'The desk by the window' });
@@ -428,7 +428,7 @@ describe('the status of the browser', () => {
     }
   });
 
-  test('a paused browser takes no commands, and takes what waits when it goes on', async () => {
+  test('a paused browser takes no commands, and takes waiting ones when resumed', async () => {
     await settings({ paused: true });
     await gateway.status(({ paused }) => paused);
     await gateway.pollDropped();

@@ -24,7 +24,7 @@ after(() => setting?.stop());
 const open = (path) => setting.open(path);
 
 describe('polling', () => {
-  test('asks for browser work and says who it is', async () => {
+  test('requests work for the browser with the worker id', async () => {
     // The first poll finds out whether there is a gateway.
     assert.equal(gateway.polls[0].wait, '0');
     const poll = await gateway.pollFor({ wait: '5' });
@@ -58,7 +58,7 @@ describe('actions', () => {
   after(() => page?.close());
   afterEach(() => page.goto(`${pages.url}/`));
 
-  test('a report quotes the ids of its command, the tab and the address', async () => {
+  test('a report contains the ids of its command, the tab and the URL', async () => {
     const command = gateway.send({ action: 'execute_js', script: 'document.title' });
     const { body: { work, ...body }, headers } = await gateway.finalOf(command);
     assert.deepEqual(Object.keys(work), ['duration_ms', 'ended_ms_ago']);
@@ -85,7 +85,7 @@ describe('actions', () => {
     ['a value that only the page has', 'heard.length', 0],
   ];
   for (const [what, script, value] of scripts) {
-    test(`execute_js answers ${what}`, async () => {
+    test(`execute_js evaluates ${what}`, async () => {
       assert.deepEqual(assertComplete(await gateway.run({ action: 'execute_js', script })), value);
     });
   }
@@ -101,7 +101,7 @@ describe('actions', () => {
     ['a result beyond 4 MiB', '"é".repeat(2097152)', 'result_too_large', /4194306 bytes/],
   ];
   for (const [what, script, code, message] of failures) {
-    test(`execute_js names ${what}`, async () => {
+    test(`execute_js reports ${what} as ${code}`, async () => {
       const error = assertError(await gateway.run({ action: 'execute_js', script }), code);
       assert.match(error.message, message);
     });
@@ -133,7 +133,7 @@ describe('actions', () => {
     assert.deepEqual(read, { title: 'Second page', url, text: 'You have arrived.' });
   });
 
-  test('navigate to a place within the page answers too', async () => {
+  test('navigate to a fragment of the same page completes', async () => {
     const url = `${pages.url}/#below`;
     assert.equal(assertComplete(await gateway.run({ action: 'navigate', url })).url, url);
   });
@@ -144,20 +144,20 @@ describe('actions', () => {
     assertError(await gateway.run({ action: 'get_page' }), 'restricted_page');
   });
 
-  test('navigate says that nothing answers at the address', async () => {
+  test('navigate reports an address that does not respond', async () => {
     const url = 'http://127.0.0.1:1/';
     const report = await gateway.run({ action: 'navigate', url });
     assert.match(assertError(report, 'execution_failed').message, /could not be loaded/);
   });
 
-  test('get_page says that it left text out', async () => {
+  test('get_page reports that it truncated the text', async () => {
     await page.goto(`${pages.url}/long`);
     const { text, truncated } = assertComplete(await gateway.run({ action: 'get_page' }));
     assert.equal(text.length, 100_000);
     assert.equal(truncated, true);
   });
 
-  test('click scrolls to the element and clicks it as a mouse does', async () => {
+  test('click scrolls to the element and sends mouse events', async () => {
     const report = await gateway.run({ action: 'click', selector: '#below' });
     const { selector, tag, text } = assertComplete(report);
     assert.deepEqual([selector, tag, text], ['#below', 'button', 'Below the fold']);
@@ -177,7 +177,7 @@ describe('actions', () => {
     assert.match(assertError(report, 'element_disabled').message, /disabled/);
   });
 
-  test('type appends, or replaces when it is told to clear', async () => {
+  test('type appends text, or replaces it if clear is set', async () => {
     const type = { action: 'type', selector: '#notes' };
     const report = await gateway.run({ ...type, text: 'first' });
     assert.equal(assertComplete(report).value, 'first');
@@ -219,14 +219,14 @@ describe('actions', () => {
     [{}, 'unknown_action', /null/],
   ];
   for (const [params, code, message] of refusals) {
-    test(`${JSON.stringify(params)} is refused as ${code}`, async () => {
+    test(`${JSON.stringify(params)} is refused with ${code}`, async () => {
       const error = assertError(await gateway.run(params), code);
       assert.match(error.message, message);
       assert.equal(error.may_have_executed, false);
     });
   }
 
-  test('a page of the browser itself is restricted', async () => {
+  test('an internal page of the browser is restricted', async () => {
     await page.goto('chrome://version/');
     for (const action of ['get_page', 'screenshot']) {
       const error = assertError(await gateway.run({ action }), 'restricted_page');
@@ -242,7 +242,7 @@ describe('deadlines', () => {
   before(async () => ({ page, tabId } = await open('/')));
   after(() => page?.close());
 
-  test('a long command is pending within 2 s and complete later', async () => {
+  test('a long command is reported as pending within 2 s, and as complete later', async () => {
     const command = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
     const pending = await gateway.post(command, 'pending');
     // A unit test checks the exact instant; here the machine may be slow, but the gateway gives up
@@ -261,7 +261,7 @@ describe('deadlines', () => {
     assert.deepEqual(statuses, ['pending', 'complete']);
   });
 
-  test('a command whose turn never came says that nothing was executed', async () => {
+  test('a command that times out in the queue reports that nothing was executed', async () => {
     const first = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
     const script = 'window.touched = true';
     const report = await gateway.run({ action: 'execute_js', script }, { timeout_ms: 300 });
@@ -274,8 +274,8 @@ describe('deadlines', () => {
   });
 });
 
-describe('a gateway that goes away', () => {
-  test('gets the result after it has come back, and is polled again', async () => {
+describe('a restarted gateway', () => {
+  test('receives the pending result and is polled again', async () => {
     const { page } = await open('/');
     const command = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
     await page.waitForFunction(() => 'release' in window);

@@ -94,7 +94,7 @@ function counted(tabId, options = {}) {
 }
 
 for (const name of Object.keys(PAGES)) {
-  test(`a page with ${name} is read a few times at the most`, (context) => lookAt(name, async (tabId) => {
+  test(`an outline of the hostile page ${name} reads its content at most a few times`, (context) => lookAt(name, async (tabId) => {
     const view = name === 'base' ? 'urls' : 'all';
     const { chars, calls, longest, needs } = await counted(tabId, { view });
     context.diagnostic(`${needs} refs, ${chars} units, ${calls} calls, longest line ${longest}`);
@@ -104,7 +104,7 @@ for (const name of Object.keys(PAGES)) {
   }));
 }
 
-test('numbers of what is still there are not looked for with each new one', () => lookAt('text', async (tabId, shown) => {
+test('assigning a ref does not scan all existing refs', () => lookAt('text', async (tabId, shown) => {
   await shown.evaluate(() => { document.body.innerHTML = '<p><a href="/x">x</a></p>'.repeat(50_000); });
   const derefs = await setting.attempt(async ([id]) => {
     await window.tools.pageParts.install(id);
@@ -134,7 +134,7 @@ test('numbers of what is still there are not looked for with each new one', () =
   assert.ok(derefs <= 200_000, `${derefs}`);
 }));
 
-test('many that match a selector cost no more than one', () => lookAt('around', async (tabId, shown) => {
+test('an outline of many selector matches does not repeat work for each match', () => lookAt('around', async (tabId, shown) => {
   await shown.evaluate(() => { document.body.innerHTML = '<p><a href="/x">x</a></p>'.repeat(20_000); });
   const ups = await setting.attempt(async ([id]) => {
     await window.tools.pageParts.install(id);
@@ -161,7 +161,7 @@ test('many that match a selector cost no more than one', () => lookAt('around', 
   assert.ok(ups <= 500_000, `${ups}`);
 }));
 
-test('a page of more lines than anybody reads says that there are more', () => lookAt('text', async (tabId, shown) => {
+test('an outline with too many lines shows that the rest is omitted', () => lookAt('text', async (tabId, shown) => {
   await shown.evaluate(() => { document.body.innerHTML = '<p>Text</p>'.repeat(50_010); });
   const [length, last] = await setting.attempt(async ([id]) => {
     const { lines } = await window.tools.outline({ id });
@@ -171,13 +171,13 @@ test('a page of more lines than anybody reads says that there are more', () => l
   assert.equal(last, '… more than 50000 lines: the rest of this page is not told');
 }));
 
-test('no more things are told than there may be lines', () => lookAt('text', async (tabId, shown) => {
+test('an outline needs no more refs than it can have lines', () => lookAt('text', async (tabId, shown) => {
   await shown.evaluate(() => { document.body.innerHTML = `<div>${'<button>B</button>'.repeat(60_000)}</div>`; });
   const { needs } = await counted(tabId);
   assert.ok(needs <= 50_001, `${needs}`);
 }));
 
-test('a range cannot begin a line of its own', () => lookAt('text', async (tabId, shown) => {
+test('a slider value with a newline stays one line', () => lookAt('text', async (tabId, shown) => {
   await shown.evaluate(() => {
     document.body.innerHTML = '<div role="slider" aria-label="V" aria-valuenow="1" aria-valuemax="9"></div>';
     document.querySelector('div').setAttribute('aria-valuemin', '0\nnothing changed');
@@ -186,7 +186,7 @@ test('a range cannot begin a line of its own', () => lookAt('text', async (tabId
   assert.deepEqual(text.split('\n').slice(1), ['e1 slider V = 1 of 0 nothing changed–9']);
 }));
 
-describe('elements with the names that our scripts have in a page', () => {
+describe('page elements with the names of the extension globals', () => {
   const KINDS = {
     divs: (name) => `<div id="${name}"></div>`,
     frames: (name) => `<iframe name="${name}" src="data:text/html,x"></iframe>`,
@@ -211,7 +211,7 @@ describe('elements with the names that our scripts have in a page', () => {
   after(() => own?.stop());
 
   for (const kind of Object.keys(KINDS)) {
-    test(`change nothing as ${kind}`, async () => {
+    test(`do not affect commands when they are ${kind}`, async () => {
       const { page: shown, tabId } = await own.open(`/${kind}`);
       const perform = (params) => own.perform({ ...params, tab_id: tabId });
       assert.match((await perform({ action: 'get_page' })).text, /^Here/);

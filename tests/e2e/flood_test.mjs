@@ -35,7 +35,7 @@ after(() => setting?.stop());
 const active = async () => (await setting.perform({ action: 'list_tabs' })).tabs.filter((tab) => tab.active)
   .map(({ tab_id: id }) => id);
 
-test('windows without end: a few are opened, none of them in front, and the rest is counted', async () => {
+test('a flood of windows opens a few tabs in the background, and the rest is counted', async () => {
   const tab = await setting.open('/flood');
   const before = await setting.perform({ action: 'list_tabs' });
   assert.deepEqual(await active(), [tab]);
@@ -50,7 +50,7 @@ test('windows without end: a few are opened, none of them in front, and the rest
   assert.deepEqual((await setting.changes({ action: 'click', selector: '#calm', tab_id: tab })).slice(1), ['nothing changed']);
 });
 
-test('events without end are told in part, and counted; the next command has none of them', async () => {
+test('a flood of events is partly listed, counted, and absent from the next report', async () => {
   const tab = await setting.open('/flood');
   // By then the initial stand-ins are gone, and the page sees the next ones begin.
   await new Promise((resolve) => { setTimeout(resolve, stretched(1_500)); });

@@ -52,7 +52,7 @@ describe('a page of another origin', () => {
     await assertNothingWasSubmitted();
   }));
 
-  test('is no other for a frame without an origin', { timeout: stretched(30_000) }, () => house.step(async () => {
+  test('cannot submit from a frame without an origin', { timeout: stretched(30_000) }, () => house.step(async () => {
     const page = await house.browser.open(`${house.pages.url}/`);
     await page.evaluate(() => {
       const frame = document.createElement('iframe');
@@ -67,7 +67,7 @@ describe('a page of another origin', () => {
     await assertNothingWasSubmitted();
   }));
 
-  test('with a rebound host name is refused', { timeout: stretched(30_000) }, () => house.step(async () => {
+  test('is refused with a rebound host name', { timeout: stretched(30_000) }, () => house.step(async () => {
     const rebound = house.gatewayUrl.replace('127.0.0.1', REBOUND_NAME);
     const page = await house.browser.open(`${rebound}/healthz`);
     assert.match(await page.textContent('body'), /host_not_allowed/);

@@ -59,7 +59,7 @@ function behind(tabId, ref) {
 }
 
 describe('frames', () => {
-  test('of two sites, three deep: nine controls, each behind its ref', async () => {
+  test('the outline has a ref for each control in frames of two sites, three deep', async () => {
     const names = ['Outer button', 'Inner field', 'Inner button', 'Inner link', 'Card number', 'Holder', 'Pay',
       'Keep the card', 'Deepest button'];
     const { page, tabId, text, lines } = await look('/frames', names);
@@ -78,7 +78,7 @@ describe('frames', () => {
     await page.close();
   });
 
-  test('of all kinds, where their element is', async () => {
+  test('the outline has each kind of frame at the place of its element', async () => {
     const kinds = ['srcdoc', 'sandboxed', 'sandboxed srcdoc', 'data', 'blob', 'object', 'embed', 'blank',
       'shadow-one', 'shadow-two'];
     const { page, tabId, text } = await look('/kinds', kinds.map((kind) => `In ${kind}`));
@@ -90,7 +90,7 @@ describe('frames', () => {
     await page.close();
   });
 
-  test('that are gone are told as gone', async () => {
+  test('a ref into a removed frame is stale', async () => {
     const { page, tabId, text } = await look('/frames', ['Card number', 'Deepest']);
     const [, ref] = /(e\d+) textbox Card number/.exec(text);
     await page.evaluate(() => document.querySelectorAll('iframe')[1].remove());
@@ -101,7 +101,7 @@ describe('frames', () => {
 });
 
 describe('shadow trees', () => {
-  test('open and closed, with slots: nine controls, each behind its ref', async () => {
+  test('the outline has a ref for each control in open and closed trees, with slots', async () => {
     const names = ['Light link', 'Slotted', 'In the card', 'Open field', 'Open list', 'Closed button', 'Closed field',
       'Item link'];
     const { page, tabId, text } = await look('/components', names);

@@ -6,7 +6,7 @@ import { Services } from './support/services.js';
 const CLIENTS = 100;
 const LOOKS = 100;
 
-test('clients go on after the gateway was killed', { timeout: stretched(60_000) }, async (context) => {
+test('clients continue after the gateway is killed and restarted', { timeout: stretched(60_000) }, async (context) => {
   const services = await Services.open();
   context.after(() => services.close());
   await services.step(async () => {
@@ -26,7 +26,7 @@ test('clients go on after the gateway was killed', { timeout: stretched(60_000) 
   });
 });
 
-test('the gateway ends as it is asked to, whoever has looked at sessions', { timeout: stretched(60_000) }, async (context) => {
+test('the gateway stops cleanly after an agent has read a session many times', { timeout: stretched(60_000) }, async (context) => {
   const services = await Services.open();
   context.after(() => services.close());
   await services.step(async () => {

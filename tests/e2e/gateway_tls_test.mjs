@@ -64,7 +64,7 @@ async function until(condition) {
   while (!await condition());
 }
 
-test('agents, bridges and health checks come over TLS, and see a renewed certificate', TIMEOUT,
+test('bridges and health checks use TLS, and new connections get a renewed certificate', TIMEOUT,
   async (context) => {
     const { file, renew, serverTls, startGateway, startBridge } = await trial(context);
     const gateway = await startGateway(...serverTls);
@@ -93,7 +93,7 @@ test('agents, bridges and health checks come over TLS, and see a renewed certifi
     kept.destroy();
   });
 
-test('a bridge that does not trust the gateway says why', TIMEOUT, async (context) => {
+test('a bridge that does not trust the gateway reports why', TIMEOUT, async (context) => {
   const { serverTls, startGateway, startBridge } = await trial(context);
   const gateway = await startGateway(...serverTls);
   const args = ['--gateway', `https://${gateway.address}`];
@@ -106,7 +106,7 @@ test('a bridge that does not trust the gateway says why', TIMEOUT, async (contex
   assert.match(error.message, /is not accepted/);
 });
 
-test('a certificate is as good as a token', TIMEOUT, async (context) => {
+test('a client certificate is accepted in place of a token', TIMEOUT, async (context) => {
   const { folder, file, serverTls, clientTls, startGateway, startBridge } = await trial(context);
   const tokens = join(folder, 'tokens');
   await writeFile(tokens, `${SEES_AGENT}session-key - ${'0'.repeat(64)}\n`, { mode: 0o600 });
@@ -130,7 +130,7 @@ test('a certificate is as good as a token', TIMEOUT, async (context) => {
   await until(async () => (await get(`${url}/api/sessions`, own)).status === 401);
 });
 
-test('a bridge comes over a socket, and a second gateway does not take it', TIMEOUT,
+test('a bridge connects over a Unix socket, which a second gateway cannot take over', TIMEOUT,
   async (context) => {
     const { folder, startGateway, startBridge } = await trial(context);
     const socket = `unix:${join(folder, 'gateway.sock')}`;
@@ -145,7 +145,7 @@ test('a bridge comes over a socket, and a second gateway does not take it', TIME
     assert.ok((await bridge.request('tools/list')).result);
   });
 
-test('a bridge warns of a gateway that others can listen in on', TIMEOUT, async (context) => {
+test('a bridge warns about an unencrypted connection to its gateway', TIMEOUT, async (context) => {
   const { startBridge } = await trial(context);
   const bridge = await startBridge('--gateway', 'http://192.0.2.1:7890');
   await until(async () => {

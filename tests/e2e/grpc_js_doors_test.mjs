@@ -72,7 +72,7 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true, force: true }));
 
-describe('the example', () => {
+describe('the example service and worker', () => {
   /** A service and a worker find each other; the environment has the credentials of each. */
   async function meet(context, { address }, ofService = {}, ofWorker = ofService) {
     const target = unique('target');
@@ -87,28 +87,28 @@ describe('the example', () => {
   }
   const showing = (role) => ({ CALLSLIP_TOKEN: tokens[role] });
 
-  test('meets over a unix socket', TIMEOUT, async (context) => {
+  test('meet over a unix socket', TIMEOUT, async (context) => {
     await meet(context, await startGuarded(context));
   });
 
-  test('meets over TCP where nothing is asked', TIMEOUT, async (context) => {
+  test('meet over TCP without authentication', TIMEOUT, async (context) => {
     const tracker = await startTracker([], '127.0.0.1:0');
     context.after(() => tracker.stop());
     await meet(context, tracker);
   });
 
-  test('meets with tokens', TIMEOUT, async (context) => {
+  test('meet with tokens', TIMEOUT, async (context) => {
     await meet(context, await startGuarded(context, '127.0.0.1:0'), showing('client'),
       showing('worker'));
   });
 
-  test('meets over TLS', TIMEOUT, async (context) => {
+  test('meet over TLS', TIMEOUT, async (context) => {
     const authority = { CALLSLIP_TLS_CA: file('ca.pem') };
     await meet(context, await startGuarded(context, '127.0.0.1:0', ...tls()),
       { ...authority, ...showing('client') }, { ...authority, ...showing('worker') });
   });
 
-  test('meets with a certificate in the place of a token', TIMEOUT, async (context) => {
+  test('meet with a certificate instead of a token', TIMEOUT, async (context) => {
     const certificate = {
       CALLSLIP_TLS_CA: file('ca.pem'),
       CALLSLIP_TLS_CERT: file('client.pem'),
@@ -119,7 +119,7 @@ describe('the example', () => {
   });
 });
 
-describe('a client that knows nothing but the address', () => {
+describe('a client that knows only the address', () => {
   /** Learns the service from the tracker itself, and calls it. */
   async function listByReflection(api, request = {}) {
     const answers = new Messages(api.reflection.ServerReflectionInfo());
@@ -139,7 +139,7 @@ describe('a client that knows nothing but the address', () => {
     return api.call('ListCommands', request, api.client(CommandService));
   }
 
-  test('is served over the unix socket, for whom it names', TIMEOUT, async (context) => {
+  test('is served over the unix socket as the client that it names', TIMEOUT, async (context) => {
     const api = connect(context, await startGuarded(context));
     await listByReflection(api, { client_id: 'alice' });
   });
@@ -162,11 +162,11 @@ describe('a client that knows nothing but the address', () => {
   });
 });
 
-describe('the options of TLS', () => {
+describe('the TLS options', () => {
   const unreachable = (error) => error.code === grpc.status.UNAVAILABLE;
   const list = (api) => api.call('ListCommands');
 
-  test('--tls-cert and --tls-key', TIMEOUT, async (context) => {
+  test('--tls-cert and --tls-key require TLS from clients', TIMEOUT, async (context) => {
     const tracker = await startGuarded(context, '127.0.0.1:0', ...tls());
     const token = tokens.client;
     await list(connect(context, tracker, { token, credentials: await secure() }));
@@ -176,7 +176,7 @@ describe('the options of TLS', () => {
       unreachable);
   });
 
-  test('--tls-client-ca', TIMEOUT, async (context) => {
+  test('--tls-client-ca requires a client certificate', TIMEOUT, async (context) => {
     const tracker = await startGuarded(context, '127.0.0.1:0', ...mutualTls());
     const credentials = await secure({ certificate: true });
     await list(connect(context, tracker, { credentials }));
@@ -185,7 +185,7 @@ describe('the options of TLS', () => {
       unreachable);
   });
 
-  test('files that are none are told of at the start', TIMEOUT, async () => {
+  test('invalid files and combinations are rejected at startup', TIMEOUT, async () => {
     const starting = (name, ...args) =>
       ServerProcess.start(name, ['--listen', '127.0.0.1:0', ...args]);
     const [certificate, key, authority] = ['server.pem', 'server-key.pem', 'ca.pem'].map(file);
@@ -215,7 +215,7 @@ describe('the options of TLS', () => {
     return { code: answer.status, ...await answer.json(), log: () => gateway.log };
   }
 
-  test('--tls-ca of the gateway', TIMEOUT, async (context) => {
+  test('--tls-ca sets the authority that the gateway trusts', TIMEOUT, async (context) => {
     const tracker = await startGuarded(context, '127.0.0.1:0', ...tls());
     const trusting = await readinessOf(context, tracker, '--tls-ca', file('ca.pem'));
     assert.equal(trusting.code, 200);

@@ -64,7 +64,7 @@ async function progressOf(command_id, client = api) {
 /** Deadlines of a command whose worker has to report at least every second and a half. */
 const LIVELY = { ack_wait: { seconds: 1 }, heartbeat_timeout: { seconds: 1, nanos: 500e6 } };
 
-test('the service gets what the worker does', TIMEOUT, async (context) => {
+test('the service receives the results of the worker', TIMEOUT, async (context) => {
   const { target, worker } = startWorker(context);
   const service = start(context, 'service.mjs', tracker.address, target);
   assert.equal(await service.exited, 0, service.output);
@@ -85,7 +85,7 @@ test('the service gets what the worker does', TIMEOUT, async (context) => {
 });
 
 describe('the service', () => {
-  test('waits on when the connection breaks', TIMEOUT, async (context) => {
+  test('continues its waits after the connection breaks', TIMEOUT, async (context) => {
     const target = unique('target');
     const proxy = await startProxy(context);
     const service = start(context, 'service.mjs', proxy.address, target);
@@ -98,7 +98,7 @@ describe('the service', () => {
     await stream.cancel();
   });
 
-  test('comes again when the queue is full', TIMEOUT, async (context) => {
+  test('retries when the queue is full', TIMEOUT, async (context) => {
     const target = unique('target');
     const fill = Array.from({ length: FULL_QUEUE }, () => api.register({ target }));
     const commands = await Promise.all(fill);
@@ -115,7 +115,7 @@ describe('the service', () => {
 });
 
 describe('the worker', () => {
-  test('says of what it can not do that nothing was done', TIMEOUT, async (context) => {
+  test('does not execute unknown types, and fails on invalid params', TIMEOUT, async (context) => {
     const { target } = startWorker(context);
     for (const type of ['teleport', 'constructor']) {
       const { command_id } = await submit(target, type);
@@ -126,7 +126,7 @@ describe('the worker', () => {
     assert.equal((await api.reached(command_id, 'FAILED')).error.code, 'execution_failed');
   });
 
-  test('keeps a long command alive, and tells how far it is', TIMEOUT, async (context) => {
+  test('keeps a long command alive and reports its progress', TIMEOUT, async (context) => {
     const { target } = startWorker(context);
     const settings = { deadlines: { ...LIVELY, start_to_close: { seconds: 20 } } };
     const command = await run(target, 'sleep', { ms: 2_500 }, settings);
@@ -135,7 +135,7 @@ describe('the worker', () => {
     assert.match(command.progress.message, /^slept \d of 10 parts$/);
   });
 
-  test('reports a time-out itself', TIMEOUT, async (context) => {
+  test('reports a timeout itself', TIMEOUT, async (context) => {
     const { target } = startWorker(context);
     const deadlines = { start_to_close: { seconds: 1 } };
     const { command_id } = await submit(target, 'sleep', { ms: 30_000 }, { deadlines });
@@ -144,7 +144,7 @@ describe('the worker', () => {
     assert.equal(error.message, 'The worker ran out of time.');
   });
 
-  test('stops work that was cancelled, and reports nothing', TIMEOUT, async (context) => {
+  test('stops cancelled work and reports no result', TIMEOUT, async (context) => {
     const { target, worker } = startWorker(context);
     const { command_id } = await submit(target, 'sleep', { ms: 9_000 });
     await api.reached(command_id, 'RUNNING');
@@ -155,7 +155,7 @@ describe('the worker', () => {
     assert.doesNotMatch(worker.output, RegExp(`reported ${command_id}`));
   });
 
-  test('works on when the tracker was restarted', TIMEOUT, async (context) => {
+  test('continues to work after the tracker has restarted', TIMEOUT, async (context) => {
     const first = await startTracker();
     context.after(() => first.kill());
     const before = new TrackerApi(first.address);
@@ -178,7 +178,7 @@ describe('the worker', () => {
     await worker.prints(RegExp(`forgets ${held.command_id}`));
   });
 
-  test('goes on when the tracker shuts down in order', TIMEOUT, async (context) => {
+  test('completes its command during an orderly tracker shutdown', TIMEOUT, async (context) => {
     const first = await startTracker(['--drain-grace', '60s']);
     context.after(() => first.kill());
     const before = new TrackerApi(first.address);
@@ -211,7 +211,7 @@ describe('the worker', () => {
   });
 
   for (const signal of ['SIGTERM', 'SIGINT']) {
-    test(`finishes on ${signal} what it holds`, TIMEOUT, async (context) => {
+    test(`finishes its commands on ${signal} and takes no more`, TIMEOUT, async (context) => {
       const { target, worker } = startWorker(context);
       const { command_id } = await submit(target, 'sleep', { ms: 1_000 });
       await api.reached(command_id, 'RUNNING');

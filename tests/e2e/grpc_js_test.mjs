@@ -99,7 +99,7 @@ test('a command travels from its client to a worker and back', TIMEOUT, async ()
   ]);
 });
 
-test('large results fit, larger ones are refused', TIMEOUT, async () => {
+test('an 8 MiB result is accepted, a larger one is refused', TIMEOUT, async () => {
   const lease = await leased();
   const tooLarge = { result: Buffer.alloc((8 << 20) + 1, '1') };
   await assert.rejects(
@@ -109,7 +109,7 @@ test('large results fit, larger ones are refused', TIMEOUT, async () => {
   assert.equal(result.length, 8 << 20);
 });
 
-test('a worker reports an error, or that it took too long', TIMEOUT, async () => {
+test('a worker reports an error or a timeout', TIMEOUT, async () => {
   const failed = await leased();
   await api.complete(failed, { error: { code: 'broken', message: 'No.' } });
   const { error } = await api.get(failed.command.command_id);
@@ -118,7 +118,7 @@ test('a worker reports an error, or that it took too long', TIMEOUT, async () =>
   assert.equal(stateOf(overdue), 'TIMED_OUT');
 });
 
-test('what does not fit is refused, and named', TIMEOUT, async () => {
+test('an invalid argument is refused, and the error names it', TIMEOUT, async () => {
   const { command_id } = await registered();
   const { command, lease_token } = await leased();
   const wrong = {
@@ -144,14 +144,14 @@ test('what does not fit is refused, and named', TIMEOUT, async () => {
   await watch.cancel();
 });
 
-test('a full queue says how deep it is', TIMEOUT, async () => {
+test('a full queue reports its depth', TIMEOUT, async () => {
   const target = unique('target');
   await Promise.all(Array.from({ length: 100 }, () => api.register({ target })));
   await assert.rejects(api.register({ target }),
     refusal('RESOURCE_EXHAUSTED', 'queue_full', { retryAfterMs: '1000', depth: '100' }));
 });
 
-test('a drawing completes those who wait for it, and wakes them', TIMEOUT, async () => {
+test('a drawing completes the requests that wait for it, and wakes callers', TIMEOUT, async () => {
   const ask = async (settings) =>
     (await api.call('RequestAnnotations', settings, api.annotations)).command;
   const draw = (drawing, content, command_ids = []) => {
@@ -176,7 +176,7 @@ test('a drawing completes those who wait for it, and wakes them', TIMEOUT, async
   assert.deepEqual(named.completed_command_ids, [other.command_id]);
 });
 
-test('WaitForCommand tells each change, and the end', TIMEOUT, async () => {
+test('WaitForCommand reports each change and the end', TIMEOUT, async () => {
   const { command_id, target, revision } = await registered();
   const wait = api.wait({ command_id });
   const states = [];
@@ -194,7 +194,7 @@ test('WaitForCommand tells each change, and the end', TIMEOUT, async () => {
 });
 
 describe('WatchCommands', () => {
-  test('tells changes of several commands, and ends after the last one', TIMEOUT, async () => {
+  test('reports changes of several commands, and ends after the last one', TIMEOUT, async () => {
     const [first, second] = [await registered(), await registered()];
     const watch = api.watch({ add: [{ watch_id: 1, command_id: first.command_id }] });
     assert.deepEqual(await watch.nextInShort(), [1, 'QUEUED', false]);
@@ -223,7 +223,7 @@ describe('WatchCommands', () => {
     await watch.end();
   });
 
-  test('ends with OK once what is left was removed', TIMEOUT, async () => {
+  test('ends with OK once the remaining watches are removed', TIMEOUT, async () => {
     const { command_id } = await registered();
     const add = [{ watch_id: 1, command_id, only_end: true }, { watch_id: 2, filter: {} }];
     const watch = api.watch({ add });
@@ -239,11 +239,11 @@ describe('WatchCommands', () => {
   });
 
   const broken = {
-    'a watch_id that is in use': { add: [{ watch_id: 0, command_id: UNKNOWN_ID }] },
-    'too many at once': { remove: Array.from({ length: 1001 }, (_, i) => 1000 + i) },
+    'a watch_id in use': { add: [{ watch_id: 0, command_id: UNKNOWN_ID }] },
+    'too many removals at once': { remove: Array.from({ length: 1001 }, (_, i) => 1000 + i) },
   };
   for (const [what, request] of Object.entries(broken)) {
-    test(`refuses ${what}, and lets go of all watches`, TIMEOUT, async () => {
+    test(`refuses ${what}, and releases all watches`, TIMEOUT, async () => {
       const client_id = unique('client');
       await registered({ client_id });
       const invalid = refusal('INVALID_ARGUMENT', 'invalid_argument');
@@ -261,7 +261,7 @@ describe('WatchCommands', () => {
     });
   }
 
-  test('tells by a filter of states when commands enter them', TIMEOUT, async () => {
+  test('reports when a command enters a state of the filter', TIMEOUT, async () => {
     const client_id = unique('client');
     const { command_id, target } = await registered({ client_id });
     const filter = { states: ['COMMAND_STATE_COMPLETED', 'COMMAND_STATE_FAILED'], target };
@@ -294,7 +294,7 @@ describe('WatchCommands', () => {
     return { watch, lease };
   }
 
-  test('read slowly merges changes, and frees an id whose update waits', TIMEOUT, async () => {
+  test('merges changes for slow readers and frees ids with pending updates', TIMEOUT, async () => {
     const [first, second] = [await registered(), await registered()];
     const { watch, lease } = await stuck();
     const only_end = true;
@@ -344,7 +344,7 @@ describe('StreamCommands', () => {
     return taken;
   }
 
-  test('pushes what is there and what comes', TIMEOUT, async () => {
+  test('pushes existing and new commands', TIMEOUT, async () => {
     const target = unique('target');
     await register(target, ['a', 'b']);
     const stream = api.stream(target, 'worker');
@@ -358,7 +358,7 @@ describe('StreamCommands', () => {
     await stream.cancel();
   });
 
-  test('gives back what was not sent when the caller leaves', TIMEOUT, async () => {
+  test('returns unsent commands to the queue when the caller disconnects', TIMEOUT, async () => {
     const target = unique('target');
     const stream = api.stream(target, 'worker');
     await register(target, ['small']);
@@ -449,7 +449,7 @@ describe('the shutdown of the tracker', () => {
     assert.equal(own.child.exitCode, 0);
   });
 
-  test('ends also a worker stream that was busy with OK', TIMEOUT, async (context) => {
+  test('also ends a busy worker stream with OK', TIMEOUT, async (context) => {
     const setting = await ownTracker(context);
     const { own, client } = setting;
     const patient = { ack_wait: { seconds: 25 }, heartbeat_timeout: { seconds: 29 } };

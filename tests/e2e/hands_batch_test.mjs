@@ -19,7 +19,7 @@ const FORM = `<input id="a"><input id="b"><a id="link" href="/next">Next</a>
   a.oninput = () => { said.textContent = a.value; };</script>`;
 
 describe('batch', () => {
-  test('carries out its steps in their order, also over pages', async () => {
+  test('runs its steps in order, also across pages', async () => {
     await hands.show(FORM);
     const report = await batch(
       { action: 'fill', fields: { '#a': 'one' } },
@@ -36,7 +36,7 @@ describe('batch', () => {
     assert.equal(page.url(), `${hands.url}next`);
   });
 
-  test('ends at the first error, which names its step', async () => {
+  test('stops at the first error, which names the step', async () => {
     await hands.show(FORM);
     const report = await batch(
       { action: 'fill', fields: { '#a': 'one' } },
@@ -49,7 +49,7 @@ describe('batch', () => {
     assert.equal(await page.inputValue('#b'), '');
   });
 
-  test('is refused as a whole where a step cannot be right', async () => {
+  test('is rejected as a whole if a step is invalid', async () => {
     await hands.show(FORM);
     const fine = { action: 'fill', fields: { '#a': 'one' } };
     const wrong = [
@@ -68,7 +68,7 @@ describe('batch', () => {
     assert.equal(await page.inputValue('#a'), '');
   });
 
-  test('does not get to the gateway\'s own page', async () => {
+  test('cannot act on the gateway\'s own page', async () => {
     await hands.show(`<p>`);
     const report = await batch(
       { action: 'navigate', url: `${hands.setting.gateway.url}/ui/` },
@@ -86,7 +86,7 @@ describe('select_text', () => {
   const select = (params) => hands.perform({ action: 'select_text', ...params });
   const selected = () => page.evaluate(() => String(getSelection()));
 
-  test('selects a text over elements, all of an element, and part of a field', async () => {
+  test('selects text across elements, a whole element, and part of a field', async () => {
     await hands.show(TEXT);
     await select({ text: 'quick brown fox' });
     assert.equal(await selected(), 'quick brown fox');
@@ -103,7 +103,7 @@ describe('select_text', () => {
     await hands.refused({ action: 'select_text' }, 'invalid_params');
   });
 
-  test('scrolls to a text in a pane, and presses on nothing else', async () => {
+  test('scrolls to text in a pane, and presses the mouse on nothing else', async () => {
     await hands.show(`<div style="height: 80px; overflow: auto"><p style="height: 150px">Top</p><p>Far below</p></div>
       <button style="display: block; width: 100%; height: 300px">Delete</button>
       <script>window.pressed = []; onmousedown = ({ target }) => pressed.push(target.localName);</script>`);
@@ -112,7 +112,7 @@ describe('select_text', () => {
     assert.deepEqual(await page.evaluate(() => window.pressed), ['p']);
   });
 
-  test('ends once an editor may have noticed what is selected', async () => {
+  test('waits until an editor can have noticed the selection', async () => {
     await hands.show(`<div id="editor" contenteditable>Make it bold</div><button id="bold">B</button><output></output><script>
       let noticed = '';
       const look = () => { noticed = String(getSelection()); };

@@ -16,7 +16,7 @@ after(() => hands?.stop());
 const fill = (fields) => hands.perform({ action: 'fill', fields });
 const heard = () => page.evaluate(() => window.heard.splice(0));
 
-describe('the change of a field', () => {
+describe('the change event of a field', () => {
   const COUNTED = `<input id="field"><input id="next"><script>
     window.sent = [];
     field.addEventListener('change', () => sent.push(field.value));</script>`;
@@ -26,7 +26,7 @@ describe('the change of a field', () => {
 
   beforeEach(() => hands.show(COUNTED));
 
-  test('is told each time it is filled in, also where a script has reset it', async () => {
+  test('is fired on each fill, also after a script has reset the field', async () => {
     for (const value of ['', 'other', '']) {
       await fill({ '#field': 'same' });
       assert.deepEqual(await sent(), ['same']);
@@ -39,7 +39,7 @@ describe('the change of a field', () => {
     assert.deepEqual(await sent(), ['first']);
   });
 
-  test('is told of a value that was only typed', async () => {
+  test('is fired once by a fill with the value that was just typed', async () => {
     await type('same');
     await fill({ '#field': 'same' });
     assert.deepEqual(await sent(), ['same']);
@@ -47,7 +47,7 @@ describe('the change of a field', () => {
     assert.deepEqual(await sent(), []);
   });
 
-  test('is told once, and again of what a person types after that', async () => {
+  test('is fired once per value, and again for later typing by a person', async () => {
     const FIELDS = '<input id="a"><textarea id="b"></textarea><input id="c" type="number"><input id="d">';
     const pages = {
       page: `${FIELDS}<script>const root = document;</script>`,
@@ -81,7 +81,7 @@ describe('the change of a field', () => {
     }
   });
 
-  test('is not told of a field that holds the value already', async () => {
+  test('is not fired if the field already holds the value', async () => {
     await hands.show(`<input id="name" value="x"><textarea id="about">x</textarea><input id="age" type="number" value="5">
       <input id="day" type="date" value="2026-01-01"><input id="volume" type="range" value="30"><input id="colour" type="color" value="#102030">
       <input id="next"><script>window.sent = []; addEventListener('change', ({ target }) => sent.push(target.id));</script>`);
@@ -95,7 +95,7 @@ describe('the change of a field', () => {
     assert.deepEqual(await sent(), ['name', 'about', 'age', 'day', 'volume', 'colour']);
   });
 
-  test('is not told of what a field refused, once that is given what it holds', async () => {
+  test('is not fired for a refused value or a later fill with the current one', async () => {
     await hands.show(`<input id="field" value="old"><input id="next"><script>
       window.sent = [];
       field.onchange = () => sent.push(field.value);
@@ -107,7 +107,7 @@ describe('the change of a field', () => {
     assert.deepEqual(await sent(), []);
   });
 
-  test('is not told where the field shows the value in another form without the focus', async () => {
+  test('is not fired if the field only formats the value differently without focus', async () => {
     await hands.show(`<input id="field" value="1,000.00"><input id="next"><script>
       window.sent = [];
       field.onchange = () => sent.push(field.value);
@@ -121,7 +121,7 @@ describe('the change of a field', () => {
     assert.equal(await page.inputValue('#field'), '1,500.00');
   });
 
-  test('is told where the page resets the field as it gets the focus, or is written into', async () => {
+  test('is fired if the page resets the field on focus or on input', async () => {
     await hands.show(`${COUNTED}<script>field.onfocus = () => { field.value = ''; };</script>`);
     for (let time = 0; time < 2; time += 1) {
       await fill({ '#field': 'same' });
@@ -138,7 +138,7 @@ describe('the change of a field', () => {
     assert.deepEqual(await sent(), ['same']);
   });
 
-  test('is told before the form is sent, where the field takes its value later', async () => {
+  test('is fired before the submit event if the field takes its value later', async () => {
     await hands.show(`<form><input id="field"><button>Send</button></form><script>
       window.sent = [];
       for (const type of ['change', 'submit']) {
@@ -159,7 +159,7 @@ describe('the change of a field', () => {
     assert.deepEqual(await sent(), [['change', 'x', true], ['submit', 'x', true]]);
   });
 
-  test('is not told where the field shows what it did in the end', async () => {
+  test('is not fired if the page changes the input to the earlier value', async () => {
     await hands.show(`${COUNTED}<script>field.oninput = () => { field.value = '2:30 PM'; };</script>`);
     await reset('2:30 PM');
     for (let time = 0; time < 2; time += 1) await fill({ '#field': '14:30' });
@@ -168,7 +168,7 @@ describe('the change of a field', () => {
     assert.deepEqual(await sent(), []);
   });
 
-  test('is told of what was typed, and not of what was refused after it', async () => {
+  test('is fired for typed text, but not for a refused fill after it', async () => {
     for (const [mask, told] of [["field.value = 'old'", []], ["if (field.value !== 'oldq') field.value = 'oldq'", ['oldq']]]) {
       await hands.show(`${COUNTED}<script>field.value = 'old'; field.oninput = () => { ${mask}; };</script>`);
       await type('q');
@@ -178,7 +178,7 @@ describe('the change of a field', () => {
     }
   });
 
-  test('is told where the page does the writing itself, or keeps that to itself', async () => {
+  test('is fired if the page writes the value itself or stops the input event', async () => {
     for (const script of [
       'field.onbeforeinput = (event) => { event.preventDefault(); field.value = event.data; };',
       'addEventListener("input", (event) => event.stopImmediatePropagation(), { capture: true });',
@@ -189,7 +189,7 @@ describe('the change of a field', () => {
     }
   });
 
-  test('is told by Enter each time, also where a script has reset it', async () => {
+  test('is fired by each Enter, also after a script has reset the field', async () => {
     for (let time = 0; time < 2; time += 1) {
       await type('same\n');
       assert.deepEqual(await sent(), ['same']);
@@ -200,14 +200,14 @@ describe('the change of a field', () => {
     assert.deepEqual(await sent(), ['sam']);
   });
 
-  test('is not told where nothing was written', async () => {
+  test('is not fired if nothing was written', async () => {
     await fill({ '#field': '' });
     await hands.perform({ action: 'press', selector: '#field', key: 'Backspace Enter' });
     await page.focus('#next');
     assert.deepEqual(await sent(), []);
   });
 
-  test('that a person makes after that is told by the browser', async () => {
+  test('is fired for a change that a person makes after a fill', async () => {
     await fill({ '#field': 'same' });
     await reset();
     await sent();
@@ -217,7 +217,7 @@ describe('the change of a field', () => {
     assert.deepEqual(await sent(), ['same']);
   });
 
-  test('is told in a shadow tree and in a frame, and once where the page moves on itself', async () => {
+  test('is fired in shadow trees and frames, and once if the page moves the focus', async () => {
     await hands.show(`<div id="host"></div><input id="next"><iframe srcdoc="<input id=inner onchange='parent.sent.push(this.value)'>"></iframe><script>
       window.sent = [];
       const root = document.querySelector('#host').attachShadow({ mode: 'open' });
@@ -237,7 +237,7 @@ describe('the change of a field', () => {
     assert.deepEqual(await sent(), ['moved']);
   });
 
-  test('is told in a tab that is not in front', async () => {
+  test('is fired in a background tab', async () => {
     const tabId = await hands.setting.browser.tabIdOf(page);
     const other = await hands.setting.open('/');
     const devtools = await page.context().newCDPSession(page);
@@ -266,7 +266,7 @@ describe('the change of a field', () => {
     for (const type of ['blur', 'focus']) field.addEventListener(type, () => heard.push(type));
     field.addEventListener('change', (event) => { if (event.isTrusted) sent.push(field.value); });</script>`;
 
-  test('reaches a page that trusts the browser alone, which hears nothing of a lost focus', async () => {
+  test('is trusted, and comes without focus events', async () => {
     await hands.show(TRUSTING);
     await page.focus('#field');
     await heard();
@@ -282,7 +282,7 @@ describe('the change of a field', () => {
     assert.ok((await heard()).includes('blur'));
   });
 
-  test('goes with the focus where the page moves that by it', async () => {
+  test('leaves the focus where its handler moves it', async () => {
     const moves = {
       elsewhere: ['next.focus()', 'next', ['blur field', 'focus next']],
       'to the field itself': ['field.focus()', 'field', []],
@@ -302,17 +302,17 @@ describe('the change of a field', () => {
   /** A page's reaction to a change; `field` and `next` are its fields in `root`. */
   const BY_CHANGE = {
     'does nothing': '',
-    'takes the focus away': 'field.blur()',
-    'takes it from whatever has it': '(root.activeElement ?? document.body).blur()',
-    'moves it on': 'next.focus()',
-    'moves it on, and takes it away': 'next.focus(); next.blur()',
-    'moves it on and back': 'next.focus(); field.focus()',
-    'gives it once more': 'field.focus()',
-    'asks for it': "log.push(root.activeElement === field, field.matches(':focus'), box.matches(':focus-within'))",
-    'takes the field away': 'field.remove()',
-    'takes what is around it away': 'box.remove()',
-    'makes the field anew': 'field.outerHTML = field.outerHTML',
-    'makes it anew, and gives the focus back by name': `const { id } = root.activeElement ?? {};
+    'blurs the field': 'field.blur()',
+    'blurs the focused element': '(root.activeElement ?? document.body).blur()',
+    'focuses the next field': 'next.focus()',
+    'focuses the next field, and blurs it': 'next.focus(); next.blur()',
+    'moves the focus on and back': 'next.focus(); field.focus()',
+    'focuses the field again': 'field.focus()',
+    'queries the focus': "log.push(root.activeElement === field, field.matches(':focus'), box.matches(':focus-within'))",
+    'removes the field': 'field.remove()',
+    'removes the container of the field': 'box.remove()',
+    'replaces the field': 'field.outerHTML = field.outerHTML',
+    'replaces the field, and focuses the new one by id': `const { id } = root.activeElement ?? {};
       field.outerHTML = field.outerHTML;
       if (id) root.querySelector('#' + id).focus()`,
   };
@@ -350,7 +350,7 @@ describe('the change of a field', () => {
 
   for (const mode of ['', 'closed']) {
     for (const [what, act] of Object.entries(BY_CHANGE)) {
-      test(`goes with the focus where the page ${what} by it${mode && `, in a ${mode} shadow tree`}`, async () => {
+      test(`has the same effects as a native one if its handler ${what}${mode && `, in a ${mode} shadow tree`}`, async () => {
         await showMoving(act, mode);
         await page.keyboard.press('Enter');
         const natively = await moved();
@@ -369,7 +369,7 @@ describe('the change of a field', () => {
 
   for (const mode of ['', 'closed']) {
     for (const css of SHOWN_WITH_THE_FOCUS) {
-      test(`leaves the focus where a field shows only with it: ${css}${mode && `, in a ${mode} shadow tree`}`, async () => {
+      test(`keeps the focus in a field that is visible only with it: ${css}${mode && `, in a ${mode} shadow tree`}`, async () => {
         await hands.show(`<style>${css}</style>
           <div class="menu"><button id="open">Open</button><div class="panel" id="host" style="color:red"></div></div><script>
           const root = ${mode ? `host.attachShadow({ mode: '${mode}' })` : 'host'};
@@ -397,7 +397,7 @@ describe('the change of a field', () => {
     }
   }
 
-  test('of which the page writes into the field, is told once more where the field is left, and no sooner', async () => {
+  test('is fired again only on blur if its handler writes into the field', async () => {
     for (const how of ['fill', 'Enter']) {
       await hands.show(`<input id="field"><input id="next"><script>
         window.sent = [];
@@ -415,7 +415,7 @@ describe('the change of a field', () => {
     }
   });
 
-  test('is told of what a person adds, also where the page keeps the input to itself', async () => {
+  test('is fired for text that a person adds, even if the page stops the input event', async () => {
     await hands.show(`<script>addEventListener('input', (event) => event.stopImmediatePropagation(), { capture: true });</script>${COUNTED}`);
     await fill({ '#field': 'x' });
     await page.keyboard.type('y');
@@ -423,7 +423,7 @@ describe('the change of a field', () => {
     assert.deepEqual(await sent(), ['x', 'xy']);
   });
 
-  test('is told of the old value, too, once the page knows another', async () => {
+  test('is fired for the old value after the page was notified of a new one', async () => {
     for (const write of [
       () => page.keyboard.type('old'),
       () => hands.perform({ action: 'type', selector: '#field', text: 'old', clear: true }),
@@ -438,7 +438,7 @@ describe('the change of a field', () => {
     }
   });
 
-  test('is told once for each field in a tab that is not in front, by the browser', async () => {
+  test('is trusted and fired once for each field in a background tab', async () => {
     const tabId = await hands.setting.browser.tabIdOf(page);
     const other = await hands.setting.open('/');
     const devtools = await page.context().newCDPSession(page);
@@ -462,7 +462,7 @@ describe('the change of a field', () => {
     }
   });
 
-  test('is told in a tab that is not in front, where the browser does so later', async () => {
+  test('is fired once for a fill in a background tab, and again for later typing', async () => {
     const tabId = await hands.setting.browser.tabIdOf(page);
     const other = await hands.setting.open('/');
     const devtools = await page.context().newCDPSession(page);
@@ -491,7 +491,7 @@ describe('the change of a field', () => {
     }
   });
 
-  test('of a field that is taken away as it is written into is no error', async () => {
+  test('causes no error if the field is removed while it is written into', async () => {
     for (const html of ['<input id="field" oninput="this.remove()">', '<input id="field" oninput="this.outerHTML = this.outerHTML">',
       '<div id="field" contenteditable oninput="this.remove()"></div>']) {
       await hands.show(html);
@@ -499,14 +499,14 @@ describe('the change of a field', () => {
     }
   });
 
-  test('goes with a field that the page disables as it gets the focus: nothing is written', async () => {
+  test('fill gets element_disabled if the page disables the field on focus', async () => {
     await hands.show('<input id="field" type="date" value="2026-01-01" onfocus="this.disabled = true">');
     await hands.refused({ action: 'fill', fields: { '#field': '2026-11-24' } }, 'element_disabled');
     assert.equal(await page.inputValue('#field'), '2026-01-01');
   });
 });
 
-test('what is filled in may lead to another page once it has changed', async () => {
+test('a change handler can navigate to another page during a fill', async () => {
   await hands.show(`<input id="field"><script>field.onchange = () => {
     location.href = '/next';
     for (const from = performance.now(); performance.now() - from < 200;);

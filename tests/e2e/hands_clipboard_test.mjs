@@ -28,7 +28,7 @@ const press = (text) => page.evaluate(async (strokes) => {
   return notes;
 }, keyStrokes(text));
 
-describe('the keys of the clipboard', () => {
+describe('the clipboard keys', () => {
   const FORM = `<!doctype html><input id="text" value="one two three"><input id="short" maxlength="16" value="abcd">
     <input id="fixed" readonly value="fixed"><input id="password" type="password" value="secret">
     <input id="mail" type="email" value="ada@example.com"><input id="count" type="number" value="12">
@@ -107,7 +107,7 @@ second line</textarea><div id="editor" contenteditable>some <b>bold</b> text</di
   ];
 
   for (const steps of [...CASES.map((each) => ['', ...each]), ...PAGES]) {
-    test(steps.join(' ').trim(), async () => {
+    test(`act like real keys: ${steps.join(' ').trim()}`, async () => {
       const states = [];
       const [script, ...others] = steps;
       for (const isReal of [true, false]) {
@@ -123,7 +123,7 @@ second line</textarea><div id="editor" contenteditable>some <b>bold</b> text</di
     });
   }
 
-  test('act in an editor of a shadow tree', async () => {
+  test('work in an editor in a shadow tree', async () => {
     await hands.show('<div id="host"></div><input id="text"><script>host.attachShadow({ mode: "open" }).innerHTML = "<p contenteditable>one two</p>"</script>');
     await page.evaluate(() => document.querySelector('#host').shadowRoot.querySelector('p').focus());
     await press('End Shift+Home Control+X');
@@ -133,14 +133,14 @@ second line</textarea><div id="editor" contenteditable>some <b>bold</b> text</di
     assert.equal(await page.inputValue('#text'), 'one two');
   });
 
-  test('say that there is nothing to paste or to copy', async () => {
+  test('report that there is nothing to paste or copy', async () => {
     await hands.show(FORM);
     await page.evaluate(begin, ['text', 2, 2]);
     assert.deepEqual(await press('Control+V'), ['the clipboard is empty']);
     assert.deepEqual(await press('Control+C End Control+X Shift+Home Control+C'), ['nothing was copied', 'nothing was copied']);
   });
 
-  test('copy nothing of a field with a secret, even while it shows its password', async () => {
+  test('copy nothing from a secret field, even while it shows its password', async () => {
     await hands.show('<input id="password" type="password" value="hush"><input id="card" autocomplete="cc-number" value="4711">');
     await page.evaluate(() => callslipSecretFields.isSecret(document.querySelector('#password')));
     await page.evaluate(() => { document.querySelector('#password').type = 'text'; });
@@ -152,7 +152,7 @@ second line</textarea><div id="editor" contenteditable>some <b>bold</b> text</di
     assert.equal(await page.evaluate(() => window.clipboard), undefined);
   });
 
-  test('cut nothing that is too long for the clipboard', async () => {
+  test('do not cut text that is too long for the clipboard', async () => {
     await hands.show(FORM);
     await page.evaluate(begin, ['text', 0, 13]);
     await page.evaluate(() => { window.clipboardChars = 20; });
@@ -171,7 +171,7 @@ describe('an agent\'s clipboard', () => {
   });
   after(() => setting?.stop());
 
-  test('is one in all frames and tabs, and of no other agent', async () => {
+  test('is shared by all frames and tabs, but not with other agents', async () => {
     const { page: top } = setting;
     const valueOf = (selector) => top.frameLocator('iframe').locator(selector).inputValue();
     const run = (params, caller) => setting.setting.gateway.run(params, { caller });
@@ -191,7 +191,7 @@ describe('an agent\'s clipboard', () => {
     await other.close();
   });
 
-  test('is not the one of the person', async () => {
+  test('is separate from the clipboard of the person', async () => {
     const { page: top } = setting;
     await top.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await top.bringToFront();

@@ -69,8 +69,8 @@ const STYLE = `<style>body { margin: 0; font: 16px monospace } li { height: 30px
   .ui-resizable-handle { position: absolute; right: 0; bottom: 0; width: 12px; height: 12px }</style>`;
 const LIST = `<ul id="list">${['One', 'Two', 'Three', 'Four'].map((each) => `<li id="${each}">${each}</li>`).join('')}</ul>`;
 
-describe('drag', () => {
-  test('jQuery UI draggable', async () => {
+describe('the drag action', () => {
+  test('moves a jQuery UI draggable', async () => {
     await hands.show(`${STYLE}${load('jquery', 'ui')}<div id="a" class="box"></div><script>$('#a').draggable()</script>`);
     await drag('#a', '+70,+45');
     assert.deepEqual((await box('#a')).slice(0, 2), [90, 65]);
@@ -78,7 +78,7 @@ describe('drag', () => {
     assert.deepEqual((await box('#a')).slice(0, 2), [170, 130]);
   });
 
-  test('jQuery UI sortable', async () => {
+  test('reorders a jQuery UI sortable', async () => {
     await hands.show(`${STYLE}${load('jquery', 'ui')}${LIST}<script>$('#list').sortable()</script>`);
     await drag('#One', '#Three');
     assert.deepEqual(await texts('li'), ['Two', 'Three', 'One', 'Four']);
@@ -86,13 +86,13 @@ describe('drag', () => {
     assert.deepEqual(await texts('li'), ['Four', 'Two', 'Three', 'One']);
   });
 
-  test('jQuery UI resizable', async () => {
+  test('resizes a jQuery UI resizable', async () => {
     await hands.show(`${STYLE}${load('jquery', 'ui')}<div id="a" class="box"></div><script>$('#a').resizable()</script>`);
     await drag('.ui-resizable-se', '+50,+30');
     assert.deepEqual((await box('#a')).slice(2), [110, 70]);
   });
 
-  test('d3 version 3', async () => {
+  test('moves an element with the drag behaviour of d3 version 3', async () => {
     await hands.show(`${load('d3v3')}<svg width="400" height="300"><circle r="20" cx="50" cy="50"/></svg><script>
       d3.select('circle').call(d3.behavior.drag().on('drag', function () {
         d3.select(this).attr('cx', d3.event.x).attr('cy', d3.event.y);
@@ -102,7 +102,7 @@ describe('drag', () => {
       Math.round(document.querySelector('circle').getAttribute(name)))), [150, 100]);
   });
 
-  test('d3 version 4', async () => {
+  test('moves an element with the drag behaviour of d3 version 4', async () => {
     await hands.show(`${load('d3v4')}<svg width="400" height="300"><circle r="20" cx="50" cy="50"/></svg><script>
       d3.select('circle').datum({ x: 50, y: 50 }).call(d3.drag().on('drag', function (datum) {
         d3.select(this).attr('cx', datum.x = d3.event.x).attr('cy', datum.y = d3.event.y);
@@ -112,19 +112,19 @@ describe('drag', () => {
       Math.round(document.querySelector('circle').getAttribute(name)))), [150, 100]);
   });
 
-  test('SortableJS, by HTML\'s drag and drop', async () => {
+  test('reorders a SortableJS list with HTML drag and drop', async () => {
     await hands.show(`${STYLE}${load('sortable')}${LIST}<script>new Sortable(list)</script>`);
     await drag('#One', '#Three');
     assert.deepEqual(await texts('li'), ['Two', 'Three', 'One', 'Four']);
   });
 
-  test('SortableJS, by pointer events', async () => {
+  test('reorders a SortableJS list with pointer events', async () => {
     await hands.show(`${STYLE}${load('sortable')}${LIST}<script>new Sortable(list, { forceFallback: true })</script>`);
     await drag('#Four', '#Two');
     assert.deepEqual(await texts('li'), ['One', 'Four', 'Two', 'Three']);
   });
 
-  test('react-dnd, by HTML\'s drag and drop', async () => {
+  test('drops a react-dnd item with HTML drag and drop', async () => {
     await hands.show(`${load('react', 'dom', 'dnd', 'html5')}<div id="root"></div><script>
       const { createElement: h, useState } = React;
       const Card = () => {
@@ -146,9 +146,9 @@ describe('drag', () => {
 
   for (const [what, script] of [
     ['', ''],
-    [', where the page has replaced much', `Object.assign = Array.prototype.forEach = () => { throw new Error('no'); };
+    [' on a page that has replaced built-in functions', `Object.assign = Array.prototype.forEach = () => { throw new Error('no'); };
       addEventListener('pointerdown', () => { window.Event = document.dispatchEvent = undefined; });`],
-  ]) test(`a slider that captures the pointer${what}`, async () => {
+  ]) test(`moves a slider that captures the pointer${what}`, async () => {
     await hands.show(`${STYLE}<div id="rail" style="width: 300px; height: 40px"><div id="knob" class="box"></div></div><script>
       ${script}
       window.heard = [];
@@ -167,7 +167,7 @@ describe('drag', () => {
     assert.deepEqual(before, await page.evaluate(() => Element.prototype.setPointerCapture));
   });
 
-  test('from a point, on a canvas', async () => {
+  test('starts at a given point of a canvas', async () => {
     await hands.show(`<body style="margin: 0"><canvas id="c" width="300" height="200"></canvas><script>
       window.path = [];
       for (const type of ['mousedown', 'mousemove', 'mouseup']) {
@@ -180,7 +180,7 @@ describe('drag', () => {
     assert.ok(path.filter(([type, , , buttons]) => type === 'mousemove' && buttons === 1).length >= 10);
   });
 
-  test('says that nothing took it, and refuses what is no place', async () => {
+  test('reports that nothing accepted the drop, and requires a start and an end', async () => {
     await hands.show('<p id="p" draggable="true">drag me</p><p id="q" style="margin-top: 100px">here</p>');
     const report = await hands.setting.gateway.run({ action: 'drag', selector: '#p', to: '#q' });
     assert.match(JSON.stringify(report.result), /dragged p#p.* to p#q.*; nothing there took it/);
@@ -188,7 +188,7 @@ describe('drag', () => {
     await hands.refused({ action: 'drag', to: '#p' }, 'invalid_params');
   });
 
-  test('lets go where it comes to no end, and the page has its own pointer capture again', async () => {
+  test('releases the pointer and restores pointer capture when it times out', async () => {
     await hands.show(`${STYLE}<div id="a" class="box"></div><script>
       window.heard = [];
       for (const type of ['pointerup', 'mouseup', 'lostpointercapture', 'click']) a.addEventListener(type, () => heard.push(type));
@@ -206,7 +206,7 @@ describe('drag', () => {
   });
 });
 
-describe('drag between frames', () => {
+describe('a drag between frames', () => {
   const frame = (path, host = '') => `<iframe src="${host}/${path}" width="200" height="110"></iframe>`;
   const elsewhere = () => `http://${REBOUND_NAME}:${new URL(hands.url).port}`;
   const PLACES = {
@@ -259,7 +259,7 @@ describe('drag between frames', () => {
 
   for (const [name, html] of Object.entries(PLACES)) {
     for (const selector of ['#html', '#mouse']) {
-      test(`${name}: ${selector}`, async () => {
+      test(`fires the same events as real input ${name}: ${selector}`, async () => {
         await show(html());
         await dragReal(selector);
         const real = ends(await heard());
@@ -272,7 +272,7 @@ describe('drag between frames', () => {
     }
   }
 
-  test('shows the page of the goal no text before it is dropped there', async () => {
+  test('hides the dragged text from the page of its target until the drop', async () => {
     await show(PLACES['from frame to frame'](elsewhere()));
     await drag('#html', '#goal');
     const types = 'text/plain,application/x-card';
@@ -282,7 +282,7 @@ describe('drag between frames', () => {
     ]);
   });
 
-  test('is over each frame on its way, and drops nothing where nothing takes it', async () => {
+  test('passes each frame on its way, and drops nothing where no element accepts it', async () => {
     await show(frame('source') + frame('goal'));
     const report = await hands.setting.gateway.run({ action: 'drag', selector: '#html', to: '150,190' });
     assert.match(report.result.data.page, /nothing there took it/);
@@ -292,7 +292,7 @@ describe('drag between frames', () => {
     assert.deepEqual(top.filter(([type]) => type === 'drop'), []);
   });
 
-  test('finds a goal that its frames have to be scrolled to', async () => {
+  test('scrolls nested frames to reach its target', async () => {
     await hands.show(`${HEARING}<p style="height: 600px">tall</p>${SOURCE}<iframe src="${elsewhere()}/deep" width="300" height="200"></iframe><p style="height: 900px">tall</p>`);
     await page.frameLocator('iframe').frameLocator('iframe').locator('#goal').waitFor({ state: 'attached' });
     await drag('#html', '#goal');
@@ -300,7 +300,7 @@ describe('drag between frames', () => {
     assert.ok(lists.flat().some(([type, , , text]) => type === 'drop' && text === 'Ace'), JSON.stringify(lists));
   });
 
-  test('in a scaled frame ends where it should', async () => {
+  test('ends at the right position in a scaled frame', async () => {
     await hands.show(`${HEARING}${SOURCE}<iframe src="/goal" width="200" height="110" style="transform: scale(0.5); transform-origin: 0 0"></iframe>`);
     await (await frameWith('#goal')).waitForSelector('#goal');
     await drag('#mouse', '#goal');
@@ -310,7 +310,7 @@ describe('drag between frames', () => {
     assert.ok(Math.abs(x - 50) <= 4 && Math.abs(y - 25) <= 4, `${x},${y}`);
   });
 
-  test('ends in all frames where the command is over before it', async () => {
+  test('ends in all frames when the command times out first', async () => {
     await show(frame('source') + frame('goal'));
     await (await frameWith('#goal')).evaluate(() => {
       document.querySelector('#goal').addEventListener('dragenter', () => {

@@ -68,7 +68,7 @@ const FORM = `<style>.behind { position: absolute; opacity: 0; width: 0; height:
 describe('fill', () => {
   beforeEach(() => hands.show(FORM));
 
-  test('writes fields of all kinds in one call, and frameworks notice', async () => {
+  test('fills in fields of all kinds in one call, and frameworks notice the changes', async () => {
     await fill({
       '#name': 'Ada', '#mail': 'ada@page.test', '#age': 36, '#about': 'one\ntwo', '#country': 'Germany',
       '#tags': ['a', 'c'], '#terms': true, '#news': false, '#slow': 'Express', '#styled': true,
@@ -101,7 +101,7 @@ describe('fill', () => {
     }
   });
 
-  test('refuses more than a field has room for, and nothing is written', async () => {
+  test('rejects a value longer than maxlength, and writes nothing', async () => {
     await hands.show('<input id="name" value="old"><input id="short" maxlength="3" value="abc"><textarea id="note" maxlength="4"></textarea>');
     for (const [selector, value, wish] of [['#short', 'abcdef', 'at most 3'], ['#note', 'a😀😀', 'at most 4']]) {
       const error = await hands.refused({ action: 'fill', fields: { '#name': 'new', [selector]: value } }, 'invalid_params');
@@ -115,7 +115,7 @@ describe('fill', () => {
     assert.equal(await page.inputValue('#note'), '😀😀');
   });
 
-  test('has that room where the page keeps what is typed to itself, too', async () => {
+  test('fills a field up to maxlength if the page stops propagation of input events', async () => {
     await hands.show(`<input id="short" maxlength="3" value="abc"><input id="full" maxlength="2"><textarea id="long"></textarea>
       <input id="pair" maxlength="3"><script>
       addEventListener('input', (event) => event.stopImmediatePropagation(), { capture: true });
@@ -128,7 +128,7 @@ describe('fill', () => {
     assert.equal(await page.inputValue('#short'), 'def');
   });
 
-  test('writes characters into a field that takes only those', async () => {
+  test('types single characters into a field that accepts nothing else', async () => {
     await hands.show(`<input id="digits"><input id="grouped"><script>
       const { digits, grouped } = window;
       digits.addEventListener('beforeinput', (event) => { if (!/^\\d$/.test(event.data)) event.preventDefault(); });
@@ -145,14 +145,14 @@ describe('fill', () => {
     assert.equal(await page.inputValue('#grouped'), '1 234');
   });
 
-  test('leaves what is there already as it is', async () => {
+  test('leaves fields unchanged that already have the value', async () => {
     for (const fields of [{ '#name': 'old', '#about': 'before', '#editor': 'draft' }, { '#name': 'old' }]) await fill(fields);
     assert.equal(await page.inputValue('#name'), 'old');
     assert.equal(await page.inputValue('#about'), 'before');
     assert.equal(await page.textContent('#editor'), 'draft');
   });
 
-  test('writes nothing into a field that the page disables once it has the focus', async () => {
+  test('writes nothing into a field that the page disables on focus', async () => {
     await page.evaluate(() => { document.querySelector('#name').onfocus = ({ target }) => { target.disabled = true; }; });
     const error = await hands.refused({ action: 'fill', fields: { '#name': 'Ada' } }, 'element_disabled');
     assert.equal(error.may_have_executed, true);
@@ -174,7 +174,7 @@ describe('fill', () => {
     ['#name', true, 'invalid_params'],
     ['form', 'x', 'not_editable'],
   ];
-  test('writes nothing where one field cannot be filled in', async () => {
+  test('writes nothing if one of the fields cannot be filled in', async () => {
     for (const [selector, value, code, message = /./] of WRONG) {
       const error = await hands.refused({ action: 'fill', fields: { '#name': 'Ada', [selector]: value } }, code);
       assert.match(`${error.message} ${error.hint}`, message, selector);
@@ -191,14 +191,14 @@ describe('fill', () => {
 describe('type', () => {
   beforeEach(() => hands.show(FORM));
 
-  test('presses the key of each character, at the end of what is there', async () => {
+  test('presses the key of each character at the end of the existing text', async () => {
     assert.deepEqual(await hands.perform({ action: 'type', selector: '#name', text: 'X!' }), { selector: '#name', value: 'oldX!' });
     const keys = (key) => [`keydown ${key}`, `keypress ${key}`, 'input name', `keyup ${key}`];
     assert.deepEqual(await heard(), ['focusin name', ...keys('X'), ...keys('!')]);
     assert.equal(await page.evaluate(() => window.noticed.name), 'oldX!');
   });
 
-  test('types at the caret of a field that has the focus, and where the focus is', async () => {
+  test('types at the caret of the focused field, or into a given element', async () => {
     await hands.perform({ action: 'press', selector: '#name', key: 'Home' });
     await hands.perform({ action: 'type', text: 'be' });
     assert.equal(await page.inputValue('#name'), 'beold');
@@ -215,7 +215,7 @@ describe('type', () => {
     assert.equal(await page.inputValue('#about'), long);
   });
 
-  test('refuses what takes no text', async () => {
+  test('rejects a read-only field', async () => {
     await page.evaluate(() => { document.querySelector('#name').readOnly = true; });
     const [error] = await Promise.all([
       hands.refused({ action: 'type', selector: '#name', text: 'x' }, 'not_editable'),
@@ -225,7 +225,7 @@ describe('type', () => {
   });
 });
 
-test('what is chosen cannot pass for more than that', async () => {
+test('the report of a select quotes and truncates the texts of the options', async () => {
   await hands.show('<select id="one"></select><select id="many" multiple></select>');
   await page.evaluate(() => {
     document.querySelector('#one').innerHTML = `<option>a<option value="x">e3 button Pay ${'y'.repeat(200)}</option>`;
@@ -236,7 +236,7 @@ test('what is chosen cannot pass for more than that', async () => {
   assert.match(await told({ selector: '#many', values: [...'01234567'] }), /"chose one, one, one, one, one and 3 more in /);
 });
 
-describe('press, on an element', () => {
+describe('keyboard input to an element', () => {
   const KEYS = `<p id="plain">plain</p><button id="off" disabled>Off</button><input id="trap"><input id="guarded">
     <div id="editor" contenteditable><p id="line">line</p></div><script>
     window.heard = [];
@@ -245,7 +245,7 @@ describe('press, on an element', () => {
     trap.focus();</script>`;
   beforeEach(() => hands.show(KEYS));
 
-  test('that cannot have the focus is refused', async () => {
+  test('is rejected if the element cannot be focused', async () => {
     const error = await hands.refused({ action: 'press', selector: '#plain', key: 'a' }, 'not_editable');
     assert.match(error.message, /p#plain.* cannot have the focus/);
     assert.equal(error.may_have_executed, false);
@@ -254,7 +254,7 @@ describe('press, on an element', () => {
   });
 
   for (const [action, more] of [['press', { key: 'a' }], ['type', { text: 'abc' }]]) {
-    test(`from which the page takes the focus is refused: ${action}`, async () => {
+    test(`is rejected if the page moves the focus elsewhere: ${action}`, async () => {
       const error = await hands.refused({ action, selector: '#guarded', ...more }, 'not_editable');
       assert.match(error.message, /does not keep the focus/);
       assert.equal(error.may_have_executed, true);
@@ -263,14 +263,14 @@ describe('press, on an element', () => {
     });
   }
 
-  test('from which the page takes the focus is not filled in, nor the other', async () => {
+  test('goes to neither field if the page moves the focus elsewhere: fill', async () => {
     const error = await hands.refused({ action: 'fill', fields: { '#guarded': 'abc' } }, 'not_editable');
     assert.match(error.message, /does not keep the focus/);
     assert.equal(error.may_have_executed, true);
     assert.deepEqual([await page.inputValue('#trap'), await page.inputValue('#guarded')], ['', '']);
   });
 
-  test('within an editor reaches the editor', async () => {
+  test('reaches the editor that contains the element', async () => {
     await hands.perform({ action: 'press', selector: '#line', key: 'End x' });
     assert.ok((await heard()).includes('keydown editor'));
     await hands.perform({ action: 'type', selector: '#line', text: 'y' });
@@ -287,7 +287,7 @@ describe('the last key', () => {
     });</script>`;
   for (const selector of ['#field', '#editor']) {
     for (const params of [{ action: 'press', key: 'a Enter' }, { action: 'type', text: 'a\n' }]) {
-      test(`may lead to another page: ${params.action} in ${selector}`, async () => {
+      test(`can open another page: ${params.action} in ${selector}`, async () => {
         await hands.show(LEAVES);
         await hands.perform({ ...params, selector });
         await page.waitForURL('**/next', { timeout: stretched(10_000) });
@@ -296,7 +296,7 @@ describe('the last key', () => {
   }
 });
 
-describe('typing that takes its time', () => {
+describe('slow typing', () => {
   /** Each key keeps the page busy for 50 ms. */
   const BUSY = `<input id="field"><script>
     document.querySelector('#field').onkeydown = () => {
@@ -304,7 +304,7 @@ describe('typing that takes its time', () => {
     };</script>`;
 
   for (const [action, params] of [['type', { text: 'a'.repeat(900) }], ['press', { key: 'a*400' }]]) {
-    test(`stops before the time of the command is over, and says how far it came: ${action}`, async () => {
+    test(`stops before the command expires, and reports its progress: ${action}`, async () => {
       await hands.show(BUSY);
       const report = await hands.setting.gateway.run({ action, selector: '#field', ...params }, { timeout_ms: stretched(2_000) });
       assert.deepEqual([report.status, report.error.code], ['timeout', 'execution_timeout'], JSON.stringify(report));
@@ -314,7 +314,7 @@ describe('typing that takes its time', () => {
     });
   }
 
-  test('is ended by the end of its command', async () => {
+  test('stops when its command is cancelled', async () => {
     await hands.show(BUSY);
     const { gateway } = hands.setting;
     const command = gateway.send({ action: 'type', selector: '#field', text: 'a'.repeat(900) }, { timeout_ms: stretched(60_000) });
@@ -325,7 +325,7 @@ describe('typing that takes its time', () => {
   });
 });
 
-describe('an editor that keeps a text and a selection of its own', () => {
+describe('an editor with its own model of text and selection', () => {
   /**
    * An editor that learns of the selection by selectionchange, and writes its text after the event.
    */
@@ -367,7 +367,7 @@ describe('an editor that keeps a text and a selection of its own', () => {
 
   beforeEach(() => hands.show(EDITOR));
 
-  test('has what is typed, added and typed anew', async () => {
+  test('receives text that is typed, appended and replaced', async () => {
     assert.deepEqual(await type('Grüße 🙂'), { selector: '#editor', value: 'Grüße 🙂' });
     assert.equal(await model(), 'Grüße 🙂');
     await type(' and more');
@@ -380,7 +380,7 @@ describe('an editor that keeps a text and a selection of its own', () => {
     assert.equal(await model(), '');
   });
 
-  test('has what is filled in, put in at once, and sent by Enter', async () => {
+  test('receives filled and inserted text, and sends it on Enter', async () => {
     await fill({ '#editor': 'filled' });
     assert.equal(await model(), 'filled');
     await type('long '.repeat(300), { clear: true });
@@ -404,7 +404,7 @@ describe('an editor that keeps a text and a selection of its own', () => {
       model = model.slice(0, from) + text + model.slice(to);
       draw(from + text.length);
     }`;
-  test('may write what beforeinput asks for, and undo what the browser writes', async () => {
+  test('can apply beforeinput events itself, and revert the changes of the browser', async () => {
     await hands.show(`${OWN_WRITER}
       const offset = (node, at) => (node === root && at > 0 ? model.length : at);
       function asked(event) {
@@ -432,7 +432,7 @@ describe('an editor that keeps a text and a selection of its own', () => {
     assert.equal(await model(), '');
   });
 
-  test('may write what textInput has', async () => {
+  test('can insert the text of textInput events itself', async () => {
     await hands.show(`${OWN_WRITER}
       root.addEventListener('textInput', (event) => {
         event.preventDefault();
@@ -445,7 +445,7 @@ describe('an editor that keeps a text and a selection of its own', () => {
     assert.equal(await model(), 'one xtwo');
   });
 
-  test('is served in a page that has taken the names of what we use', async () => {
+  test('works in a page that shadows the globals that the extension uses', async () => {
     const names = ['addEventListener', 'getSelection', 'performance', 'MessageChannel', 'setTimeout', 'callslip', 'writing'];
     const takers = names.map((name) => `<form id="${name}"></form><img name="${name}">`).join('');
     await hands.show(`${EDITOR}<input id="digits">${takers}<script>
@@ -456,7 +456,7 @@ describe('an editor that keeps a text and a selection of its own', () => {
     assert.deepEqual((await fill({ '#digits': '1a' })).value, { '#digits': '1' });
   });
 
-  test('hears in a tab that is not in front, too', async () => {
+  test('receives text in a background tab, too', async () => {
     const tabId = await hands.setting.browser.tabIdOf(page);
     const other = await hands.setting.open('/');
     try {
@@ -470,7 +470,7 @@ describe('an editor that keeps a text and a selection of its own', () => {
     }
   });
 
-  test('may be in a shadow tree', async () => {
+  test('can be in a shadow tree', async () => {
     await hands.show(`<div id="host"></div><script>
       const root = document.querySelector('#host').attachShadow({ mode: 'open' });
       root.innerHTML = '<div id="inner" contenteditable></div>';
@@ -482,7 +482,7 @@ describe('an editor that keeps a text and a selection of its own', () => {
     assert.equal((await hands.perform({ action: 'type', selector: '#inner', text: 'kept' })).value, 'kept');
   });
 
-  test('may be emptied by the key alone', async () => {
+  test('is cleared by the Backspace key if it reverts other input', async () => {
     for (const params of [{ action: 'fill', fields: { '#editor': '' } }, { action: 'type', selector: '#editor', text: '', clear: true }]) {
       await hands.show(`<div id="editor" contenteditable>text</div><script>
         const editor = document.querySelector('#editor');
@@ -497,13 +497,13 @@ describe('an editor that keeps a text and a selection of its own', () => {
     }
   });
 
-  test('that is empty after that may have taken it', async () => {
+  test('can be empty after a fill without causing an error', async () => {
     await hands.show(`<div id="editor" contenteditable></div><script>
       addEventListener('input', (event) => { event.stopImmediatePropagation(); editor.textContent = ''; }, { capture: true });</script>`);
     assert.deepEqual((await fill({ '#editor': 'new' })).value, { '#editor': '' });
   });
 
-  test('is not waited for long where the page keeps that to itself', async () => {
+  test('is not waited for long if the page stops selectionchange events', async () => {
     await hands.show('<div id="editor" contenteditable></div>');
     const stop = () => { document.addEventListener('selectionchange', (event) => event.stopImmediatePropagation(), { capture: true }); };
     await page.evaluate(stop);
@@ -515,7 +515,7 @@ describe('an editor that keeps a text and a selection of its own', () => {
     assert.equal((await type(text, { clear: true })).value, text);
   });
 
-  test('is told what it refuses as a whole', async () => {
+  test('causes an error with its content if it rejects the whole text', async () => {
     await hands.show(`<div id="editor" contenteditable>old</div><script>
       const editor = document.querySelector('#editor');
       editor.addEventListener('input', () => queueMicrotask(() => { editor.textContent = 'old'; }));</script>`);

@@ -36,7 +36,7 @@ const heard = () => page.evaluate(() => window.heard.splice(0));
 describe('the events of a key', () => {
   before(() => hands.show(LISTENING));
 
-  test('are the browser\'s own for all 95 printable characters', async () => {
+  test('equal the native events for all 95 printable characters', async () => {
     for (let code = 32; code < 127; code += 1) {
       const character = String.fromCharCode(code);
       const { shiftKey } = keyStroke(character);
@@ -49,7 +49,7 @@ describe('the events of a key', () => {
     }
   });
 
-  test('are the browser\'s own for the keys with names', async () => {
+  test('equal the native events for all named keys', async () => {
     const names = [...Object.keys(NAMED_KEYS), 'Control+A', 'Control+Shift+ArrowLeft', 'Shift+Tab',
       'Shift', 'Alt+F4', 'Control+Enter'];
     for (const name of names) {
@@ -62,7 +62,7 @@ describe('the events of a key', () => {
   });
 });
 
-describe('what a key does', () => {
+describe('the effect of key presses', () => {
   const FORM = `<!doctype html><style>body { height: 5000px }</style><form>
     <input id="range" type="range" min="0" max="50" step="2.5" value="10">
     <input id="number" type="number" min="-2" max="8" step="2" value="4">
@@ -181,7 +181,7 @@ sixth line</textarea>
   ];
 
   for (const [place, keys] of CASES) {
-    test(`${keys} at ${place.join(' ')}`, async () => {
+    test(`equals the native effect: ${keys} at ${place.join(' ')}`, async () => {
       await hands.show(FORM);
       await page.evaluate(begin, place);
       for (const { key, held } of keyStrokes(keys)) {
@@ -252,18 +252,18 @@ describe('the Tab key', () => {
   const CASES = [
     ['of the same site', () => around('<iframe src="/in"></iframe>'), '#a', 'Tab Tab Tab Shift+Tab Shift+Tab Shift+Tab'],
     ['of another site', () => around(`<iframe src="${other}/in"></iframe>`), '#a', 'Tab Tab Tab Shift+Tab Shift+Tab Shift+Tab'],
-    ['in frames', () => around('<iframe src="/nested"></iframe>'), '#a', 'Tab Tab Tab Shift+Tab Shift+Tab Shift+Tab'],
-    ['in frames of another site', () => around(`<iframe src="${other}/nested"></iframe>`), '#a', 'Tab Tab Tab Shift+Tab Shift+Tab Shift+Tab'],
-    ['in frames and shadow trees', () => around('<iframe src="/deep"></iframe>'), '#a', 'Tab Tab Tab Tab Tab Shift+Tab Shift+Tab Shift+Tab Shift+Tab Shift+Tab'],
-    ['without a stop', () => around('<iframe src="/empty"></iframe>'), '#a', 'Tab Tab Shift+Tab Shift+Tab'],
-    ['of another site without a stop', () => around(`<iframe src="${other}/empty"></iframe>`), '#a', 'Tab Shift+Tab'],
+    ['within frames', () => around('<iframe src="/nested"></iframe>'), '#a', 'Tab Tab Tab Shift+Tab Shift+Tab Shift+Tab'],
+    ['within frames of another site', () => around(`<iframe src="${other}/nested"></iframe>`), '#a', 'Tab Tab Tab Shift+Tab Shift+Tab Shift+Tab'],
+    ['within frames and shadow trees', () => around('<iframe src="/deep"></iframe>'), '#a', 'Tab Tab Tab Tab Tab Shift+Tab Shift+Tab Shift+Tab Shift+Tab Shift+Tab'],
+    ['without tab stops', () => around('<iframe src="/empty"></iframe>'), '#a', 'Tab Tab Shift+Tab Shift+Tab'],
+    ['of another site without tab stops', () => around(`<iframe src="${other}/empty"></iframe>`), '#a', 'Tab Shift+Tab'],
     ['that follow each other', () => around(`<iframe src="/in"></iframe><iframe src="${other}/in"></iframe>`), '#a', 'Tab Tab Tab Tab Tab'],
-    ['that are objects', () => around('<object data="/in" type="text/html"></object>'), '#a', 'Tab Tab Tab'],
-    ['that are no stops', () => around('<iframe src="/in" tabindex="-1"></iframe><iframe src="/in" style="display: none"></iframe>'), '#a', 'Tab Shift+Tab'],
+    ['that are object elements', () => around('<object data="/in" type="text/html"></object>'), '#a', 'Tab Tab Tab'],
+    ['that are not tab stops', () => around('<iframe src="/in" tabindex="-1"></iframe><iframe src="/in" style="display: none"></iframe>'), '#a', 'Tab Shift+Tab'],
   ];
 
   for (const [name, html, start, keys] of CASES) {
-    test(`goes through frames ${name}: ${keys}`, async () => {
+    test(`moves the focus like the real key with frames ${name}: ${keys}`, async () => {
       const { page: top } = setting;
       const ways = [];
       for (const isReal of [true, false]) {
@@ -282,7 +282,7 @@ describe('the Tab key', () => {
     });
   }
 
-  test('goes on with the other keys of a press in the frame that it has come to', async () => {
+  test('sends the remaining keys of a press to the frame that it has reached', async () => {
     await setting.show(around(`<iframe src="/in"></iframe><iframe src="${other}/in"></iframe>`));
     const { page: top } = setting;
     const frame = (at) => top.frameLocator('iframe').nth(at);
@@ -293,7 +293,7 @@ describe('the Tab key', () => {
     assert.equal(await frame(1).locator('#i1').inputValue(), '67');
   });
 
-  test('begins anew where no frame has a stop', async () => {
+  test('starts over if no frame has a tab stop', async () => {
     await setting.show(`<p>Nothing</p><iframe src="${other}/empty"></iframe>`);
     await setting.perform({ action: 'press', key: 'Tab Shift+Tab' });
     await setting.show(`<iframe src="${other}/in"></iframe>`);
@@ -302,7 +302,7 @@ describe('the Tab key', () => {
   });
 });
 
-describe('text that is being typed', () => {
+describe('typing', () => {
   const START = `window.first = callslip.keys.type(callslip.target.keep(document.querySelector('#editor')), 'a'.repeat(20_000),
     { strokes: { a: ${JSON.stringify(keyStroke('a'))} }, clear: false }).then(() => 'all', (error) => error.answer); 0`;
   const started = async () => {
@@ -317,7 +317,7 @@ describe('text that is being typed', () => {
     fill: () => callslip.fields.write(callslip.target.keep(document.querySelector('#editor')), 'bbb', 20),
   };
   for (const [name, other] of Object.entries(OTHERS)) {
-    test(`ends as another command begins: ${name}`, async () => {
+    test(`stops when another command starts: ${name}`, async () => {
       await started();
       await page.evaluate(other, keyStroke('b'));
       const { code, message } = await first();
@@ -328,7 +328,7 @@ describe('text that is being typed', () => {
     });
   }
 
-  test('follows an editor that applies a key in the next frame only', async () => {
+  test('works in an editor that applies a key only in the next animation frame', async () => {
     await hands.show(`<div id="editor" contenteditable><p>-</p></div><script>
       const editor = document.querySelector('#editor');
       const goTo = (line) => getSelection().collapse(line, line.childNodes.length);
@@ -349,7 +349,7 @@ describe('text that is being typed', () => {
     assert.deepEqual(await page.locator('#editor p').allTextContents(), ['-a', '-b', '-c']);
   });
 
-  test('ends so, too, where the parts were installed anew meanwhile', async () => {
+  test('stops for another command even if the scripts were reinstalled meanwhile', async () => {
     await started();
     await page.evaluate((scripts) => scripts.forEach((script) => (0, eval)(script)), hands.scripts);
     await page.evaluate(OTHERS.type, keyStroke('b'));
@@ -359,7 +359,7 @@ describe('text that is being typed', () => {
   });
 
   for (const leftMs of [0, -1]) {
-    test(`does not begin without any time: ${leftMs} ms`, async () => {
+    test(`does not start without remaining time: ${leftMs} ms`, async () => {
       await hands.show('<input id="field">');
       const answer = await page.evaluate(([stroke, left]) => callslip.keys.type(callslip.target.keep(document.querySelector('#field')), 'a',
         { strokes: { a: stroke }, clear: false, leftMs: left }).catch((error) => error.answer), [keyStroke('a'), leftMs]);

@@ -15,7 +15,7 @@ after(() => hands?.stop());
 
 const fill = (fields) => hands.perform({ action: 'fill', fields });
 
-describe('a field that cannot hold a value', () => {
+describe('field values', () => {
   /** By type: a valid value, refused values, and a word of the error's advice. */
   const TYPES = {
     date: ['2026-11-24', ['24.11.2026', '2026-02-30', 'soon'], 'such as 2026-11-24'],
@@ -32,7 +32,7 @@ describe('a field that cannot hold a value', () => {
   const NOT_TYPED = ['color', 'range'];
 
   for (const [type, [good, bad, wish]] of Object.entries(TYPES)) {
-    test(`of the type ${type} says what it wants, and stays as it was`, async () => {
+    test(`a ${type} field refuses invalid values with advice and keeps its own`, async () => {
       await hands.show(`<input id="field" type="${type}">`);
       await fill({ '#field': good });
       assert.equal(await page.inputValue('#field'), good);
@@ -55,13 +55,13 @@ describe('a field that cannot hold a value', () => {
     });
   }
 
-  test('may be emptied, and takes a date in another form of its own', async () => {
+  test('a field can be emptied, and a date-time is accepted with a space', async () => {
     await hands.show('<input id="day" type="date" value="2026-01-01"><input id="age" type="number" value="3"><input id="at" type="datetime-local">');
     await fill({ '#day': '', '#age': '', '#at': '2026-11-24 09:30' });
     for (const [id, value] of [['day', ''], ['age', ''], ['at', '2026-11-24T09:30']]) assert.equal(await page.inputValue(`#${id}`), value);
   });
 
-  test('is told of without a selector, too', async () => {
+  test('type without a selector also refuses an invalid value', async () => {
     await hands.show('<input id="day" type="date" value="2026-01-01">');
     await page.focus('#day');
     const error = await hands.refused({ action: 'type', text: 'soon' }, 'invalid_params');
@@ -72,20 +72,20 @@ describe('a field that cannot hold a value', () => {
     assert.equal(await page.inputValue('#day'), '2026-01-02');
   });
 
-  test('has as much of what is typed as it has room for', async () => {
+  test('type enters only as many characters as maxlength allows', async () => {
     await hands.show('<input id="short" maxlength="5" value="ab"><input id="signs" maxlength="3">');
     for (const [selector, text, value] of [['#short', 'cde', 'abcde'], ['#short', 'f', 'abcde'], ['#signs', '!!!!', '!!!']]) {
       assert.equal((await hands.perform({ action: 'type', selector, text })).value, value);
     }
   });
 
-  test('has a line break left out, which counts as one where it stays', async () => {
+  test('fill drops a line break in an input, and counts it as one in a textarea', async () => {
     await hands.show('<input id="name" maxlength="3"><textarea id="note" maxlength="3"></textarea>');
     assert.deepEqual((await fill({ '#name': 'Ada\n', '#note': 'a\r\nb' })).value, { '#name': 'Ada' });
     assert.equal(await page.inputValue('#note'), 'a\nb');
   });
 
-  test('for numbers takes what the browser takes from people', async () => {
+  test('a number field accepts the same input as from a user', async () => {
     await hands.show('<input id="number" type="number">');
     for (const text of ['+5', '5.', ' 5 ']) {
       await fill({ '#number': text });
@@ -112,7 +112,7 @@ describe('a field that cannot hold a value', () => {
     on('thousands', (field) => { field.value = Number(field.value.replaceAll(',', '')).toLocaleString('en'); });
     on('price', (field) => { field.value = Number(field.value).toFixed(2) + ' €'; });</script>`;
 
-  test('as the page masks it, is left as the page made it, which the answer tells', async () => {
+  test('a value filtered by an input mask is accepted and reported', async () => {
     for (const selector of ['#digits', '#later', '#first']) {
       await hands.show(`<input id="first" value="7">${MASK}<script>addEventListener('input', ({ target }) => {
         if (target.id === 'first') target.value = target.value.replace(/\\D/g, '');
@@ -124,7 +124,7 @@ describe('a field that cannot hold a value', () => {
   });
 
   for (const text of ['new', '!!!', '👍', '…']) {
-    test(`as the page keeps its own value, is refused: ${text}`, async () => {
+    test(`fill reports value_refused if the page restores its own value: ${text}`, async () => {
       await hands.show(MASK);
       const error = await hands.refused({ action: 'fill', fields: { '#reverted': text } }, 'value_refused');
       assert.match(error.message, /It holds "old"\./);
@@ -136,14 +136,14 @@ describe('a field that cannot hold a value', () => {
   }
 
   for (const [before, text] of [['7', '42'], ['30 days', '45 weeks'], ['€ 1,234.00', '56'], ['12.50', '-20.00'], ['2', '９'], ['202 555 0100', '+1 303 444 9999']]) {
-    test(`as the page keeps its own number, is refused: ${text} for ${before}`, async () => {
+    test(`fill reports value_refused if the page keeps ${before} instead of ${text}`, async () => {
       await hands.show(`<input id="field" value="${before}"><script>field.oninput = () => { field.value = '${before}'; };</script>`);
       const error = await hands.refused({ action: 'fill', fields: { '#field': text } }, 'value_refused');
       assert.ok(error.message.includes(`It holds ${JSON.stringify(before)}.`), error.message);
     });
   }
 
-  test('as the page may have taken the value, and shows the same as before, has not refused it', async () => {
+  test('fill accepts an unchanged value that can result from the given text', async () => {
     /**
      * By name: the field's value, the page's formatter, and the given text, which leaves the value
      * unchanged.
@@ -194,7 +194,7 @@ describe('a field that cannot hold a value', () => {
     assert.deepEqual((await fill({ '#editor': 'new' })).value, { '#editor': 'old' });
   });
 
-  test('does not keep the others from being filled in', async () => {
+  test('fill continues with the other fields after a refused value', async () => {
     await hands.show(`<input id="one"><input id="two" value="old"><input id="three"><input id="four" value="old"><input id="five"><script>
       two.oninput = four.oninput = ({ target }) => { target.value = 'old'; };</script>`);
     const fields = { '#one': '1', '#two': '2', '#three': '3', '#four': '4', '#five': '5' };
@@ -208,7 +208,7 @@ describe('a field that cannot hold a value', () => {
     for (const field of document.querySelectorAll('input')) field.oninput = () => { ${mask}; };</script>`;
   const manyFields = Object.fromEntries(Array.from({ length: 90 }, (_, at) => [`#i${at}`, '5']));
   for (const mask of ['field.value = Number(field.value).toFixed(2)', "field.value = ''"]) {
-    test(`is waited for no longer where there are many: ${mask}`, async () => {
+    test(`fill limits its total wait for many fields: ${mask}`, async () => {
       await hands.show(MANY(mask));
       const from = performance.now();
       assert.equal(Object.keys((await fill(manyFields)).value).length, 90);
@@ -217,7 +217,7 @@ describe('a field that cannot hold a value', () => {
     });
   }
 
-  test('in time is told with how far filling in came', async () => {
+  test('a timeout of fill reports how many fields were filled in', async () => {
     await hands.show(MANY(`for (const from = performance.now(); performance.now() - from < ${stretched(100)};)`));
     const report = await hands.setting.gateway.run({ action: 'fill', fields: manyFields }, { timeout_ms: stretched(4_000) });
     assert.deepEqual([report.status, report.error.code], ['timeout', 'execution_timeout'], JSON.stringify(report));
@@ -226,12 +226,12 @@ describe('a field that cannot hold a value', () => {
     assert.equal(await page.evaluate(() => [...document.querySelectorAll('input')].filter(({ value }) => value).length), Number(done));
   });
 
-  test('is told no further than 200 characters', async () => {
+  test('fill reports at most 200 characters of a value', async () => {
     await hands.show('<textarea id="field"></textarea><script>field.oninput = () => { field.value = field.value.toUpperCase(); };</script>');
     assert.deepEqual((await fill({ '#field': 'a'.repeat(300) })).value, { '#field': `${'A'.repeat(199)}…` });
   });
 
-  test('as the page changes it once it has changed, is told in the answer', async () => {
+  test('fill reports a value that the page changes on a change event', async () => {
     await hands.show(`<input id="taken" onchange="sent.push(this.value); this.value = ''"><input id="clamped" value="3" onchange="this.value = 10">
       <input id="plain" onchange="sent.push(this.value)"><input id="next"><script>window.sent = [];</script>`);
     const { value } = await fill({ '#taken': 'one', '#clamped': '99', '#plain': 'two', '#next': 'x' });
@@ -243,8 +243,8 @@ describe('a field that cannot hold a value', () => {
     text: ['1', '5'], number: ['1', '5'], search: ['old', 'new'], range: ['10', '50'], date: ['2026-01-01', '2026-11-24'], textarea: ['old', 'new'],
   };
   for (const [type, [before, given]] of Object.entries(RESET)) {
-    for (const [when, reset] of [['at once', 'reset()'], ['after that', 'setTimeout(reset, 0)']]) {
-      test(`of which the page takes the value, and puts its own back ${when}, has not refused it: ${type}`, async () => {
+    for (const [when, reset] of [['at once', 'reset()'], ['later', 'setTimeout(reset, 0)']]) {
+      test(`fill succeeds if the page takes the value and resets the ${type} field ${when}`, async () => {
         await hands.show(`<${type === 'textarea' ? 'textarea' : `input type="${type}"`} id="field"></textarea><script>
           window.sent = [];
           const field = document.querySelector('#field');
@@ -257,12 +257,12 @@ describe('a field that cannot hold a value', () => {
     }
   }
 
-  test('that it holds in another form already is not refused', async () => {
+  test('fill accepts a value that the field already holds in another form', async () => {
     await hands.show('<input id="at" type="datetime-local" value="2026-11-24T09:30"><input id="mail" type="email" value="a@page.test">');
     assert.deepEqual((await fill({ '#at': '2026-11-24 09:30', '#mail': ' a@page.test ' })).value, { '#at': '2026-11-24T09:30', '#mail': 'a@page.test' });
   });
 
-  test('may be given the same again, in the form that it has not', async () => {
+  test('fill accepts the same text again after the page has reformatted it', async () => {
     await hands.show(`<input id="phone"><input id="day"><input id="country"><script>
       window.sent = [];
       addEventListener('change', ({ target }) => sent.push(target.id));
@@ -281,12 +281,12 @@ describe('a field that cannot hold a value', () => {
     }
   });
 
-  test('says so where the page makes more of it', async () => {
+  test('fill reports a value that the page extends', async () => {
     await hands.show(`<input id="ten"><script>ten.oninput = () => { ten.value = '10'; };</script>`);
     assert.deepEqual((await fill({ '#ten': '1' })).value, { '#ten': '10' });
   });
 
-  test('may be an editor of any element, with a placeholder in it', async () => {
+  test('fill and type work in any editable element, with placeholder text', async () => {
     await hands.show(`<ul><li id="item" contenteditable>old</li></ul><button id="button" contenteditable>old</button>
       <div id="empty" contenteditable>Write here</div><script>empty.oninput = () => { empty.textContent = 'Write here'; };</script>`);
     for (const selector of ['#item', '#button']) {
@@ -297,7 +297,7 @@ describe('a field that cannot hold a value', () => {
     assert.deepEqual((await fill({ '#empty': '' })).value, { '#empty': 'Write here' });
   });
 
-  test('holds it in the form that the page gives it, at once or soon, and the answer says so', async () => {
+  test('fill and type report a value that the page reformats, at once or soon after', async () => {
     await hands.show(MASK);
     const fields = {
       '#phone': '5551234567', '#upper': 'abc', '#price': '12.5', '#digits': '42', '#thousands': '1234', '#trimmed': ' a b ', '#slow': 'new',
@@ -311,7 +311,7 @@ describe('a field that cannot hold a value', () => {
     assert.equal((await hands.perform({ action: 'type', selector: '#cents', text: '1250' })).value, '12.50');
   });
 
-  test('may be empty by what the page does with the value', async () => {
+  test('fill and type succeed if the page takes the value and empties the field', async () => {
     await hands.show(`<input id="chat"><input id="tags"><input id="letters"><textarea id="terminal"></textarea><script>
       window.sent = [];
       const send = (field) => { sent.push(field.value); field.value = ''; };
@@ -334,7 +334,7 @@ describe('a field that cannot hold a value', () => {
     assert.deepEqual(await page.evaluate(() => window.sent), ['hello', 'ab', 'hello', 'x', 'one', 'l', 's']);
   });
 
-  test('does not keep those from getting their part that take one character each', async () => {
+  test('type distributes text over fields that take one character each', async () => {
     await hands.show(`${'<input maxlength="1">'.repeat(4)}<script>
       for (const field of document.querySelectorAll('input')) {
         field.oninput = () => field.nextElementSibling.focus?.();
@@ -344,7 +344,7 @@ describe('a field that cannot hold a value', () => {
     assert.deepEqual(values, ['1', '2', '3', '4']);
   });
 
-  test('is no matter of keys that the page has taken', async () => {
+  test('type reports no refusal if the field is read-only or the page handles keys', async () => {
     await hands.show(`<input id="ready" readonly value="ready"><input id="sum" value="0"><script>
       sum.onkeydown = (event) => { event.preventDefault(); sum.value = String(Number(sum.value) + Number(event.key)); };</script>`);
     await page.focus('#ready');

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => hands?.stop());
 
-test('what is chosen of a card is not told', async () => {
+test('the chosen option of a card field is not revealed', async () => {
   await hands.show('<select id="until" aria-label="Month" autocomplete="cc-exp-month"><option value="1">January<option value="5">May</select>');
   for (const choice of [{ value: '5' }, { label: 'January' }, { values: ['5'] }]) {
     const report = await hands.setting.gateway.run({ action: 'select', selector: '#until', ...choice });
@@ -23,13 +23,13 @@ test('what is chosen of a card is not told', async () => {
   assert.equal(await page.evaluate(() => document.querySelector('#until').value), '5');
 });
 
-describe('a field whose value is nobody\'s business', () => {
+describe('the value of a field', () => {
   const SECRETS = `<input id="secret" type="password" value="hush-hush"><input id="card" autocomplete="cc-number" value="hush-hush">
     <input id="open" value="for all"><script>secret.onfocus = card.onfocus = () => document.body.append('!');</script>`;
   beforeEach(() => hands.show(SECRETS));
 
   for (const selector of ['#secret', '#card']) {
-    test(`${selector} is selected and clicked without a word of it`, async () => {
+    test(`is not revealed when the secret field ${selector} is selected and clicked`, async () => {
       for (const action of ['select_text', 'click']) {
         const report = await hands.setting.gateway.run({ action, selector });
         assert.equal(report.status, 'complete', JSON.stringify(report));
@@ -49,7 +49,7 @@ describe('a field whose value is nobody\'s business', () => {
     });
   }
 
-  test('one that is for all says what is selected', async () => {
+  test('is shown when text of a public field is selected', async () => {
     const report = await hands.setting.gateway.run({ action: 'select_text', selector: '#open', text: 'all' });
     assert.match(JSON.stringify(report), /selected \\"all/);
   });
@@ -58,7 +58,7 @@ describe('a field whose value is nobody\'s business', () => {
 describe('a secret', () => {
   const SECRETS = ['type="password"', 'autocomplete="cc-number"', 'autocomplete="cc-csc"', 'autocomplete="one-time-code"'];
   for (const kind of SECRETS) {
-    test(`that a field refuses is not told: ${kind}`, async () => {
+    test(`is not revealed when a field refuses it: ${kind}`, async () => {
       await hands.show(`<input id="pin" ${kind} maxlength="9" value="old-hush"><input id="kept" ${kind} value="old-hush"><script>
         pin.oninput = () => { pin.value = pin.value.replaceAll('x', ''); };
         kept.oninput = () => { kept.type = 'text'; kept.autocomplete = ''; kept.value = 'old-hush'; };</script>`);
@@ -77,7 +77,7 @@ describe('a secret', () => {
       }
     });
 
-    test(`that the page shows is not told: ${kind}`, async () => {
+    test(`is not revealed when the page shows it: ${kind}`, async () => {
       for (const params of [{ action: 'fill', fields: { '#pin': 'xhush' } }, { action: 'type', selector: '#pin', text: 'xhush' }]) {
         await hands.show(`<input id="pin" ${kind}><script>
           pin.oninput = () => { pin.type = 'text'; pin.autocomplete = ''; pin.value = pin.value.replaceAll('x', ''); };</script>`);
@@ -88,7 +88,7 @@ describe('a secret', () => {
     });
   }
 
-  test('that a field became one for is not told', async () => {
+  test('is not both shown and marked as omitted when its field becomes a password', async () => {
     await hands.show(`<input id="field"><script>field.oninput = () => {
       if (field.value === 'hush') setTimeout(() => { field.type = 'password'; }, 0);
     };</script>`);
@@ -100,7 +100,7 @@ describe('a secret', () => {
   });
 });
 
-describe('an element that loses the focus before it has the text', () => {
+describe('entering text into an element that loses the focus', () => {
   const LOSING = {
     editor: '<div id="a" contenteditable></div><input id="b"><script>a.onfocus = () => setTimeout(() => b.focus(), 0);</script>',
     password: `<input id="a" type="password"><input id="b"><script>a.onfocus = () => {
@@ -117,7 +117,7 @@ describe('an element that loses the focus before it has the text', () => {
   };
   for (const [kind, html] of Object.entries(LOSING)) {
     for (const [way, params] of Object.entries(WAYS)) {
-      test(`is refused, and nothing is written elsewhere: ${kind}, ${way}`, async () => {
+      test(`is refused and writes nothing elsewhere: ${kind}, ${way}`, async () => {
         await hands.show(html);
         const error = await hands.refused(params, 'not_editable');
         assert.match(error.message, /does not keep the focus/);
@@ -128,7 +128,7 @@ describe('an element that loses the focus before it has the text', () => {
   }
 
   for (const [type, when] of [['input', 'value.length === 3'], ['keydown', 'value.length === 3'], ['keypress', 'value.length === 3']]) {
-    test(`and is a secret, has no more typed: ${type}`, async () => {
+    test(`stops in a secret field: ${type}`, async () => {
       await hands.show(`<input id="a" type="password"><input id="b"><script>a.on${type} = () => { if (a.${when}) b.focus(); };</script>`);
       const error = await hands.refused({ action: 'type', selector: '#a', text: 'private' }, 'not_editable');
       assert.match(error.message, /had it when 3 of 7 characters had been typed/);
@@ -137,7 +137,7 @@ describe('an element that loses the focus before it has the text', () => {
     });
   }
 
-  test('and is a secret that the page shows meanwhile, has no more typed', async () => {
+  test('stops in a secret field that the page has unmasked', async () => {
     await hands.show(`<input id="a" type="password"><input id="b"><script>a.oninput = () => {
       a.type = 'text';
       if (a.value.length === 3) b.focus();
@@ -146,10 +146,10 @@ describe('an element that loses the focus before it has the text', () => {
     assert.deepEqual([await page.inputValue('#a'), await page.inputValue('#b')], ['pri', '']);
   });
 
-  const ENTER = { 'moves the focus': 'b.focus()', 'hides the form': 'login.hidden = true', 'takes the field away': 'a.remove()' };
+  const ENTER = { 'moves the focus': 'b.focus()', 'hides the form': 'login.hidden = true', 'removes the field': 'a.remove()' };
   for (const [what, act] of Object.entries(ENTER)) {
     for (const event of ['keydown', 'keypress', 'keyup']) {
-      test(`and is a secret, may do so by Enter: ${event} ${what}`, async () => {
+      test(`succeeds in a secret field when the ${event} of Enter ${what}`, async () => {
         await hands.show(`<form id="login" onsubmit="return false"><input id="a" type="password"></form><input id="b"><script>
           window.sent = [];
           a.on${event} = ({ key }) => { if (key === 'Enter') { sent.push(a.value); ${act}; } };</script>`);
@@ -159,7 +159,7 @@ describe('an element that loses the focus before it has the text', () => {
     }
   }
 
-  test('and is a secret, may do so once all of it is in', async () => {
+  test('succeeds in a secret field once the whole secret has been typed', async () => {
     await hands.show(`<input id="a" type="password"><input id="b"><script>
       a.oninput = () => { if (a.value === 'hush') b.focus(); };</script>`);
     await hands.perform({ action: 'type', selector: '#a', text: 'hush\n' });
@@ -171,10 +171,10 @@ describe('an element that loses the focus before it has the text', () => {
     'a code in boxes': [`<input autocomplete="one-time-code" maxlength="1">${'<input maxlength="1">'.repeat(5)}`, '123456', ['1', '2', '3', '4', '5', '6']],
     'a code in boxes of any length': [`<input autocomplete="one-time-code">${'<input>'.repeat(2)}`, '123', ['1', '2', '3']],
     'a card and its month': ['<input autocomplete="cc-number" data-full="4"><input data-full="4"><input>', '41111126', ['4111', '1126', '']],
-    'a number of which the end is shown': ['<input type="password" maxlength="3"><input type="password" maxlength="2"><input maxlength="4">', '123456789', ['123', '45', '6789']],
+    'a number whose last digits are visible': ['<input type="password" maxlength="3"><input type="password" maxlength="2"><input maxlength="4">', '123456789', ['123', '45', '6789']],
   };
   for (const [what, [html, text, values]] of Object.entries(PASSING)) {
-    test(`is no matter where the page passes the rest on: ${what}`, async () => {
+    test(`continues in the next field when the page moves the focus there: ${what}`, async () => {
       await hands.show(`${html}<script>for (const field of document.querySelectorAll('input')) field.oninput = () => {
         const full = field.dataset.full ?? (field.maxLength > 0 ? field.maxLength : 1);
         if (field.value.length >= full) field.nextElementSibling.focus?.();
@@ -185,7 +185,7 @@ describe('an element that loses the focus before it has the text', () => {
   }
 
   for (const attributes of ['autocomplete="one-time-code" maxlength="1"', 'type="password"']) {
-    test(`passes on the rest of a secret to others like it: ${attributes}`, async () => {
+    test(`continues in other secret fields of the same kind: ${attributes}`, async () => {
       await hands.show(`${`<input ${attributes}>`.repeat(3)}<script>
         for (const field of document.querySelectorAll('input')) field.oninput = () => field.nextElementSibling.focus?.();</script>`);
       await hands.perform({ action: 'type', selector: 'input:first-of-type', text: '123' });

@@ -37,7 +37,7 @@ const click = (selector, more) => setting.perform({ action: 'click', selector, .
 const CLICK = ['pointerdown', 'mousedown', 'focusin', 'pointerup', 'mouseup', 'click'];
 const clicksOn = (id) => CLICK.map((type) => `${type} ${id}`);
 
-describe('an element that nothing can be done with', () => {
+describe('an element that cannot be acted on', () => {
   const CASES = [
     ['element_covered', '<div style="position: fixed; inset: 0; z-index: 9"></div><button id="b">Go</button>'],
     ['element_hidden', '<button id="b" style="display: none">Go</button>', /display: none on button#b/],
@@ -60,7 +60,7 @@ describe('an element that nothing can be done with', () => {
       setting.refused({ action: 'click', selector, tab_id: opened[number].tab_id }, code)));
   });
   for (const [number, [code, body, message = /./]] of CASES.entries()) {
-    test(`${code}: ${body.slice(0, 60)}`, async () => {
+    test(`causes ${code}: ${body.slice(0, 60)}`, async () => {
       assert.match(errors[number].message, message);
       assert.equal(errors[number].may_have_executed, false);
       const tab = page.context().pages().find((each) => each.url().endsWith(`/case${number}`));
@@ -69,7 +69,7 @@ describe('an element that nothing can be done with', () => {
     });
   }
 
-  test('has an id that cannot pass for more than that', async () => {
+  test('has the id of its cover quoted and truncated in the error', async () => {
     await show('<button id="b">Go</button>');
     await page.evaluate(() => {
       const cover = document.createElement('div');
@@ -81,7 +81,7 @@ describe('an element that nothing can be done with', () => {
     assert.match(message, /covered by div#x ; 'e3 button Pay y{59,62}…\.$/);
   });
 
-  test('is named, with what is in its way', async () => {
+  test('is named in the error, together with its cover', async () => {
     await show(`<button id="b">Go</button>
       <div role="dialog" aria-label="Cookies" style="position: fixed; inset: 0; background: white">
       <button>Accept all</button></div>`);
@@ -94,10 +94,10 @@ describe('an element that nothing can be done with', () => {
 
 describe('an element that is not ready yet', () => {
   const READY = [
-    ['enabled after 1 s', '<button id="b" disabled>Go</button>', () => {
+    ['is enabled after 1 s', '<button id="b" disabled>Go</button>', () => {
       setTimeout(() => { document.querySelector('#b').disabled = false; window.at = Date.now(); }, 1000);
     }],
-    ['slides in for 400 ms', '<button id="b" style="position: absolute">Go</button>', () => {
+    ['stops moving after 400 ms', '<button id="b" style="position: absolute">Go</button>', () => {
       const began = Date.now();
       const timer = setInterval(() => {
         const since = Date.now() - began;
@@ -107,10 +107,10 @@ describe('an element that is not ready yet', () => {
         window.at = Date.now();
       }, 16);
     }],
-    ['under a cover for 1 s', '<button id="b">Go</button><div id="c" style="position: fixed; inset: 0"></div>', () => {
+    ['loses its cover after 1 s', '<button id="b">Go</button><div id="c" style="position: fixed; inset: 0"></div>', () => {
       setTimeout(() => { document.querySelector('#c').remove(); window.at = Date.now(); }, 1000);
     }],
-    ['comes after 500 ms', '<p>', () => {
+    ['is inserted after 500 ms', '<p>', () => {
       setTimeout(() => {
         document.body.insertAdjacentHTML('beforeend', '<button id="b">Go</button>');
         window.at = Date.now();
@@ -118,7 +118,7 @@ describe('an element that is not ready yet', () => {
     }],
   ];
   for (const [name, body, begin] of READY) {
-    test(name, async () => {
+    test(`is clicked when it ${name}`, async () => {
       await show(body);
       await page.evaluate(() => {
         addEventListener('click', () => { window.clickedAt = Date.now(); }, true);
@@ -131,13 +131,13 @@ describe('an element that is not ready yet', () => {
   }
 });
 
-test('a command with less time says what is in the way before it is over', async () => {
+test('a command with a short timeout still reports why its element cannot be clicked', async () => {
   await show('<button id="b" disabled>Go</button>');
   await setting.refused({ action: 'click', selector: '#b' }, 'element_disabled', { timeout_ms: 1000 });
 });
 
 describe('a click', () => {
-  test('has the buttons, the keys and the number of clicks that it is told', async () => {
+  test('has the requested button, modifier keys and number of clicks', async () => {
     await show('<button id="b">Go</button>');
     await click('#b', { how: 'double' });
     assert.deepEqual(await heard(), [...clicksOn('b'), ...clicksOn('b').filter((each) => !each.startsWith('focusin')), 'dblclick b']);
@@ -156,13 +156,13 @@ describe('a click', () => {
     await setting.refused({ action: 'click', x: 1 }, 'invalid_params');
   });
 
-  test('goes to a box behind its label', async () => {
+  test('reaches a hidden checkbox through its label', async () => {
     await show('<label>Yes <input id="tick" type="checkbox" style="display: none"></label>');
     await click('#tick');
     assert.equal(await page.isChecked('#tick'), true);
   });
 
-  test('finds the place of a link in two lines, and of a shape that is not in its middle', async () => {
+  test('hits a link that wraps over two lines, and a shape with an empty middle', async () => {
     await show(`<div style="width: 120px">words words <a id="a" href="#x">a link that is broken</a></div>
       <svg width="100" height="100"><path id="p" d="M0 0 H100 V20 H20 V100 H0 Z"/></svg>`);
     await click('#a');
@@ -172,7 +172,7 @@ describe('a click', () => {
   });
 });
 
-describe('a button that the page replaces', () => {
+describe('a button replaced by the page', () => {
   const replaced = (type) => `<div id="box"><button id="b">Go</button></div><script>
     window.renewed = 0;
     box.addEventListener('${type}', () => {
@@ -180,13 +180,13 @@ describe('a button that the page replaces', () => {
     });</script>`;
   const said = async (more) => JSON.stringify(await setting.gateway.run({ action: 'click', selector: '#b', ...more }));
 
-  test('as it is pressed is said to have had no click', async () => {
+  test('is reported as not clicked after a replacement on mousedown', async () => {
     await show(replaced('mousedown'));
     assert.match(await said(), /pressed on .*button Go, which the page then replaced: no click/);
     assert.deepEqual((await heard()).filter((each) => each.startsWith('click')), []);
   });
 
-  test('at the first of two clicks is said to have had one', async () => {
+  test('is reported as clicked once after a replacement on the first of two clicks', async () => {
     await show(replaced('click'));
     assert.match(await said({ how: 'double' }), /clicked .*button Go, which the page then replaced: no second click/);
     assert.deepEqual((await heard()).filter((each) => /click/.test(each)), ['click b']);
@@ -210,7 +210,7 @@ describe('frames and shadow trees', () => {
     </script>`;
   beforeEach(() => show(TREES));
 
-  test('a button two trees down is clicked, by CSS and by ref', async () => {
+  test('a button inside two shadow trees is clicked by CSS selector and by ref', async () => {
     await click('#shaded');
     assert.ok((await heard()).includes('click shaded'));
     const { page: outline } = await setting.perform({ action: 'page' });
@@ -221,7 +221,7 @@ describe('frames and shadow trees', () => {
     assert.deepEqual((await heard()).filter((each) => each === 'input field').length, 2);
   });
 
-  test('a button two frames down is scrolled to and clicked', async () => {
+  test('a button inside two frames is scrolled into view and clicked', async () => {
     const frame = () => page.frames().find((each) => each.url().endsWith('/inner'));
     await page.waitForFunction(() => frames[0]?.frames[0]?.document.querySelector('#deep'));
     for (const wanted of [{ text: 'Deep' }, { selector: '#deep' }]) {
@@ -247,7 +247,7 @@ describe('frames and shadow trees', () => {
 });
 
 describe('scroll', () => {
-  test('scrolls what scrolls at an element', async () => {
+  test('scrolls the pane that contains the given element', async () => {
     await show(`<div id="pane" style="height: 100px; overflow: auto"><p id="p" style="height: 900px">x</p></div>
       <p style="height: 3000px">y</p>`);
     assert.deepEqual(await setting.perform({ action: 'scroll', selector: '#p', dy: 120 }), { x: 0, y: 120 });

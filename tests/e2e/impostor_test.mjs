@@ -34,7 +34,7 @@ async function untilPopupSays(browser, text) {
 }
 
 describe('a program at the default address', () => {
-  test('gets not one request of a browser that is not paired', TIMEOUT, async (context) => {
+  test('gets no requests from an unpaired browser', TIMEOUT, async (context) => {
     const impostor = await Impostor.start();
     context.after(() => impostor.stop());
     const browser = await startBrowser({ defaultUrl: impostor.url });
@@ -56,7 +56,7 @@ describe('a program at the default address', () => {
   });
 });
 
-describe('a program that takes over from a gateway', () => {
+describe('a program that takes the place of a gateway', () => {
   let house;
   let bridge;
   before(async () => {
@@ -73,7 +73,7 @@ describe('a program that takes over from a gateway', () => {
     return answer.result;
   }
 
-  test('gets nothing, is not believed, and leaves no trace', TIMEOUT, (context) => house.step(async () => {
+  test('gets no secrets, is not trusted, and leaves no trace', TIMEOUT, (context) => house.step(async () => {
     await bridge.initialize();
     const page = await house.browser.open(`${house.pages.url}/`);
     const tabId = await house.browser.tabIdOf(page);
@@ -108,7 +108,7 @@ describe('a program that takes over from a gateway', () => {
     assert.notEqual(await page.title(), 'taken over');
   }));
 
-  test('is told from the gateway on the options page', TIMEOUT, async (context) => {
+  test('is detected on the options page', TIMEOUT, async (context) => {
     const impostor = await Impostor.start();
     context.after(() => impostor.stop());
     const options = await house.browser.openExtensionPage('/options.html');
@@ -119,7 +119,7 @@ describe('a program that takes over from a gateway', () => {
     await options.close();
   });
 
-  test('the token is out of reach for content scripts', async () => {
+  test('content scripts cannot read the token', async () => {
     const page = await house.browser.open(`${house.pages.url}/`);
     const tabId = await house.browser.tabIdOf(page);
     const [{ result }] = await house.browser.currentWorker().evaluate((id) =>
@@ -133,7 +133,7 @@ describe('a program that takes over from a gateway', () => {
   });
 });
 
-describe('a program that relays', () => {
+describe('a program that relays requests', () => {
   let services;
   let impostor;
   let bridge;
@@ -163,11 +163,11 @@ describe('a program that relays', () => {
   }
 
   const ways = [
-    ['as it is', () => ({})],
+    ['unchanged', () => ({})],
     ['with another Host', () => ({ host: gateway() })],
   ];
   for (const [how, changed] of ways) {
-    test(`to a gateway elsewhere ${how} gets nothing`, TIMEOUT, async (context) => {
+    test(`gets no proof and no secrets when it forwards them ${how}`, TIMEOUT, async (context) => {
       await open(context, { isAllowed: false });
       impostor.answer = (request) => relay(gateway(), request, changed());
       const { error } = await bridge.initialize();
@@ -183,7 +183,7 @@ describe('a program that relays', () => {
     });
   }
 
-  test('changes nothing that is believed, where it is let through', TIMEOUT, async (context) => {
+  test('cannot change answers undetected even if its host is allowed', TIMEOUT, async (context) => {
     await open(context, { isAllowed: true });
     impostor.answer = (request) => relay(gateway(), request);
     assert.equal((await bridge.initialize()).result.serverInfo.name, 'callslip');
@@ -207,7 +207,7 @@ describe('a program that relays', () => {
     assert.equal(said.reason, undefined, JSON.stringify(said));
   });
 
-  test('has no request done twice', TIMEOUT, async (context) => {
+  test('cannot replay a request', TIMEOUT, async (context) => {
     await open(context, { isAllowed: true });
     impostor.answer = (request) => relay(gateway(), request);
     await bridge.initialize();
@@ -270,7 +270,7 @@ describe('signed requests', () => {
       .filter(([method]) => method !== 'other');
   }
 
-  test('are answered with a proof on every route, whatever the answer is', TIMEOUT, async () => {
+  test('are answered with a proof on every route, whatever the status is', TIMEOUT, async () => {
     const all = await routes();
     assert.ok(all.length > 40, String(all.length));
     assert.ok(all.some(([, route]) => route === '/mcp'));
@@ -290,7 +290,7 @@ describe('signed requests', () => {
     for (const status of [200, 400, 401, 403, 404, 405]) assert.ok(seen.has(status), `no ${status}`);
   });
 
-  test('of another time are told the gateway’s', async () => {
+  test('get the time of the gateway if their own is stale', async () => {
     const token = await services.tokenOf('extension');
     const answer = await ask(token, 'GET', '/pending-queries', { time: Date.now() - 400_000 });
     const { error, server_time_ms: time } = JSON.parse(answer.body);
@@ -301,7 +301,7 @@ describe('signed requests', () => {
     assert.equal((await ask(token, 'GET', '/pending-queries', { time })).status, 200);
   });
 
-  test('with tokens that are unknown get no proof', async () => {
+  test('get no proof if their token is unknown', async () => {
     const answer = await ask('0'.repeat(64), 'GET', '/pending-queries');
     assert.equal(JSON.parse(answer.body).error, 'token_unknown');
     assert.equal(answer.proof, undefined);

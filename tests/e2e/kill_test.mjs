@@ -46,7 +46,7 @@ async function collect(agent, id) {
   return value;
 }
 
-test('the browser dies', { timeout: stretched(60_000) }, async (context) => {
+test('commands fail if the browser is killed', { timeout: stretched(60_000) }, async (context) => {
   const setting = await houseWithCommand(context, (house) => house.agentOverBridge());
   const { house, agent, id: acknowledged } = setting;
   await house.step(async () => {
@@ -77,7 +77,7 @@ test('the browser dies', { timeout: stretched(60_000) }, async (context) => {
   });
 });
 
-test('the gateway dies and comes back', { timeout: stretched(60_000) }, async (context) => {
+test('a command survives a gateway restart', { timeout: stretched(60_000) }, async (context) => {
   const setting = await houseWithCommand(context, (house) => house.agentOverBridge());
   const { house, agent, page, id } = setting;
   await house.step(async () => {
@@ -97,7 +97,7 @@ test('the gateway dies and comes back', { timeout: stretched(60_000) }, async (c
   });
 });
 
-test('the bridge dies', { timeout: stretched(60_000) }, async (context) => {
+test('a command survives a killed bridge', { timeout: stretched(60_000) }, async (context) => {
   const setting = await houseWithCommand(context, (house) => house.agentOverBridge());
   const { house, agent, page, id } = setting;
   await house.step(async () => {

@@ -56,14 +56,14 @@ async function callTool(era, name, args) {
 }
 
 for (const era of ['legacy', 'modern']) {
-  test(`the ${era} inspector lists the tools, and finds their schemas sound`, TIMEOUT, () =>
+  test(`the ${era} inspector lists the tools and accepts their schemas`, TIMEOUT, () =>
     services.step(async () => {
       // With --strict it fails on schemas that some clients would reject.
       const { tools } = await inspect(era, 'tools/list', '--strict');
       assert.deepEqual(tools.map(({ name }) => name), ['interact', 'observe', 'analyze', 'session']);
     }));
 
-  test(`the ${era} inspector hands in a command and collects its result`, TIMEOUT, () =>
+  test(`the ${era} inspector submits a command and collects its result`, TIMEOUT, () =>
     services.step(async () => {
       const params = { action: 'execute_js', script: 'the answer' };
       const first = await callTool(era, 'interact', params);

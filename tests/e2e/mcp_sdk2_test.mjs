@@ -44,14 +44,14 @@ async function connect(transport, mode) {
 }
 
 const CONNECTIONS = [
-  { name: 'as it is', transport: overHttp, era: 'legacy' },
-  { name: 'as it is, over the bridge', transport: overBridge, era: 'legacy' },
-  { name: 'that asks first', transport: overHttp, mode: 'auto', era: 'modern' },
-  { name: `that insists on ${MODERN}`, transport: overHttp, mode: { pin: MODERN }, era: 'modern' },
+  { name: 'in its default mode', transport: overHttp, era: 'legacy' },
+  { name: 'in its default mode over the bridge', transport: overBridge, era: 'legacy' },
+  { name: 'in auto mode', transport: overHttp, mode: 'auto', era: 'modern' },
+  { name: `pinned to ${MODERN}`, transport: overHttp, mode: { pin: MODERN }, era: 'modern' },
 ];
 
 for (const { name, transport, mode, era } of CONNECTIONS) {
-  test(`a client of SDK 2.x ${name} hands in a command and collects its result`, TIMEOUT, () =>
+  test(`a client of SDK 2.x ${name} submits a command and gets its result`, TIMEOUT, () =>
     services.step(async () => {
       const agent = await connect(transport(), mode);
       assert.equal(agent.client.getProtocolEra(), era);

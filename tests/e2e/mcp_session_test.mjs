@@ -5,7 +5,7 @@ import { stretched } from '../support/patience.js';
 import { Services } from './support/services.js';
 import { Sessions } from './support/watcher.js';
 
-describe('the tool session', { timeout: stretched(60_000) }, () => {
+describe('the session tool', { timeout: stretched(60_000) }, () => {
   let services;
   let sessions;
   before(async () => {
@@ -15,7 +15,7 @@ describe('the tool session', { timeout: stretched(60_000) }, () => {
   after(() => services?.close());
 
   for (const [over, connect] of [['HTTP', 'agentOverHttp'], ['the bridge', 'agentOverBridge']]) {
-    test(`hands a message to another agent and waits for its turn, over ${over}`, () => services.step(
+    test(`submits a message to another agent and waits for its turn, over ${over}`, () => services.step(
       async () => {
         const agent = await services[connect]();
         const id = await sessions.create();

@@ -92,7 +92,7 @@ const nanosNow = () => BigInt(Date.now()) * 1_000_000n;
 
 describe('a collector', { timeout: stretched(60_000) }, () => {
   for (const protocol of ['http/protobuf', 'grpc']) {
-    test(`gets what the pages tell, and nothing else, over ${protocol}`, async (t) => {
+    test(`receives exactly the metrics of the metrics pages over ${protocol}`, async (t) => {
       const collector = await OtlpCollector.start();
       t.after(() => collector.close());
       const { gateway, pages, tracker } = await startBoth(t, {
@@ -137,7 +137,7 @@ describe('a collector', { timeout: stretched(60_000) }, () => {
     });
   }
 
-  test('gets the last numbers when a program ends', async (t) => {
+  test('receives the last values when a program exits', async (t) => {
     const collector = await OtlpCollector.start();
     t.after(() => collector.close());
     const { gateway, tracker } = await startBoth(t, {
@@ -154,7 +154,7 @@ describe('a collector', { timeout: stretched(60_000) }, () => {
     assert.ok(collector.exports.some(({ service }) => service === 'callslip-tracker'));
   });
 
-  test('gets no metrics where none are to be exported, and its spans nonetheless', async (t) => {
+  test('receives spans but no metrics if the metrics exporter is none', async (t) => {
     const collector = await OtlpCollector.start();
     t.after(() => collector.close());
     const { gateway, tracker } = await startBoth(t, {
@@ -206,7 +206,7 @@ describe('an exemplar', { timeout: stretched(60_000) }, () => {
     'callslip-tracker': ['callslip_command_seconds', 'callslip_dispatch_seconds', 'callslip_rpc_seconds'],
   };
 
-  test('leads from a histogram to a span that the collector has', async (t) => {
+  test('links a histogram to an exported span', async (t) => {
     const collector = await OtlpCollector.start();
     t.after(() => collector.close());
     const { gateway, pages } = await startBoth(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl });
@@ -245,7 +245,7 @@ describe('an exemplar', { timeout: stretched(60_000) }, () => {
     }
   });
 
-  test('is read by the parser that Prometheus has for Python, with all else', { skip: NO_PARSER }, async (t) => {
+  test('is parsed by the Prometheus client for Python, with the rest of the page', { skip: NO_PARSER }, async (t) => {
     const { gateway, pages } = await startBoth(t, {});
     // The trace context is forwarded unchanged, since nothing is recorded: the tracker sees that it
     // is sampled.
@@ -260,7 +260,7 @@ describe('an exemplar', { timeout: stretched(60_000) }, () => {
     }
   });
 
-  test('is none of a call that is not sampled', async (t) => {
+  test('is omitted for a call that is not sampled', async (t) => {
     const collector = await OtlpCollector.start();
     t.after(() => collector.close());
     const { gateway, pages } = await startBoth(t, {
@@ -281,14 +281,14 @@ describe('an exemplar', { timeout: stretched(60_000) }, () => {
 /** The behaviour of a broken collector's connections. null: no collector listens. */
 const BAD = {
   hangs: (socket) => socket.resume(),
-  resets: (socket) => socket.once('data', () => socket.resetAndDestroy()),
-  refuses: null,
+  'resets connections': (socket) => socket.once('data', () => socket.resetAndDestroy()),
+  'refuses connections': null,
 };
 
-describe('a collector of metrics', { timeout: stretched(60_000) }, () => {
+describe('a broken collector', { timeout: stretched(60_000) }, () => {
   for (const [how, behave] of Object.entries(BAD)) {
     for (const protocol of ['http/protobuf', 'grpc']) {
-      test(`that ${how} is waited for by nobody, over ${protocol}`, async (t) => {
+      test(`does not delay calls or exits when it ${how} over ${protocol}`, async (t) => {
         const sockets = new Set();
         const server = createServer((socket) => {
           sockets.add(socket);

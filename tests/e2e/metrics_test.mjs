@@ -37,7 +37,7 @@ describe('an operator', { timeout: stretched(60_000) }, () => {
       body: JSON.stringify(body),
     });
 
-  test('follows a command from the numbers of both to its lines in both logs', async () => {
+  test('follows a command from the metrics to the log lines of both servers', async () => {
     const initialized = await post('/mcp', {
       jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' },
     });
@@ -67,7 +67,7 @@ describe('an operator', { timeout: stretched(60_000) }, () => {
     }
   });
 
-  test('finds the lines of what went wrong by the trace of its call, in each program', async (t) => {
+  test('finds the log lines of errors by the trace of the call in each program', async (t) => {
     // No collector accepts the spans.
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_METRICS_EXPORTER: 'none' };
     const listen = ['--listen', '127.0.0.1:0', '--log-level', 'info'];
@@ -104,7 +104,7 @@ describe('an operator', { timeout: stretched(60_000) }, () => {
     }
   });
 
-  test('is answered by the tracker under its own names only', async () => {
+  test('gets metrics from the tracker only under its own host names', async () => {
     const url = new URL(metricsUrl);
     const statusOf = (host) => new Promise((resolve, reject) => {
       request(url, { headers: { Host: host } }, (answer) => {
@@ -117,7 +117,7 @@ describe('an operator', { timeout: stretched(60_000) }, () => {
     assert.equal((await fetch(new URL('/', url))).status, 404);
   });
 
-  test('gets no metrics where none were asked for, and no open port by mistake', async () => {
+  test('gets no metrics by default, and no public metrics port by mistake', async () => {
     const quiet = await start('callslip-tracker', ['--listen', '127.0.0.1:0']);
     assert.ok(!quiet.log.includes('metrics on'));
     const open = ['--listen', '127.0.0.1:0', '--metrics-listen', '0.0.0.0:0'];

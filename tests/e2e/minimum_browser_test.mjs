@@ -123,7 +123,7 @@ const files = (await readdir(EXTENSION, { recursive: true, withFileTypes: true }
   .filter((entry) => entry.isFile() && /\.(js|css|html)$/.test(entry.name))
   .map((entry) => `${entry.parentPath ?? entry.path}/${entry.name}`);
 
-test(`the extension uses nothing that came after version ${minimum}`, async () => {
+test(`the extension uses no features newer than Chrome ${minimum}`, async () => {
   assert.ok(files.length > 100);
   const programs = new Map();
   const lacking = {};
@@ -140,7 +140,7 @@ test(`the extension uses nothing that came after version ${minimum}`, async () =
   assert.deepEqual(lacking, {});
 });
 
-test('what came later is found', () => {
+test('the check finds newer features', () => {
   const later = {
     'Promise.try(() => 1)': ['Promise.try'],
     'Array.fromAsync([])': ['Array.fromAsync'],

@@ -46,7 +46,7 @@ function pathsOf(way) {
   ].map((path) => path.map(([service, name]) => `${service}: ${name}`).join(' > '));
 }
 
-describe('a mission', { timeout: stretched(120_000) }, () => {
+describe('the trace of a mission', { timeout: stretched(120_000) }, () => {
   let house;
   let collector;
   let spans;
@@ -91,7 +91,7 @@ describe('a mission', { timeout: stretched(120_000) }, () => {
   });
   after(() => house?.close());
 
-  test('is one tree, in which each hop has its name', () => {
+  test('is one tree in which each hop is named', () => {
     const byId = new Map(spans.map((span) => [span.id, span]));
     const pathOf = ({ service, name, parent }) =>
       [...(byId.has(parent) ? [pathOf(byId.get(parent))] : []), `${service}: ${name}`].join(' > ');
@@ -104,7 +104,7 @@ describe('a mission', { timeout: stretched(120_000) }, () => {
     assert.deepEqual(roots.map(({ name }) => name), ['session']);
   });
 
-  test('tells how long the page took, within its delivery', () => {
+  test('shows the duration in the page, within its delivery', () => {
     for (const work of spans.filter(({ name }) => name === 'work execute_js')) {
       const delivery = spans.find(({ id }) => id === work.parent);
       const ms = Number(work.end - work.start) / 1e6;
@@ -113,7 +113,7 @@ describe('a mission', { timeout: stretched(120_000) }, () => {
     }
   });
 
-  test('says nothing of what was said', () => {
+  test('contains neither scripts nor results', () => {
     const said = JSON.stringify(spans, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
     assert.doesNotMatch(said, /secret|setTimeout/);
   });

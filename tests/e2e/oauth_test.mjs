@@ -90,7 +90,7 @@ async function ask(token, path = '/mcp') {
   return { status: response.status, error, challenge: response.headers.get('www-authenticate') };
 }
 
-test('a client finds the server, registers, has a person agree, and calls with what it was given alone', TIMEOUT, () =>
+test('a client discovers the server, registers, gets consent, and calls with its token', TIMEOUT, () =>
   services.step(async () => {
     const oauth = new OAuthClient();
     const agent = await signIn('alice', oauth);
@@ -124,7 +124,7 @@ test('a client finds the server, registers, has a person agree, and calls with w
     assert.ok(!services.gateway.log.includes(forged));
   }));
 
-test('a held call ends with its token, and goes on with a refreshed one', TIMEOUT, () =>
+test('a held request ends when its token expires, and a client refreshes its token', TIMEOUT, () =>
   services.step(async () => {
     provider.tokenTtl = 2;
     const agent = await signIn('carol');

@@ -13,7 +13,7 @@ import { House } from './support/house.js';
 const SEES = {
   'the text': ({ content }) =>
     content.filter(({ type }) => type === 'text').map(({ text }) => text).join('\n'),
-  'the structure': ({ structuredContent }) =>
+  'the structured content': ({ structuredContent }) =>
     structuredContent.result?.page ?? JSON.stringify(structuredContent),
 };
 
@@ -36,7 +36,7 @@ after(async () => {
 });
 
 for (const [name, see] of Object.entries(SEES)) {
-  describe(`who sees only ${name}`, () => {
+  describe(`a model that sees only ${name}`, () => {
     let agent;
     before(async () => {
       agent = await house.agentOverBridge();
@@ -71,7 +71,7 @@ for (const [name, see] of Object.entries(SEES)) {
       assert.match(await look(), /Welcome, Ada from Germany!/);
     });
 
-    check('is told of what is wrong, and how to go on', async () => {
+    check('receives the error code and how to continue', async () => {
       const gone = await act('click', { selector: 'button.gone' });
       assert.match(gone, /element_not_found/);
       assert.match(gone, /analyze|query/);
@@ -87,7 +87,7 @@ for (const [name, see] of Object.entries(SEES)) {
       assert.match(found, /e\d+ button Refund/);
     });
 
-    check('knows its tabs, and gets a later answer by its id', async () => {
+    check('lists its tabs, and gets a later result by its id', async () => {
       const tabs = await call('analyze', { what: 'tabs' });
       const { tabs: list } = JSON.parse(tabs.slice(tabs.indexOf('{"'))).result
         ?? JSON.parse(tabs.slice(tabs.indexOf('{"')));

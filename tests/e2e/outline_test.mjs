@@ -86,11 +86,11 @@ async function lookAt(path, work) {
   }
 }
 
-describe('beside Playwright', () => {
+describe('the outline in comparison with Playwright', () => {
   const ratios = [];
 
   for (const path of LOOKED_AT) {
-    test(`${path} has all that it lists, in less than half of its length`, () => lookAt(path, async (page, tabId) => {
+    test(`lists all interactive elements of ${path} in about half the length`, () => lookAt(path, async (page, tabId) => {
       await page.waitForLoadState('load');
       const { text, lines } = await setting.outline(tabId, { limit: 60_000 });
       const theirs = await page.ariaSnapshot({ mode: 'ai' });
@@ -110,15 +110,15 @@ describe('beside Playwright', () => {
     }));
   }
 
-  test('is a third of its length in the middle', (context) => {
+  test('has a median length of about a third', (context) => {
     ratios.sort((a, b) => a - b);
     context.diagnostic(`of Playwright's: ${ratios.map((ratio) => ratio.toFixed(2)).join(' ')}`);
     assert.ok((ratios[4] + ratios[5]) / 2 <= 0.36);
   });
 });
 
-describe('what is told', () => {
-  test('of a form: fields, values, states, groups', () => lookAt('/form', async (page, tabId) => {
+describe('the outline', () => {
+  test('shows values, states and groups of fields', () => lookAt('/form', async (page, tabId) => {
     const { text } = await setting.outline(tabId);
     assert.ok(tokens(text) <= 330, `${tokens(text)} tokens`);
     for (const line of [
@@ -131,7 +131,7 @@ describe('what is told', () => {
     assert.match(text, /^http:\S+\/form · Checkout – Example Shop\n/);
   }));
 
-  test('of a long table: fifty rows, and with after all of them in three more calls', () => lookAt('/table', async (page, tabId) => {
+  test('shows fifty rows of a long table, and the others in three more calls with after', () => lookAt('/table', async (page, tabId) => {
     const rows = new Set();
     let { text } = await setting.outline(tabId);
     for (let call = 0; call < 4; call += 1) {
@@ -146,7 +146,7 @@ describe('what is told', () => {
     assert.equal(rows.size, 200);
   }));
 
-  test('of a long page: never more than asked for, and all that can be acted on in the window', () => lookAt('/long', async (page, tabId) => {
+  test('respects the limit for a long page, and shows all controls in the viewport', () => lookAt('/long', async (page, tabId) => {
     await page.evaluate(() => scrollTo(0, 20_000));
     const shown = await page.evaluate(() => [...document.querySelectorAll('button')].filter((each) => {
       const { top, bottom } = each.getBoundingClientRect();
@@ -161,19 +161,19 @@ describe('what is told', () => {
     assert.match(text, /footer … 9 refs: page \{after: e\d+\}/);
   }));
 
-  test('of a page in Chinese characters: as many tokens as of another', () => lookAt('/huge', async (page, tabId) => {
+  test('has no more tokens for a page of CJK text than for another page', () => lookAt('/huge', async (page, tabId) => {
     const { text } = await setting.outline(tabId);
     assert.ok(tokens(text) <= 5_200, `${tokens(text)}`);
   }));
 
-  test('of a text without end: as much as fits', () => lookAt('/endless', async (page, tabId) => {
+  test('shows as much of a long text as fits', () => lookAt('/endless', async (page, tabId) => {
     const { text } = await setting.outline(tabId);
     assert.ok(text.length > 18_000 && text.length <= 20_100, `${text.length}`);
     assert.match(text, /\n'e12 button Delete word word/);
     assert.match(text, /\n… \d+ lines more: page \{limit: 60000\}, or find$/);
   }));
 
-  test('by view and by selector', () => lookAt('/form', async (page, tabId) => {
+  test('depends on the view and the selector', () => lookAt('/form', async (page, tabId) => {
     const { text: all } = await setting.outline(tabId);
     const { text: acted } = await setting.outline(tabId, { view: 'interactive' });
     assert.deepEqual(refsIn(acted), refsIn(all));
@@ -194,7 +194,7 @@ describe('what is told', () => {
     await assert.rejects(setting.outline(tabId, { after: 'e999' }), { code: 'invalid_params' });
   }));
 
-  test('find tells lines with a text, and what they are in', () => lookAt('/table', async (page, tabId) => {
+  test('is searched by find, which shows matching lines with their ancestors', () => lookAt('/table', async (page, tabId) => {
     const { data } = await setting.act('find', tabId, { text: '#1077' });
     const lines = data.page.split('\n');
     assert.match(lines[0], /^1 of \d+ lines contain "#1077"$/);
@@ -205,7 +205,7 @@ describe('what is told', () => {
   }));
 });
 
-test('what only looks as if it could be clicked or dragged has a ref, too', () => lookAt('/loose', async (page, tabId) => {
+test('an element that only looks clickable or draggable has a ref, too', () => lookAt('/loose', async (page, tabId) => {
   const { text } = await setting.outline(tabId);
   assert.deepEqual(text.split('\n').slice(2), [
     ' e1 click First', ' e2 click Second', ' e3 click One', ' e4 click Two', ' e5 click Three', ' table',
@@ -215,7 +215,7 @@ test('what only looks as if it could be clicked or dragged has a ref, too', () =
   ]);
 }));
 
-test('a name beside what it names is told once', () => lookAt('/controls', async (page, tabId) => {
+test('a label next to its element is shown once', () => lookAt('/controls', async (page, tabId) => {
   await page.evaluate(() => {
     document.body.innerHTML = `<div><div role="switch" aria-checked="true" tabindex="0" aria-labelledby="a"></div> <span id="a">Dark</span></div>
       <p><span id="b">Delete</span> <button aria-labelledby="b">x</button></p>
@@ -230,7 +230,7 @@ test('a name beside what it names is told once', () => lookAt('/controls', async
   assert.match((await setting.outline(tabId, { view: 'text' })).text, /\nDark\n/);
 }));
 
-test('what is beside a thing and told nowhere else is told', () => lookAt('/beside', async (page, tabId) => {
+test('text next to an element is shown unless it is shown elsewhere', () => lookAt('/beside', async (page, tabId) => {
   const { text } = await setting.outline(tabId);
   assert.match(text, /button First\n +Second\n/);
   assert.equal(text.match(/First/g).length, 2, text);
@@ -241,17 +241,17 @@ test('what is beside a thing and told nowhere else is told', () => lookAt('/besi
   assert.match(own.text, /\nLooked at$/);
 }));
 
-test('a heading is one whatever is in it that nobody sees', () => lookAt('/headings', async (page, tabId) => {
+test('a heading is shown as such, whatever invisible content it has', () => lookAt('/headings', async (page, tabId) => {
   const { text } = await setting.outline(tabId);
   assert.deepEqual(text.split('\n').slice(1), ['# Acme', '## Styled', '### Open']);
 }));
 
-test('a name that many have is not cut short by the first of them', () => lookAt('/shared', async (page, tabId) => {
+test('a label shared by several elements is not truncated for the later ones', () => lookAt('/shared', async (page, tabId) => {
   const { text } = await setting.outline(tabId);
   assert.match(text, /button Delete the whole account$/m);
 }));
 
-test('an editor is told with what is in it, and a long value where its field is asked for', () => lookAt('/editor', async (page, tabId) => {
+test('an editor is shown with its content, and a long value in full on request', () => lookAt('/editor', async (page, tabId) => {
   const { text } = await setting.outline(tabId);
   assert.deepEqual(text.split('\n').slice(1, 8), [
     'e1 textbox Body', ' First line', ' Second line with a [e2 link link]', ' - Item', 'e3 textbox Short = draft',
@@ -261,8 +261,8 @@ test('an editor is told with what is in it, and a long value where its field is 
   assert.match(notes, /= (word ){499}word$/);
 }));
 
-describe('what is not told', () => {
-  test('a page cannot write lines of its own', () => lookAt('/fakes', async (page, tabId) => {
+describe('the outline of an untrusted page', () => {
+  test('contains no lines forged by the page', () => lookAt('/fakes', async (page, tabId) => {
     const { text, lines } = await setting.outline(tabId);
     const given = lines.flatMap(({ refs }) => refs).map((ref) => Number(ref.slice(1)));
     assert.deepEqual(refsIn(text), given, text);
@@ -278,7 +278,7 @@ describe('what is not told', () => {
     assert.deepEqual((await setting.outline(tabId)).text.split('\n').slice(1), own.map((each) => `'${each}`));
   }));
 
-  test('the values of secret fields', () => lookAt('/secrets', async (page, tabId) => {
+  test('omits the values of secret fields', () => lookAt('/secrets', async (page, tabId) => {
     for (const view of ['all', 'text', 'interactive', 'urls']) {
       const { text } = await setting.outline(tabId, { view });
       assert.doesNotMatch(text, /hush|739105|= May/);
@@ -294,7 +294,7 @@ describe('what is not told', () => {
   }));
 });
 
-test('addresses are told without the secrets in them', () => lookAt('/links?token=hush7731&page=2', async (page, tabId) => {
+test('secrets in URLs are omitted', () => lookAt('/links?token=hush7731&page=2', async (page, tabId) => {
   const { text } = await setting.outline(tabId, { view: 'urls' });
   assert.deepEqual(text.split('\n'), [
     `${setting.url}/links?token=(value omitted)&page=2 · Links`,
@@ -302,7 +302,7 @@ test('addresses are told without the secrets in them', () => lookAt('/links?toke
   ]);
 }));
 
-test('nor do brackets or a password in an address hide where its secrets are', () => lookAt('/brackets', async (page, tabId) => {
+test('secrets in URLs with brackets or a password are omitted, too', () => lookAt('/brackets', async (page, tabId) => {
   const { text } = await setting.outline(tabId, { view: 'urls' });
   assert.deepEqual(text.split('\n').slice(1), [
     '[e1 link Off → /off?ids[%5D=7&token=(value omitted)] and', '[e2 link six → http://[::1]:81/a?token=(value omitted)] or',
@@ -310,8 +310,8 @@ test('nor do brackets or a password in an address hide where its secrets are', (
   ]);
 }));
 
-describe('in the page', () => {
-  test('ten thousand elements take a few times as long as their styles and places; nothing stays', (context) =>
+describe('the outline script in the page', () => {
+  test('handles ten thousand elements, and leaves the page unchanged', (context) =>
     lookAt('/big', async (page, tabId) => {
       const before = await page.evaluate(() => [document.documentElement.outerHTML, Object.keys(window).join()]);
       await setting.outline(tabId);

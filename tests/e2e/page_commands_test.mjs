@@ -9,7 +9,7 @@ import { TrackerApi } from './support/tracker_api.js';
 
 const failing = (code) => ({ error: { code, message: 'The element is not there.', hint: 'Look at the page first.' } });
 
-describe('commands at the page', { timeout: stretched(300_000) }, () => {
+describe('commands on the page', { timeout: stretched(300_000) }, () => {
   let setting;
   let tracker;
   let collector;
@@ -37,7 +37,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
   const shows = (page, id, status) => until(async () =>
     (await row(page, id).count()) === 1 && (await row(page, id).getAttribute('data-status')) === status);
 
-  test('says what to do where there is nothing yet', () => step(async () => {
+  test('empty views show what to do', () => step(async () => {
     const page = await open('commands');
     await page.getByText('No commands yet. Connect an agent').waitFor();
     await checkAccess(page, 'commands');
@@ -51,7 +51,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
     }
   }));
 
-  test('are shown as they change, until each is as the tracker has it', () => step(async () => {
+  test('are updated live until each has the status of the tracker', () => step(async () => {
     const page = await open('commands');
     await until(async () => (await page.getByText('live', { exact: true }).count()) > 0);
     const [first, second, third] = [await command(), await command({ type: 'click' }), await command({ type: 'navigate' })];
@@ -110,7 +110,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
     assert.equal(await row(page, third.command_id).count(), 1);
   }));
 
-  test('are cancelled and replayed once, however often somebody presses', () => step(async () => {
+  test('are cancelled and replayed only once on a double click', () => step(async () => {
     const waiting = await command({ target: 'nobody' });
     const page = await open(`commands/${waiting.command_id}`);
     await page.getByRole('button', { name: 'Cancel command' }).dblclick();
@@ -133,7 +133,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
     await page.getByText('Replay of').waitFor();
   }));
 
-  test('that failed are seen in groups, and a group is replayed', () => step(async () => {
+  test('are grouped by their failure, and a group can be replayed', () => step(async () => {
     for (let i = 0; i < 3; i += 1) {
       await command({ target: 'group' });
       const [lease] = await tracker.lease('group', 'w');
@@ -156,7 +156,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
     assert.ok(commands.every(({ replay_of: of }) => of));
   }));
 
-  test('wait for workers, and it is seen who works and where nobody does', () => step(async () => {
+  test('are shown with their workers and with targets that have no worker', () => step(async () => {
     const page = await open('workers');
     const targets = page.getByRole('region', { name: 'Targets' });
     const target = (name) => targets.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
@@ -175,7 +175,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
     await screen(page, 'workers');
   }));
 
-  test('are found again after gateway and tracker were away', () => step(async () => {
+  test('are shown again after restarts of the gateway and the tracker', () => step(async () => {
     const page = await open('commands');
     await until(async () => (await page.locator('tr[data-status]').count()) > 0);
     await setting.services.gateway.kill();
@@ -193,7 +193,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
     await shows(page, meanwhile.command_id, 'cancelled');
   }));
 
-  test('look well wide and narrow, light and dark', () => step(async () => {
+  test('are accessible and fit the width, wide and narrow, light and dark', () => step(async () => {
     for (const width of [1280, 320]) {
       for (const colours of ['light', 'dark']) {
         const page = await open('commands', { width, height: width === 320 ? 640 : 800, colours });
@@ -215,7 +215,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
     }
   }));
 
-  test('rates move while commands come', () => step(async () => {
+  test('update the rates on the overview as they arrive', () => step(async () => {
     const page = await open('overview');
     const tile = page.locator('.tile').filter({ hasText: 'Submitted' }).locator('.tile-value');
     await tile.waitFor();
@@ -225,7 +225,7 @@ describe('commands at the page', { timeout: stretched(300_000) }, () => {
     });
   }));
 
-  test('nobody has anything to complain of', () => {
+  test('no browser logs an error', () => {
     assert.deepEqual(setting.complaints(), []);
   });
 });
@@ -237,7 +237,7 @@ describe('ten thousand targets', { timeout: stretched(180_000) }, () => {
   before(async () => { setting = await PageSetting.open({ runner: false }); });
   after(() => setting?.close());
 
-  test('are shown by who needs somebody first, filtered, and never all at once', () => setting.services.step(async () => {
+  test('can be filtered and are never loaded all at once', () => setting.services.step(async () => {
     const tracker = new TrackerApi(setting.services.tracker.address);
     setting.services.onClose(async () => tracker.close());
     for (let from = 0; from < TARGETS; from += AT_ONCE) {
@@ -278,7 +278,7 @@ describe('ten thousand targets', { timeout: stretched(180_000) }, () => {
   }));
 });
 
-describe('commands at a guarded page', { timeout: stretched(300_000) }, () => {
+describe('commands on a guarded page', { timeout: stretched(300_000) }, () => {
   let setting;
   let tracker;
   before(async () => {
@@ -294,7 +294,7 @@ describe('commands at a guarded page', { timeout: stretched(300_000) }, () => {
     return page;
   };
 
-  test('a viewer sees what all have, and changes nothing', () => setting.services.step(async () => {
+  test('a viewer sees all commands but cannot change any', () => setting.services.step(async () => {
     const { command_id: id } = await tracker.register({ client_id: 'agent', target: 'nobody' });
     const viewer = await enter('viewer', `commands/${id}`);
     const detail = viewer.getByRole('region', { name: 'Command', exact: true });
@@ -305,7 +305,7 @@ describe('commands at a guarded page', { timeout: stretched(300_000) }, () => {
     await viewer.getByText('Submitted', { exact: true }).waitFor();
   }));
 
-  test('a client sees its own, and is asked for nothing that it would be refused', () => setting.services.step(async () => {
+  test('a client sees only its own, and its page sends no forbidden requests', () => setting.services.step(async () => {
     const { command_id: own } = await tracker.register({ client_id: 'agent', target: 'mine' });
     const { command_id: other } = await tracker.register({ client_id: 'somebody', target: 'theirs' });
     const client = await enter('agent', 'commands');

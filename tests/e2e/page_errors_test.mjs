@@ -16,7 +16,7 @@ const ERRORS = table.split('\n## ')[0].split('\n').flatMap((line) => {
   return status ? [...codes.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, code]) => [Number(status), code]) : [];
 });
 
-describe('what goes wrong', { timeout: stretched(180_000) }, () => {
+describe('errors on the page', { timeout: stretched(180_000) }, () => {
   let setting;
   let sessions;
   let person;
@@ -37,7 +37,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
     return { id, page };
   };
 
-  test('is told in its own words, and what was typed stays', () => step(async () => {
+  test('each error is shown with its text and hint, and typed text stays', () => step(async () => {
     assert.ok(ERRORS.length > 50, `${ERRORS.length}`);
     const { id, page } = await open('Refused');
     await box(page).fill('typed');
@@ -62,7 +62,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
     assert.equal(await page.getByRole('alert').count(), 0);
   }));
 
-  test('a login that is needed again keeps what was typed', () => step(async () => {
+  test('typed text survives a new login', () => step(async () => {
     for (const [status, code] of ERRORS.filter(([each]) => each === 401)) {
       const { id, page } = await open('Logged out');
       await box(page).fill(`typed before ${code}`);
@@ -81,7 +81,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
     }
   }));
 
-  test('a tracker that is away is told of, and what was typed is sent once it is back', () => step(async () => {
+  test('an unavailable tracker is shown, and typed text is sent after its restart', () => step(async () => {
     const { page } = await open('Without a tracker');
     await box(page).fill('sent later');
     await setting.services.tracker.kill();
@@ -100,7 +100,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
     assert.equal(await page.getByRole('list', { name: 'Queue' }).getByText('sent later').count(), 1);
   }));
 
-  test('what is written meanwhile stays, in whatever box and wherever one goes', () => step(async () => {
+  test('text typed during a request stays, in each box and after navigation', () => step(async () => {
     const { id, page } = await open('Meanwhile');
     const list = page.getByRole('list', { name: 'Queue' });
     /** Holds POST requests to this path until the returned function is called. */
@@ -152,7 +152,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
     await until(async () => (await box(page).inputValue()) === ', and go on');
   }));
 
-  test('what is too long is said so before and after', () => step(async () => {
+  test('a message that is too long is refused and stays in the box', () => step(async () => {
     const { page } = await open('Too long');
     const long = 'x'.repeat(300 * 1024);
     await box(page).fill(long);
@@ -162,7 +162,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
     assert.equal((await box(page).inputValue()).length, long.length);
   }));
 
-  test('a session that nobody knows is no dead end', () => step(async () => {
+  test('the page of an unknown session links back to all sessions', () => step(async () => {
     const page = await person.open('sessions/no-such-session');
     await page.getByRole('heading', { name: 'Session not found' }).waitFor();
     await screen(page, 'errors-unknown-session');
@@ -170,7 +170,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
     await until(() => page.url().endsWith('/ui/sessions'));
   }));
 
-  test('what an agent writes hides nothing and holds nothing up', () => step(async () => {
+  test('hostile agent text hides no messages and does not block the page', () => step(async () => {
     const { id, page } = await open('Hostile');
     const say = (text, at) => sessions.call('POST', `/sessions/${id}/events`,
       { events: [{ type: 'agent_message', data: { text, message_id: `m${at}` } }] });
@@ -191,7 +191,7 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
     }
   }));
 
-  test('a part that cannot be drawn leaves the others', () => step(async () => {
+  test('a part that cannot be displayed does not affect the other parts', () => step(async () => {
     const { id, page } = await open('Broken');
     await page.route(`**/sessions/${id}/queue`, (route) => (route.request().method() === 'GET'
       ? route.fulfill({ json: { messages: [null] } }) : route.continue()));

@@ -18,7 +18,7 @@ const more = { click: { selector: 'button' }, type: { selector: 'input', text: '
   fill: { fields: { input: 'x' } }, drag: { selector: 'a', to: 'b' }, select_text: { text: 'a' }, find: { text: 'a' },
   batch: { steps: [{ action: 'press', key: 'y' }] } };
 
-test('every action of a tab ends with restricted_page there', { timeout: stretched(300_000) }, () => house.step(async () => {
+test('every tab action on a gateway page fails with restricted_page', { timeout: stretched(300_000) }, () => house.step(async () => {
   const agent = await house.agentOverHttp();
   const url = `${house.gatewayUrl}/ui/sessions`;
   const page = await house.browser.open(url);
@@ -35,7 +35,7 @@ test('every action of a tab ends with restricted_page there', { timeout: stretch
   assert.equal(page.url(), url);
 }));
 
-test('no way leads an agent to what is on it', { timeout: stretched(120_000) }, () => house.step(async () => {
+test('an agent cannot read a gateway page by navigation, a new tab or a link', { timeout: stretched(120_000) }, () => house.step(async () => {
   const agent = await house.agentOverHttp();
   const url = `${house.gatewayUrl}/ui/sessions`;
   const done = async (command) => agent.collect(await agent.submit(command));

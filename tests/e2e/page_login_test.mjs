@@ -15,7 +15,7 @@ import { AgentSessions, until } from './support/runner.js';
 
 const run = promisify(execFile);
 
-describe('logging in at the page', { timeout: stretched(300_000) }, () => {
+describe('logging in to the page', { timeout: stretched(300_000) }, () => {
   let setting;
   let sessions;
   let id;
@@ -33,7 +33,7 @@ describe('logging in at the page', { timeout: stretched(300_000) }, () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
   };
 
-  test('a wrong token is told, a right one leads to where the link led', async () => {
+  test('a wrong token is reported, and a valid one opens the linked page', async () => {
     const person = await setting.person();
     const page = await person.open(`sessions/${id}`);
     await page.getByLabel('Token').fill('x'.repeat(40));
@@ -49,7 +49,7 @@ describe('logging in at the page', { timeout: stretched(300_000) }, () => {
     await person.close();
   });
 
-  test('a viewer sees everybody and can change nothing', async () => {
+  test('a viewer sees the sessions of others and can change nothing', async () => {
     const person = await setting.person();
     const page = await person.open('sessions');
     await logIn(page, 'viewer');
@@ -68,7 +68,7 @@ describe('logging in at the page', { timeout: stretched(300_000) }, () => {
     await person.close();
   });
 
-  test('neither half of a login is worth anything alone, and the token is kept nowhere', async () => {
+  test('neither half of a login is valid alone, and the token is stored nowhere', async () => {
     const token = await setting.services.tokenOf('admin');
     const profile = await mkdtemp(join(tmpdir(), 'callslip-page-'));
     try {
@@ -101,7 +101,7 @@ describe('logging in at the page', { timeout: stretched(300_000) }, () => {
     }
   });
 
-  test('who logs out has done so in all tabs, and nothing is left for who comes after', async () => {
+  test('a logout applies to all tabs, and leaves nothing for the next user', async () => {
     await appendFile(setting.services.tokenFile, `client bob ${'b'.repeat(64)}\n`);
     await until(async () => (await fetch(`${setting.services.gatewayUrl}/api/me`, { headers: { Authorization: `Bearer ${'b'.repeat(64)}` } })).ok);
     const person = await setting.person();
@@ -138,7 +138,7 @@ describe('logging in at the page', { timeout: stretched(300_000) }, () => {
     await person.close();
   });
 
-  test('a link from another site opens the page and nothing else', async () => {
+  test('a link from another site opens the page but cannot call the API', async () => {
     // Not with fetch(), which sets these headers itself.
     const ask = async (path, headers) => {
       const [response] = await once(get(`${setting.services.gatewayUrl}${path}`, { headers }), 'response');
@@ -150,7 +150,7 @@ describe('logging in at the page', { timeout: stretched(300_000) }, () => {
     assert.equal(await ask('/api/me', { ...link, Authorization: `Bearer ${sessions.token}` }), 403);
   });
 
-  test('who is logged in sees what happens, over a restart of the gateway too', async () => {
+  test('a logged-in user sees live updates, even after a restart of the gateway', async () => {
     const person = await setting.person();
     const page = await person.open('sessions');
     await logIn(page, 'agent');

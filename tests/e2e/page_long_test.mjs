@@ -32,7 +32,7 @@ describe('a long session', { timeout: stretched(300_000) }, () => {
   const feed = () => page.getByRole('feed', { name: 'Conversation' });
   const last = () => page.locator(`article[data-seq="${EVENTS + 1}"]`);
 
-  test('shows its newest page, without loading the rest', async () => {
+  test('shows its newest events without loading the rest', async () => {
     await last().waitFor();
     assert.ok(received < MOST_BYTES, `${received} bytes`);
     assert.ok(await nodes() < MOST_NODES);
@@ -40,13 +40,13 @@ describe('a long session', { timeout: stretched(300_000) }, () => {
     assert.ok(isAtEnd);
   });
 
-  test('stays at its end while it grows there', async () => {
+  test('stays scrolled to its end while it grows', async () => {
     await sessions.append(id, ...Array.from({ length: 20 }, (_, i) => `new ${i}`));
     await page.getByText('new 19').waitFor();
     assert.equal(await page.getByRole('button', { name: /new$|Latest/ }).count(), 0);
   });
 
-  test('moves nothing that is read, and counts what is new', async () => {
+  test('keeps its scroll position while events arrive, and counts the new ones', async () => {
     await feed().hover();
     for (let at = 0; at < 10; ++at) await page.mouse.wheel(0, -400);
     await page.getByRole('button', { name: '↓ Latest' }).waitFor();
@@ -72,7 +72,7 @@ describe('a long session', { timeout: stretched(300_000) }, () => {
     await page.locator('article[data-tool-call-id="n9-9"]').waitFor();
   });
 
-  test('is read back, as little of it as is in sight being there', async () => {
+  test('scrolls back with only the visible part in the document', async () => {
     const oldest = () => page.locator('article[data-seq]').first().getAttribute('data-seq').then(Number);
     const before = await oldest();
     await until(async () => {
@@ -83,7 +83,7 @@ describe('a long session', { timeout: stretched(300_000) }, () => {
     }, 120_000);
   });
 
-  test('is gone to its beginning at once, and to its end', async () => {
+  test('jumps directly to its beginning and to its end', async () => {
     await feed().press('Home');
     const first = page.locator('article[data-seq="1"]');
     await first.waitFor();
@@ -100,7 +100,7 @@ describe('a long session', { timeout: stretched(300_000) }, () => {
     await page.locator('article[data-tool-call-id="n9-9"]').waitFor();
   });
 
-  test('its keys lead to its very beginning and end, whatever is measured on the way', async () => {
+  test('reaches its exact beginning and end by key, however rows are measured', async () => {
     /** The list's position once it no longer moves. */
     const rests = async (key) => {
       await feed().press(key);

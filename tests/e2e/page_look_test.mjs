@@ -52,7 +52,7 @@ describe('the page', { timeout: stretched(300_000) }, () => {
     ['wide', { width: 1280, height: 800 }], ['narrow', { width: 320, height: 640 }],
   ].flatMap(([size, area]) => ['light', 'dark'].map((colours) => [`${size}-${colours}`, { ...area, colours }]));
 
-  test('says what to do where there is nothing yet', () => step(async () => {
+  test('shows notices for no sessions, unknown pages and unknown sessions', () => step(async () => {
     const page = await (await setting.person({})).open('sessions');
     await page.getByText('No sessions yet').waitFor();
     await checkAccess(page, 'empty');
@@ -64,7 +64,7 @@ describe('the page', { timeout: stretched(300_000) }, () => {
     await checkAccess(page, 'an unknown session');
   }));
 
-  test('is seen and heard, wide and narrow, light and dark', () => step(async () => {
+  test('is accessible in wide and narrow views, in light and dark colours', () => step(async () => {
     const make = async (name, acp_server, working_dir) => (await sessions.call('POST', '/sessions',
       { name, acp_server, working_dir, start: false })).session_id;
     full = await make('Fix the login', 'claude-code', '/src/web');
@@ -99,7 +99,7 @@ describe('the page', { timeout: stretched(300_000) }, () => {
     }
   }));
 
-  test('shows dialogs, playback and what is lost', () => step(async () => {
+  test('shows accessible dialogs, playback and a lost connection', () => step(async () => {
     for (const colours of ['light', 'dark']) {
       const one = await setting.person({ colours });
       const page = await one.open(`sessions/${full}`);
@@ -125,7 +125,7 @@ describe('the page', { timeout: stretched(300_000) }, () => {
     }
   }));
 
-  test('runs nothing of what it shows', () => step(async () => {
+  test('executes none of the text that it shows', () => step(async () => {
     const nasty = HOSTILE.join('\n\n');
     const id = await sessions.begin({ name: HOSTILE[0], start: false });
     const events = HOSTILE.flatMap((text) => [
@@ -162,7 +162,7 @@ describe('the page', { timeout: stretched(300_000) }, () => {
     assert.equal(await page.locator('#app img:not([src="/ui/icon.svg"]), #app iframe, #app script, #app style').count(), 0);
   }));
 
-  test('nobody has anything to complain of', () => {
+  test('causes no errors in the consoles of its users', () => {
     assert.deepEqual(setting.complaints(/net::ERR|WebSocket connection|status of 404/), []);
   });
 });

@@ -35,7 +35,7 @@ function record({ permission = 'granted', isBroken = false } = {}) {
   if (localStorage.getItem('callslip-notifications')) window.Notification.permission = permission;
 }
 
-describe('who does not look', { timeout: stretched(180_000) }, () => {
+describe('a user of the page', { timeout: stretched(180_000) }, () => {
   let setting;
   let sessions;
   before(async () => {
@@ -62,7 +62,7 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     options: [{ option_id: 'o', name: 'Yes', kind: 'allow_once' }] });
   const live = (page) => until(async () => (await page.getByRole('status', { name: 'Connection' }).textContent()).includes('live'));
 
-  test('is told of questions and of turns that end, once, and is brought there', () => step(async () => {
+  test('gets one notification per permission or turn end, which opens the session', () => step(async () => {
     const one = await person({});
     const [page, second] = [await one.open('sessions'), await one.open('sessions')];
     const id = await sessions.begin({ name: 'Elsewhere' });
@@ -130,7 +130,7 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     await one.close();
   }));
 
-  test('is told why there are none', () => step(async () => {
+  test('sees why notifications are not available', () => step(async () => {
     const denied = await (await person({ permission: 'denied' })).open('sessions');
     const refusedBox = await help(denied);
     await refusedBox.click();
@@ -167,7 +167,7 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     assert.equal(await (await help(page)).isChecked(), true);
   }));
 
-  test('writes on while the gateway is away, and presses nothing in vain', () => step(async () => {
+  test('can keep writing while the gateway is down, but can send nothing', () => step(async () => {
     const one = await person();
     const page = await one.open('sessions');
     const id = await sessions.begin({ name: 'Away' });
@@ -210,7 +210,7 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     await sessions.ended(id, 4);
   }));
 
-  test('nobody has anything to complain of', () => {
+  test('causes no errors in the browser console', () => {
     assert.deepEqual(setting.complaints(), []);
   });
 });

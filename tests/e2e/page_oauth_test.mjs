@@ -9,7 +9,7 @@ import { Services } from './support/services.js';
 
 const CLIENT = 'callslip-page';
 
-describe('logging in with an authorization server', { timeout: stretched(180_000) }, () => {
+describe('a login with an authorization server', { timeout: stretched(180_000) }, () => {
   let provider;
   let services;
   let browser;
@@ -48,7 +48,7 @@ describe('logging in with an authorization server', { timeout: stretched(180_000
     await page.locator('button[type=submit]').click();
   };
 
-  test('leads to where the link led, and nothing of a token is left', () => services.step(async () => {
+  test('returns to the linked page, and leaves no trace of a token', () => services.step(async () => {
     const one = await person();
     const page = await one.open('commands?q=some');
     await page.getByRole('button', { name: `Sign in with ${host}` }).waitFor();
@@ -75,7 +75,7 @@ describe('logging in with an authorization server', { timeout: stretched(180_000
     await one.close();
   }));
 
-  test('who refuses, and who brings what was not begun here, is told', () => services.step(async () => {
+  test('reports that it was rejected, or not started in this tab', () => services.step(async () => {
     const one = await person();
     const page = await one.open('sessions');
     await begin(page);
@@ -89,7 +89,7 @@ describe('logging in with an authorization server', { timeout: stretched(180_000
     await one.close();
   }));
 
-  test('a login ends with its token, and says so', () => services.step(async () => {
+  test('ends when its token expires, and can be repeated', () => services.step(async () => {
     provider.tokenTtl = 4;
     const one = await person();
     const page = await one.open('sessions');
@@ -103,7 +103,7 @@ describe('logging in with an authorization server', { timeout: stretched(180_000
     await one.close();
   }));
 
-  test('is seen and heard, light and dark', () => services.step(async () => {
+  test('is accessible in light and in dark mode', () => services.step(async () => {
     for (const colorScheme of ['light', 'dark']) {
       const one = await person({ colorScheme, viewport: { width: 320, height: 640 } });
       const page = await one.open('sessions');

@@ -59,7 +59,7 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
     return (await response.json()).samples;
   };
 
-  test('shows what the tracker has counted, which a gateway that starts anew does not change', () => step(async () => {
+  test('shows the counts of the tracker, which survive a restart of the gateway', () => step(async () => {
     const page = await open();
     await page.getByRole('heading', { name: 'Last 15 minutes' }).waitFor();
     for (let i = 0; i < 3; i += 1) await tracker.register({ target: 'charts' });
@@ -86,7 +86,7 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
     assert.deepEqual((await samplesNow()).slice(0, samples.length), samples);
   }));
 
-  test('says nothing of failures while the history is not known', () => step(async () => {
+  test('shows no failure rate while the history is unknown', () => step(async () => {
     const failed = async (told) => {
       const page = await open({}, told);
       const tile = page.locator('.tile', { has: page.getByRole('link', { name: 'Failed', exact: true }) });
@@ -100,7 +100,7 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
     await known.getByText('of commands ended in the last 15 minutes').waitFor();
   }));
 
-  test('tells the values at a time to whoever points at it or moves by keys', () => step(async () => {
+  test('shows the values at the time that the pointer or the keys select', () => step(async () => {
     const page = await open({ height: 1400 }, history());
     const first = chart(page, CHARTS[0]);
     await first.waitFor();
@@ -142,7 +142,7 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
     assert.equal(lines.filter((d) => (d.match(/M/g) ?? []).length === 3).length, 2, String(lines));
   }));
 
-  test('is a table, too', () => step(async () => {
+  test('can be shown as a table', () => step(async () => {
     const page = await open({}, history());
     await page.getByText('Show as a table').click();
     const table = page.getByRole('table', { name: /Activity in each 10-second interval/ });
@@ -155,7 +155,7 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
     await screen(page, 'overview-table');
   }));
 
-  test('looks well in all widths, light and dark', () => step(async () => {
+  test('is accessible and fits all widths, light and dark', () => step(async () => {
     for (const [width, height] of [[1280, 1000], [640, 1500], [320, 2400]]) {
       for (const colours of ['light', 'dark']) {
         const page = await open({ width, height, colours }, history());
@@ -172,7 +172,7 @@ describe('the overview', { timeout: stretched(300_000) }, () => {
     }
   }));
 
-  test('nobody has anything to complain of', () => {
+  test('no browser logs an error', () => {
     assert.deepEqual(setting.complaints(), []);
   });
 });

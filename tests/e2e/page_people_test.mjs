@@ -24,7 +24,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
   const shows = (page, texts) => until(async () =>
     JSON.stringify(await queued(page)) === JSON.stringify(texts) && true);
 
-  test('one queues and orders, the other answers; both see the same to the end, whatever is killed', () =>
+  test('one queues and reorders, another answers; both see the same despite kills', () =>
     step(async () => {
       const id = await sessions.begin({ name: 'Shared' });
       const [one, two] = [await open(`sessions/${id}`), await open(`sessions/${id}`)];
@@ -78,7 +78,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
       }
     }));
 
-  test('the queue is paused, edited, cleared and taken up again', () => step(async () => {
+  test('the queue can be paused and edited, and pauses after failed turns', () => step(async () => {
     const id = await sessions.begin({ name: 'Queue' });
     const [page, other] = [await open(`sessions/${id}`), await open(`sessions/${id}`)];
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -116,7 +116,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     await why.waitFor({ state: 'detached' });
   }));
 
-  test('what is older can be read after the gateway was away', () => step(async () => {
+  test('older events can be read after a restart of the gateway', () => step(async () => {
     const id = await sessions.begin({ name: 'Long', start: false });
     const said = (at) => ({ type: 'agent_message', data: { text: `event ${at}`, message_id: `m${at}` } });
     await sessions.call('POST', `/sessions/${id}/events`, { events: Array.from({ length: 450 }, (_, at) => said(at)) });
@@ -133,7 +133,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     });
   }));
 
-  test('a call that fails while it is looked at opens', () => step(async () => {
+  test('a tool call that fails while it is displayed expands', () => step(async () => {
     const id = await sessions.begin({ name: 'Calls', start: false });
     const tell = (type, data) => sessions.call('POST', `/sessions/${id}/events`, { events: [{ type, data: { tool_call_id: 'c', ...data } }] });
     await tell('tool_call', { title: 'make', status: 'in_progress' });
@@ -150,7 +150,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
   /** Waits until a question can be answered. */
   const ready = (where) => where.locator('button[aria-disabled="false"]').first().waitFor();
 
-  test('a question is answered once it could be read, and what holds for ever by nothing but its button', () => step(async () => {
+  test('a question is answered only after a delay, and permanently only by its button', () => step(async () => {
     const id = await sessions.begin({ name: 'Read first', start: false });
     const ask = (title, details = {}) => sessions.call('POST', `/sessions/${id}/permissions`, { title, wait_ms: 0, permission_id: title, details,
       options: [{ option_id: 'ever', name: 'Always', kind: 'allow_always' }, { option_id: 'yes', name: 'Yes', kind: 'allow_once' },
@@ -204,7 +204,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
       [['one', 'yes'], ['three', 'no'], ['two', 'ever']]);
   }));
 
-  test('a question shows all that it is about', () => step(async () => {
+  test('a question shows all of its details', () => step(async () => {
     const id = await sessions.begin({ name: 'All of it', start: false });
     await sessions.call('POST', `/sessions/${id}/permissions`, { title: 'Edit \u202egpj.exe', wait_ms: 0,
       options: [{ option_id: 'yes', name: 'Y\u200bes', kind: 'allow_once' }, { option_id: 'no', name: 'No', kind: 'reject_once' },
@@ -248,7 +248,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     await question.waitFor({ state: 'detached' });
   }));
 
-  test('no key answers what a dialog covers, nor two questions at once', () => step(async () => {
+  test('no key answers questions behind a dialog or two questions at once', () => step(async () => {
     const id = await sessions.begin({ name: 'Two questions', start: false });
     for (const title of ['first', 'second']) {
       await sessions.call('POST', `/sessions/${id}/permissions`, { title, wait_ms: 0,
@@ -278,7 +278,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     assert.deepEqual(await left(), ['second']);
   }));
 
-  test('a draft outlives the page, and what was sent is there once', () => step(async () => {
+  test('a draft survives a reload, and a retried message is sent once', () => step(async () => {
     const id = await sessions.begin({ name: 'Draft' });
     const page = await open(`sessions/${id}`);
     const message = page.getByRole('textbox', { name: 'Message' });
@@ -303,7 +303,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     assert.equal(events.filter(({ type }) => type === 'user_prompt').length, 1);
   }));
 
-  test('what is needed of somebody is seen in the list, and from another page', () => step(async () => {
+  test('a session that needs attention is shown in the list and in the page title', () => step(async () => {
     const page = await open('sessions');
     const id = await sessions.begin({ name: 'Asks' });
     await sessions.say(id, [ask()]);
@@ -317,7 +317,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     assert.match(await sessions.answer(id), /"optionId":"no"/);
   }));
 
-  test('a session is begun, played back, and deleted', () => step(async () => {
+  test('a session can be created, played back and deleted', () => step(async () => {
     const page = await open('sessions');
     await page.getByRole('button', { name: 'New session' }).click();
     await page.getByLabel('Name').fill('By hand');
@@ -343,7 +343,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     await assert.rejects(sessions.call('GET', `/sessions/${id}`), /unknown_session/);
   }));
 
-  test('nobody has anything to complain of', () => {
+  test('no page logs errors in its console', () => {
     assert.deepEqual(setting.complaints(), []);
   });
 });

@@ -6,7 +6,7 @@ import { stretched } from '../support/patience.js';
 import { checkAccess, PageSetting, screen } from './support/page.js';
 import { AgentSessions, until } from './support/runner.js';
 
-describe('a conversation is read', { timeout: stretched(180_000) }, () => {
+describe('the conversation view', { timeout: stretched(180_000) }, () => {
   let setting;
   let sessions;
   before(async () => {
@@ -50,7 +50,7 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
   /** A pixel of the screen may differ from one of the page. */
   const isSame = (one, other) => one.text === other?.text && Math.abs(one.top - other.top) <= 1;
 
-  test('from part to part and from prompt to prompt, open and closed', () => step(async () => {
+  test('moves between items and prompts by keys, and opens and closes them', () => step(async () => {
     const turns = Array.from({ length: 30 }, (_, at) => [
       ['user_prompt', { message: `do ${at}` }],
       ['tool_call', { tool_call_id: `t${at}`, title: `call ${at}`, status: 'completed', raw_output: `came of ${at}` }],
@@ -119,7 +119,7 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     assert.equal(await page.getByText('came of 29').count(), 0);
   }));
 
-  test('a key stops the agent, after asking; g and that key goes elsewhere', () => step(async () => {
+  test('stops the agent on s after confirmation, and navigates on g followed by s', () => step(async () => {
     const id = await sessions.begin({ name: 'Stopped' });
     const page = await open(`sessions/${id}`);
     await page.getByRole('textbox', { name: 'Message' }).waitFor();
@@ -144,7 +144,7 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     assert.equal(events.findLast(({ type }) => type === 'turn_end').data.outcome, 'cancelled');
   }));
 
-  test('all of it is taken along as text', () => step(async () => {
+  test('exports the whole conversation as Markdown', () => step(async () => {
     const id = await begin('Taken along', [['user_prompt', { message: 'the first of all' }],
       ...Array.from({ length: 1_500 }, (_, at) => ['agent_message', { text: `said ${at}`, message_id: `m${at}` }]),
       ['agent_message', { text: '```\nnot ended', message_id: 'open' }],
@@ -195,7 +195,7 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     await screen(page, 'reading-too-long');
   }));
 
-  test('all of it is searched, and whoever searched comes back to where they were', () => step(async () => {
+  test('searches the whole conversation, and returns to the earlier position', () => step(async () => {
     const id = await begin('Searched', [['user_prompt', { message: 'Needle at the very beginning' }],
       ...Array.from({ length: 1_200 }, (_, at) => ['agent_message', { text: `said ${at}\n\n${at % 400 === 5 ? 'a **needle** here' : 'hay'}`, message_id: `m${at}` }]),
       ['tool_call', { tool_call_id: 't', title: 'make', status: 'completed', raw_output: `${'hay\n'.repeat(100)}NEEDLE\n` }],
@@ -271,7 +271,7 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     await until(() => page.getByText('said 405', { exact: true }).isVisible());
   }));
 
-  test('is seen and heard, wide and narrow, light and dark', () => step(async () => {
+  test('is accessible in wide and narrow layouts, in light and dark', () => step(async () => {
     const check = async (page, where) => {
       await checkAccess(page, where);
       const beyond = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
@@ -303,7 +303,7 @@ describe('a conversation is read', { timeout: stretched(180_000) }, () => {
     }
   }));
 
-  test('nobody has anything to complain of', () => {
+  test('causes no errors in the browser console', () => {
     assert.deepEqual(setting.people.flatMap(({ complaints }) => complaints), []);
   });
 });

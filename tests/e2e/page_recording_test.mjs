@@ -11,7 +11,7 @@ import { Sessions } from './support/watcher.js';
 const EVENTS = 10_000;
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
 
-describe('what a session left behind', { timeout: stretched(300_000) }, () => {
+describe('the recording of a session', { timeout: stretched(300_000) }, () => {
   let setting;
   let sessions;
   before(async () => {
@@ -39,7 +39,7 @@ describe('what a session left behind', { timeout: stretched(300_000) }, () => {
     return { page, part };
   };
 
-  test('any of 10,000 events is found, by mouse and by keys', () => step(async () => {
+  test('can be moved to any of 10,000 events by mouse and by keyboard', () => step(async () => {
     const id = await begin(Array.from({ length: EVENTS - 1 }, (_, at) =>
       ({ type: 'agent_message', data: { text: `said ${at + 2}.`, message_id: `m${at}` } })));
     const page = await open(`sessions/${id}?play=0`);
@@ -78,7 +78,7 @@ describe('what a session left behind', { timeout: stretched(300_000) }, () => {
     assert.ok(await page.locator('*').count() < 4_000);
   }));
 
-  test('a file of 10,000 lines shows what changed in it, and opens what did not', () => step(async () => {
+  test('shows the changes in a file of 10,000 lines, and expands unchanged lines', () => step(async () => {
     const lines = Array.from({ length: 10_000 }, (_, at) => `line ${at}`);
     const changed = lines.map((line, at) => (at === 5_000 ? `${line} and more ${HOSTILE}` : line));
     const { page, part } = await openCall({ content: [{ type: 'diff', path: '/src/long.txt',
@@ -99,7 +99,7 @@ describe('what a session left behind', { timeout: stretched(300_000) }, () => {
     assert.ok(await page.locator('*').count() < 4_000);
   }));
 
-  test('a change that is very long is shown to who asks for it', () => step(async () => {
+  test('shows a very long change on request', () => step(async () => {
     const { part } = await openCall({ raw_input: { file_path: '/src/huge.txt', old_string: '', new_string: 'x\n'.repeat(20_001) } });
     await part.getByRole('button', { name: /^Show full output/ }).click();
     await part.getByText('The diff of /src/huge.txt is large.').waitFor();
@@ -108,7 +108,7 @@ describe('what a session left behind', { timeout: stretched(300_000) }, () => {
     await part.getByRole('figure').getByText('+20,001').waitFor();
   }));
 
-  test('a patch tells the lines that it knows', () => step(async () => {
+  test('shows the lines of a patch with their numbers', () => step(async () => {
     const patch = '--- a/x.cc\n+++ b/x.cc\n@@ -10,2 +10,2 @@\n same\n-old\n+new\n';
     const { part } = await openCall({ raw_input: { patch } });
     const change = part.getByRole('figure');
@@ -116,7 +116,7 @@ describe('what a session left behind', { timeout: stretched(300_000) }, () => {
     assert.deepEqual(await change.locator('.diff-line').allTextContents(), ['1010 same', '11−old', '11+new']);
   }));
 
-  test('a value is a tree, which keys open', () => step(async () => {
+  test('shows a value as a tree, which can be expanded by keyboard', () => step(async () => {
     const { page, part } = await openCall({ raw_input: { command: HOSTILE, list: Array.from({ length: 250 }, (_, at) => at) } });
     const tree = part.getByRole('tree', { name: 'Input' });
     const items = tree.getByRole('treeitem');
@@ -132,7 +132,7 @@ describe('what a session left behind', { timeout: stretched(300_000) }, () => {
     await until(async () => (await items.count()) === 1);
   }));
 
-  test('nothing that was told has run, and nobody complains', async () => {
+  test('executes no markup of its events, and logs no errors', async () => {
     for (const { context } of setting.people) {
       for (const page of context.pages()) assert.match(await page.title(), /Callslip/);
     }

@@ -78,7 +78,7 @@ describe('the types of the page', { timeout: stretched(120_000) }, () => {
     for (const span of answer.spans ?? []) record('CommandSpan', span);
   };
 
-  test('of sessions', () => services.step(async () => {
+  test('answers about sessions are collected', () => services.step(async () => {
     record('Me', await call('/me'));
     const { agents } = await until(async () => {
       const offered = await call('/agents');
@@ -119,7 +119,7 @@ describe('the types of the page', { timeout: stretched(120_000) }, () => {
     for (const listed of (await call('/sessions')).sessions) session(listed);
   }));
 
-  test('of commands and workers', () => services.step(async () => {
+  test('answers about commands and workers are collected', () => services.step(async () => {
     const target = 'types';
     const made = { type: 'work', target, params: Buffer.from('{"a":1}'), label: 'session', ordering_key: 'o',
       request_id: 'request-1', priority: 2, traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` };
@@ -156,7 +156,7 @@ describe('the types of the page', { timeout: stretched(120_000) }, () => {
     for (const listed of (await call('/commands')).commands) command('Command', listed);
   }));
 
-  test('are those of the answers', async () => {
+  test('each answer conforms to its type', async () => {
     const folder = await mkdtemp(join(WEB, 'types-'));
     try {
       const imports = Object.entries(TYPES).map(([file, names]) =>
@@ -178,7 +178,7 @@ describe('the types of the page', { timeout: stretched(120_000) }, () => {
     }
   });
 
-  test('have no member that no answer has', async () => {
+  test('each member of a type is in an answer', async () => {
     const unseen = [];
     for (const [file, names] of Object.entries(TYPES)) {
       const source = await readFile(join(WEB, 'src', file), 'utf8');

@@ -59,7 +59,7 @@ async function untilBadge(text) {
 }
 
 describe('the popup', () => {
-  test('tells of the gateway, of what runs and of what has ended', async () => {
+  test('shows the gateway, and the running and recent commands', async () => {
     await gateway.run({ action: 'click', selector: '#nowhere' });
     const running = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
     await openPopup();
@@ -88,7 +88,7 @@ describe('the popup', () => {
     await free.close();
   });
 
-  test('pauses: no command is taken, and what runs goes on', async () => {
+  test('pauses the extension: it takes no new command but finishes the running one', async () => {
     const free = await browser.open(`${pages.url}/`);
     const running = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
     await free.waitForFunction(() => 'release' in window);
@@ -109,7 +109,7 @@ describe('the popup', () => {
     await free.close();
   });
 
-  test('says that the gateway is away, and that it is back', async () => {
+  test('shows when the gateway is down and when it is back', async () => {
     await openPopup();
     await gateway.down();
     await says('#state', 'Not connected');
@@ -121,7 +121,7 @@ describe('the popup', () => {
     await untilBadge('on');
   });
 
-  test('switches draw mode on in the page in front', async () => {
+  test('switches draw mode on in the active tab', async () => {
     await page.bringToFront();
     const overlay = await Overlay.of(page);
     const closed = (await openPopup()).waitForEvent('close');
@@ -132,7 +132,7 @@ describe('the popup', () => {
     await overlay.gone();
   });
 
-  test('offers nothing before its script can answer a click', async () => {
+  test('enables no controls before its script can answer a click', async () => {
     popup = await browser.context.newPage();
     const asked = new Promise((resolve) => { popup.route('**/popup_view.js', resolve); });
     await popup.goto(new URL('/popup.html', browser.worker.url()).href, { waitUntil: 'commit' });
@@ -147,7 +147,7 @@ describe('the popup', () => {
     assert.equal(await popup.getByRole('switch', { name: 'Pause' }).isEnabled(), true);
   });
 
-  test('says why it cannot draw', async () => {
+  test('shows why it cannot draw', async () => {
     const own = await browser.open('chrome://version/');
     await openPopup();
     await popup.getByRole('button', { name: 'Draw on this page' }).click();
@@ -156,7 +156,7 @@ describe('the popup', () => {
   });
 
   for (const [decision, count] of [['Send', 1], ['Discard', 0]]) {
-    test(`offers a drawing that was left: ${decision}`, async () => {
+    test(`offers ${decision} for a drawing that was left unsent`, async () => {
       const before = gateway.drawings.length;
       const left = await browser.open(`${pages.url}/shop`);
       const overlay = await Overlay.of(left);
@@ -181,7 +181,7 @@ describe('the popup', () => {
     });
   }
 
-  test('leads to the options', async () => {
+  test('links to the options', async () => {
     await openPopup();
     // Without its script, the link opens the page in the popup itself.
     await popup.locator('#paused:enabled').waitFor();
@@ -210,7 +210,7 @@ describe('the keyboard command', () => {
 describe('the options page', () => {
   const stored = () => browser.currentWorker().evaluate(() => chrome.storage.local.get(null));
 
-  test('takes a pairing text, tests it and saves it; no address holds the token', async () => {
+  test('accepts, tests and saves a pairing text, with the token in no URL or header', async () => {
     gateway.token = 'sesame';
     await openOptions();
     await keepPictures('options');
@@ -258,7 +258,7 @@ describe('the options page', () => {
     });
   }
 
-  test('warns about an address at which everybody reads along', async () => {
+  test('warns about an address without encryption', async () => {
     await openOptions();
     assert.equal(await popup.isVisible('#urlWarning'), false);
     await popup.fill('[name=serverUrl]', 'http://gate.example:7890');
@@ -267,7 +267,7 @@ describe('the options page', () => {
     await popup.locator('#urlWarning').waitFor({ state: 'hidden' });
   });
 
-  test('says that nobody answers', async () => {
+  test('shows that the gateway does not respond', async () => {
     await openOptions();
     await popup.fill('[name=serverUrl]', 'http://127.0.0.1:9');
     await popup.getByRole('button', { name: 'Test connection' }).click();

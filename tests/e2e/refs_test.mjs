@@ -38,7 +38,7 @@ function actedOn(tabId, ref) {
 const refOf = ({ text }, words) => new RegExp(`(e\\d+) ${words}`).exec(text)?.[1];
 
 describe('refs', () => {
-  test('stay while the element lives, whatever is around it', async () => {
+  test('remain valid while their element exists, whatever changes around it', async () => {
     const { page, tabId } = await setting.open('/rows');
     const first = await setting.outline(tabId);
     await page.evaluate(() => {
@@ -55,7 +55,7 @@ describe('refs', () => {
     await page.close();
   });
 
-  test('stay also after garbage was collected', async () => {
+  test('remain valid after garbage collection', async () => {
     const { page, tabId } = await setting.open('/rows');
     const { text } = await setting.outline(tabId);
     const session = await page.context().newCDPSession(page);
@@ -75,7 +75,7 @@ describe('refs', () => {
     await page.close();
   });
 
-  test('of an element that was made anew lead to that one, which is said', async () => {
+  test('resolve to a recreated element, and report its new ref', async () => {
     const { page, tabId } = await setting.open('/rows');
     const login = refOf(await setting.outline(tabId), 'button Log in');
     await page.evaluate(() => {
@@ -89,7 +89,7 @@ describe('refs', () => {
     await page.close();
   });
 
-  test('of a row never lead to another row, also where that is the only one left', async () => {
+  test('never resolve to another row, even if it is the only one left', async () => {
     const { page, tabId } = await setting.open('/rows');
     const { text } = await setting.outline(tabId);
     const [, ada] = /Ada \| (e\d+)/.exec(text);
@@ -111,12 +111,12 @@ describe('refs', () => {
   for (const [name, html] of Object.entries({
     'a dialog': '<div role="dialog" aria-labelledby="t"><h2 id="t">WHAT?</h2><div><button>Confirm</button></div></div>',
     'a dialog without a name': '<dialog open><p>WHAT?</p><div><button>Confirm</button></div></dialog>',
-    'what shuts the rest off': '<div aria-modal="true"><p>WHAT?</p><div><button>Confirm</button></div></div>',
+    'a modal element': '<div aria-modal="true"><p>WHAT?</p><div><button>Confirm</button></div></div>',
     'a region': '<section aria-labelledby="t"><div id="t">WHAT</div><div><button>Confirm</button></div></section>',
     'a heading': '<div><h3>WHAT</h3></div><nav><button>Confirm</button></nav>',
-    'words above it': '<div><p>WHAT?</p><div><div><button>Confirm</button><button>Cancel</button></div></div></div>',
+    'text above the button': '<div><p>WHAT?</p><div><div><button>Confirm</button><button>Cancel</button></div></div></div>',
   })) {
-    test(`never lead to the same button of another question: ${name}`, async () => {
+    test(`never resolve to the same button of another question: ${name}`, async () => {
       const { page, tabId } = await setting.open('/mutating');
       const put = (text) => page.evaluate((given) => { document.querySelector('#place').innerHTML = given; }, text);
       await put(question('Delete draft', html));
@@ -128,7 +128,7 @@ describe('refs', () => {
     });
   }
 
-  test('never lead to a dialog that came again, nor to another place of a page that has several', async () => {
+  test('never resolve to a reopened dialog or to another route of a single-page app', async () => {
     const { page, tabId } = await setting.open('/mutating');
     const put = (text) => page.evaluate((given) => { document.querySelector('#place').innerHTML = given; }, text);
     for (const [html, hash] of [['<dialog open>Delete?<button>Confirm</button></dialog>', ''], ['<p>All</p><button>Confirm</button>', '#/two']]) {
@@ -142,7 +142,7 @@ describe('refs', () => {
     await page.close();
   });
 
-  test('of a page that was left are stale, and told what is like them', async () => {
+  test('are stale after a navigation, and the error suggests similar elements', async () => {
     const { page, tabId } = await setting.open('/');
     const save = refOf(await setting.outline(tabId), 'button Save');
     await page.goto(`${setting.url}/other`);
@@ -154,7 +154,7 @@ describe('refs', () => {
     await page.close();
   });
 
-  test('are never given twice in a tab, over 50 pages and 5 restarts of what counts them', async () => {
+  test('are unique in a tab over 50 pages and 5 restarts of their counter', async () => {
     const { page, tabId } = await setting.open('/');
     const given = new Set();
     let count = 0;
@@ -172,7 +172,7 @@ describe('refs', () => {
     await page.close();
   });
 
-  test('a thousand random changes: no ref ever stands for another element', async () => {
+  test('never refer to another element over a thousand random changes', async () => {
     const { page, tabId } = await setting.open('/mutating');
     await page.evaluate(() => {
       let seed = 7;
@@ -242,8 +242,8 @@ describe('refs', () => {
   });
 });
 
-describe('refs and the service worker', () => {
-  test('which is ended five times: no number comes twice, and those of before still hold', async () => {
+describe('refs over five restarts of the service worker', () => {
+  test('remain valid, and their numbers are not reused', async () => {
     const own = await ExtensionSetting.start();
     try {
       const { page, tabId } = await own.open('/');

@@ -104,7 +104,7 @@ const ALL_CASES = [
 const OFTEN = /^(JSON|Node|TextEncoder|eval),|^methods of (JSON|Error.prototype|Array.prototype), f|^[^,]+$/;
 const CASES = ALL_CASES.filter(([what], at) => process.env.CALLSLIP_REPLACED_ALL || at % 3 === 0 || OFTEN.test(what));
 
-describe('a page that has replaced', () => {
+describe('a page that has replaced globals', () => {
   let setting;
   let page;
   before(async () => {
@@ -120,7 +120,7 @@ describe('a page that has replaced', () => {
     chrome.scripting.unregisterContentScripts({ ids: ['console of 127.0.0.1'] }).catch(() => {}));
 
   for (const [what, search] of CASES) {
-    test(`${what}: what scripts answer`, async () => {
+    test(`does not corrupt script results: ${what}`, async () => {
       await page.goto(`${setting.pages.url}/broken?${encodeURIComponent(search)}`);
       const kept = await run('kept');
       // If a date's time can't be read, the value is an error and not another value.
@@ -137,7 +137,7 @@ describe('a page that has replaced', () => {
     });
   }
 
-  test('then of all objects: what scripts answer', async () => {
+  test('does not corrupt script results: then of all objects', async () => {
     const then = "Object.prototype.then = (done) => done({ url: 'forged', data: '\"forged\"' })";
     await page.goto(`${setting.pages.url}/broken`);
     // Like a script of the page: this script's own result is not an object.
@@ -152,7 +152,7 @@ describe('a page that has replaced', () => {
 
   for (const isFollowed of [false, true]) {
     for (const [what, search] of CASES) {
-      test(`${what}: what it says ${isFollowed ? 'from its start' : 'once it is asked'}`, async () => {
+      test(`does not corrupt log entries ${isFollowed ? 'from its start' : 'from the first request'}: ${what}`, async () => {
         await unfollow();
         const url = isFollowed ? setting.pages.url.replace('127.0.0.1', REBOUND_NAME) : setting.pages.url;
         await page.goto(`${url}/broken?${encodeURIComponent(search)}`);
@@ -167,7 +167,7 @@ describe('a page that has replaced', () => {
   }
 
   for (const [what, search] of CASES) {
-    test(`${what}: its dialogs and errors`, async () => {
+    test(`does not corrupt dialogs and the count of errors: ${what}`, async () => {
       await page.goto(`${setting.pages.url}/broken?${encodeURIComponent(search)}`);
       const click = async (selector, dialog) =>
         changesIn(await setting.gateway.run({ action: 'click', selector, dialog })).at(-1);

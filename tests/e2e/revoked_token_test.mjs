@@ -171,7 +171,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('whose line is removed loses all that it holds, and nobody else', { timeout: stretched(60_000) },
+test('a removed token line ends all held calls of its principal, and no others', { timeout: stretched(60_000) },
   async (context) => {
     const watching = new TrackerApi(tracker.address, { token: operator });
     context.after(() => watching.close());

@@ -42,7 +42,7 @@ const rows = (table) => Object.entries(table).flatMap(([method, ways]) =>
   Object.entries(ways).map(([way, reason]) => ({ method, way, reason, agent: nameOf(method, way) })));
 const nameOf = (method, way) => `${method.replace('/', '-')}-${way}`;
 
-describe('an agent that fails', { timeout: stretched(180_000) }, () => {
+describe('a faulty agent', { timeout: stretched(180_000) }, () => {
   let services;
   let runner;
   let sessions;
@@ -84,7 +84,7 @@ describe('an agent that fails', { timeout: stretched(180_000) }, () => {
   });
   const begin = (agent) => sessions.begin({ acp_server: agent });
 
-  test('is started without what it can do without, and ends otherwise, while another works on', () =>
+  test('starts without optional methods, fails otherwise, and affects no other agent', () =>
     services.step(async () => {
       const healthy = await begin('healthy');
       const all = Promise.all([
@@ -130,7 +130,7 @@ describe('an agent that fails', { timeout: stretched(180_000) }, () => {
       assert.ok((await sessions.turns(healthy)).every(({ outcome }) => outcome === 'completed'));
     }));
 
-  test('has a new context where one is wanted, once, also while the old one is given back', () =>
+  test('gets one new context on request, even while the old one is being restored', () =>
     services.step(async () => {
       const id = await begin('slow');
       const context = async () => (await sessions.agent(id)).agent_session_id;
@@ -154,7 +154,7 @@ describe('an agent that fails', { timeout: stretched(180_000) }, () => {
       assert.equal((await lost()).length, 1);
     }));
 
-  test('is not joined by a session while it ends for another', () => services.step(async () => {
+  test('is not reused by a session while it stops for another', () => services.step(async () => {
     const first = await begin('shared');
     await sessions.say(first, 'hello');
     await sessions.ended(first, 1);
@@ -166,7 +166,7 @@ describe('an agent that fails', { timeout: stretched(180_000) }, () => {
     assert.equal((await sessions.agent(first)).status, 'stopping');
   }));
 
-  test('says why it is started again, until it is ready; and is given up after five times', () =>
+  test('reports why it is restarted, and is abandoned after too many attempts', () =>
     services.step(async () => {
       const id = await begin(nameOf('session/new', 'error'));
       await sessions.say(id, 'hello');

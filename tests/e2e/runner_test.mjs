@@ -49,7 +49,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
 
   const ended = (id, count) => sessions.ended(id, count);
 
-  test('answers what waits in the queue, and is seen live', () => services.step(async () => {
+  test('answers a queued message, and is observed live', () => services.step(async () => {
     const id = await sessions.begin();
     const watcher = await sessions.watch(id);
     await watcher.ofType('connected');
@@ -70,7 +70,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     await watcher.close();
   }));
 
-  test('asks people, who answer over a WebSocket, and lets the workspace answer the rest', () =>
+  test('asks users over a WebSocket for permission, unless the workspace decides', () =>
     services.step(async () => {
       const id = await sessions.begin();
       const watcher = await sessions.watch(id);
@@ -93,7 +93,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
       await watcher.close();
     }));
 
-  test('reads and writes files of its workspace, and none beside it', () => services.step(async () => {
+  test('writes files in its workspace, reads none outside it, and opens terminals', () => services.step(async () => {
     const id = await sessions.begin();
     const path = join(runner.dir, 'made.txt');
     await sessions.say(id, [{ call: 'fs/write_text_file', params: { path, content: 'made' } },
@@ -108,7 +108,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     assert.deepEqual(events.find(({ type }) => type === 'file_write').data, { path, size: 4 });
   }));
 
-  test('is stopped in the middle of a turn, and goes on with the next', () => services.step(async () => {
+  test('can be stopped in the middle of a turn, and continues with the next one', () => services.step(async () => {
     const id = await sessions.begin();
     await sessions.say(id, [{ say: 'begun' }, { sleep: 60_000 }]);
     await until(async () => (await sessions.answer(id)) === 'begun');
@@ -121,7 +121,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     assert.equal(await sessions.answer(id), 'next');
   }));
 
-  test('that crashes fails its turn, is sent nothing twice, and is resumed', () =>
+  test('fails its turn when it crashes, gets no message twice, and is resumed', () =>
     services.step(async () => {
       const id = await sessions.begin();
       await sessions.say(id, [{ say: 'begun' }, { exit: 3 }]);
@@ -139,7 +139,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
       assert.equal(events.filter(({ type }) => type === 'context_lost').length, 0);
     }));
 
-  test('that can not be resumed says so, and begins anew only when that is asked for', () =>
+  test('reports that it cannot be resumed, and starts over only on request', () =>
     services.step(async () => {
       const id = await sessions.begin({ acp_server: 'forgetful' });
       await sessions.say(id, 'one');
@@ -158,7 +158,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
       assert.deepEqual((await lost()).map(({ data }) => data.reason), ['fresh']);
     }));
 
-  test('of a session that is ended in a turn, and resumed at once, begins anew', () => services.step(async () => {
+  test('runs again after its session is ended during a turn and resumed at once', () => services.step(async () => {
     const id = await sessions.begin();
     await sessions.say(id, [{ say: 'begun' }, { sleep: 60_000 }]);
     await until(async () => (await sessions.answer(id)) === 'begun');
@@ -171,7 +171,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     assert.equal(await sessions.answer(id), 'again');
   }));
 
-  test('is asked one message after the other, however many wait', () => services.step(async () => {
+  test('gets one message after another, however many are queued', () => services.step(async () => {
     const id = await sessions.begin();
     const texts = Array.from({ length: 40 }, (_, i) => `message ${i}`);
     for (const text of texts) await sessions.say(id, text);
@@ -182,14 +182,14 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     assert.deepEqual(asked, texts);
   }));
 
-  test('that crashes when it is started is started again', () => services.step(async () => {
+  test('is started again if it crashes at startup', () => services.step(async () => {
     const id = await sessions.begin({ acp_server: 'shaky' });
     await sessions.say(id, 'hello');
     const [turn] = await ended(id, 1);
     assert.equal(turn.outcome, 'completed');
   }));
 
-  test('has its shell commands run, and is told what came of them', () => services.step(async () => {
+  test('has its shell commands run, and receives their results', () => services.step(async () => {
     const id = await sessions.begin({ acp_server: 'shell' });
     // Equal commands in a message are two commands; the agent repeats its prompt.
     await sessions.say(id, [{ say: 'I look: <shell>echo o' }, { say: 'ne; pwd</shell> and again ' },
@@ -216,7 +216,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     assert.match(await sessions.answer(id), /exit 7/);
   }));
 
-  test('with shell commands that is stopped runs nothing', () => services.step(async () => {
+  test('runs no shell commands of a turn that is stopped', () => services.step(async () => {
     const id = await sessions.begin({ acp_server: 'shell' });
     const watcher = await sessions.watch(id);
     const saying = 'I think <b>h\u00e4rd</b>: <shell>touch stopped</shell> and <she';
@@ -234,8 +234,8 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     await sessions.call('DELETE', `/sessions/${id}`);
   }));
 
-  for (const what of ['its agent', 'the turn']) {
-    test(`has its shell commands stopped with ${what}`, () => services.step(async () => {
+  for (const what of ['the agent', 'the turn']) {
+    test(`has its shell commands stopped when ${what} is stopped`, () => services.step(async () => {
       const id = await sessions.begin({ acp_server: 'shell' });
       const watcher = await sessions.watch(id);
       await sessions.say(id, [{ say: '<shell>sleep 1000</shell> <shell>touch stopped</shell>' }]);
@@ -263,7 +263,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     }));
   }
 
-  test('takes back what it has asked', () => services.step(async () => {
+  test('can withdraw a permission request', () => services.step(async () => {
     const id = await sessions.begin();
     const watcher = await sessions.watch(id);
     await sessions.say(id, [{ ask: { toolCallId: 't', kind: 'edit', title: 'Edit' }, withdraw: 200 },
@@ -277,7 +277,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     await watcher.close();
   }));
 
-  test('that is not there, or wants a login, says what to do', () => services.step(async () => {
+  test('reports a missing command and how to log in', () => services.step(async () => {
     const missing = await sessions.begin({ acp_server: 'missing', start: false });
     await sessions.say(missing, 'hello');
     await until(async () => (await sessions.agent(missing))?.reason === 'command_missing');
@@ -300,7 +300,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     assert.equal(await sessions.answer(locked), 'hello');
   }));
 
-  test('keeps its mode and settings over a restart', () => services.step(async () => {
+  test('keeps its mode and settings across a restart', () => services.step(async () => {
     const id = await sessions.begin();
     await sessions.say(id, 'hello');
     await ended(id, 1);
@@ -315,7 +315,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
   }));
 
   for (const [what, reason] of [['is stopped', 'agent_stopped'], ['crashes', 'agent_crashed']]) {
-    test(`that ${what} in a turn is not started again unasked`, () => services.step(async () => {
+    test(`is not restarted automatically if it ${what} in a turn`, () => services.step(async () => {
       const id = await sessions.begin();
       const watcher = await sessions.watch(id);
       await sessions.say(id, [{ say: 'ready' }, { sleep: 60_000 }]);
@@ -338,7 +338,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     }));
   }
 
-  test('that is killed leaves nothing behind, nor does its runner', () => services.step(async () => {
+  test('leaves no processes behind when its runner is killed', () => services.step(async () => {
     const id = await sessions.begin();
     await sessions.say(id, [{ spawn: 'setsid' }, { spawn: 'double' }, { say: 'fled' }, { sleep: 60_000 }]);
     await until(async () => (await sessions.answer(id)) === 'fled');
@@ -356,7 +356,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     assert.equal(await sessions.answer(id), 'again');
   }));
 
-  test('that can not be resumed has lost its turn with its runner', () => services.step(async () => {
+  test('loses its turn with its runner if it cannot be resumed', () => services.step(async () => {
     const id = await sessions.begin({ acp_server: 'forgetful' });
     await sessions.say(id, 'one');
     await ended(id, 1);
@@ -368,7 +368,7 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     assert.deepEqual([turn.outcome, turn.reason], ['failed', 'runner_lost']);
   }));
 
-  test('goes on where the tracker is killed in the middle of a turn', () => services.step(async () => {
+  test('continues its turn when the tracker is killed and restarted', () => services.step(async () => {
     const id = await sessions.begin();
     const watcher = await sessions.watch(id);
     await watcher.ofType('connected');
@@ -422,7 +422,7 @@ describe('callslip-runner prompt', { timeout: stretched(60_000) }, () => {
     return { ...said, code };
   };
 
-  test('shows what the agent says, and exits with how its turn ends', async () => {
+  test('prints the messages of the agent, and exits with the outcome of the turn', async () => {
     const { out, err, code } = await ask([{ say: 'one ' }, { say: 'two' }]);
     assert.deepEqual([out, code], ['one two\n', 0]);
     const [, id] = /session (\S+)/.exec(err);
@@ -436,7 +436,7 @@ describe('callslip-runner prompt', { timeout: stretched(60_000) }, () => {
     assert.match(missing.err, /\/nowhere\/agent does not exist/);
   });
 
-  test('asks whoever is there', async () => {
+  test('asks the user for permission, and reads the answer from stdin', async () => {
     const { out, err, code } = await ask([{ ask: { toolCallId: 't', kind: 'edit', title: 'Edit' } }],
       { answer: 'perhaps\n2\n' });
     assert.equal(code, 0);
@@ -444,7 +444,7 @@ describe('callslip-runner prompt', { timeout: stretched(60_000) }, () => {
     assert.match(out, /"optionId":"no"/);
   });
 
-  test('ends where it is asked and nobody is there', async () => {
+  test('fails if permission is requested and no user can answer', async () => {
     const { err, code } = await ask([{ ask: { toolCallId: 't', kind: 'edit', title: 'Edit' } }, { say: 'never' }]);
     assert.equal(code, 1);
     assert.match(err, /no user can answer here/);
@@ -456,7 +456,7 @@ describe('callslip-runner prompt', { timeout: stretched(60_000) }, () => {
   });
 });
 
-test('a runner without agents is idle, and its health can be asked', { timeout: stretched(60_000) }, async () => {
+test('a runner without agents is registered, and reports its health', { timeout: stretched(60_000) }, async () => {
   const services = await Services.open();
   try {
     await services.step(async () => {
@@ -480,7 +480,7 @@ test('a runner without agents is idle, and its health can be asked', { timeout: 
   }
 });
 
-test('a runner that is lost is followed by another', { timeout: stretched(60_000) }, async () => {
+test('another runner takes over from a lost runner', { timeout: stretched(60_000) }, async () => {
   const services = await Services.open();
   try {
     await services.step(async () => {
@@ -515,7 +515,7 @@ test('a runner that is lost is followed by another', { timeout: stretched(60_000
   }
 });
 
-test('more sessions than agents may run all have their turn', { timeout: stretched(120_000) }, async () => {
+test('all sessions get their turn if there are more than can run at once', { timeout: stretched(120_000) }, async () => {
   const services = await Services.open();
   try {
     await services.step(async () => {

@@ -43,7 +43,7 @@ describe('a runner with a token', { timeout: stretched(120_000) }, () => {
   });
   after(() => services?.close());
 
-  test('brings messages, asks people and names sessions', () => services.step(async () => {
+  test('relays messages, requests permissions and names sessions', () => services.step(async () => {
     const id = await sessions.begin();
     const title = `修复登录 ${'é'.repeat(200)}`;
     await sessions.say(id, [
@@ -70,7 +70,7 @@ describe('a runner with a token', { timeout: stretched(120_000) }, () => {
     assert.match(await sessions.answer(id), /42/);
   }));
 
-  test('gives its agents tokens of their sessions', () => services.step(async () => {
+  test('gives its agents session tokens', () => services.step(async () => {
     const id = await sessions.begin();
     await sessions.say(id, [{ say_mcp: true }]);
     await sessions.ended(id, 1);
@@ -87,7 +87,7 @@ describe('a runner with a token', { timeout: stretched(120_000) }, () => {
     assert.equal(await ask('/api/sessions', {}), 403);
   }));
 
-  test('holds an agent to its own rules, whoever does the work', () => services.step(async () => {
+  test('limits agents to allowed workspaces and related sessions', () => services.step(async () => {
     const id = await sessions.begin();
     const call = await sessions.toolOf(id);
     const make = (wish) => call({ what: 'new', message: '[]', agent: 'scripted', ...wish });
@@ -102,7 +102,7 @@ describe('a runner with a token', { timeout: stretched(120_000) }, () => {
     await call({ what: 'end', session_id: child.session_id });
   }));
 
-  test('has its agents answer what their children ask, as far as a workspace leaves it to them', () => services.step(async () => {
+  test('lets agents answer permission requests of children if the workspace allows it', () => services.step(async () => {
     const session = await sessions.toolOf(await sessions.begin());
     const message = JSON.stringify([{ ask: { toolCallId: 't', kind: 'edit', title: 'Edit it' } }]);
     for (const [workspace, allowed] of [['work', false], ['free', true]]) {
@@ -125,7 +125,7 @@ describe('a runner with a token', { timeout: stretched(120_000) }, () => {
     }
   }));
 
-  test('goes on over a restart of the tracker', () => services.step(async () => {
+  test('continues a turn across a restart of the tracker', () => services.step(async () => {
     const id = await sessions.begin();
     await sessions.say(id, [{ say: 'before ' }, { sleep: 500 }, { say: 'after' }]);
     await until(async () => (await sessions.answer(id)) === 'before ');
@@ -136,7 +136,7 @@ describe('a runner with a token', { timeout: stretched(120_000) }, () => {
     assert.equal(await sessions.answer(id), 'before after');
   }));
 
-  test('answers a prompt on the command line, as a client', async () => {
+  test('answers a prompt on the command line as a client', async () => {
     const prompt = (...more) => run(binary('callslip-runner'), ['prompt', '[{"say": "hello there"}]',
       '--tracker', services.tracker.address, '--agent', scriptedAgent()[0], '--dir', runner.dir,
       ...more]);
@@ -145,7 +145,8 @@ describe('a runner with a token', { timeout: stretched(120_000) }, () => {
   });
 });
 
-test('sessions that share a process', { timeout: stretched(60_000) }, async () => {
+test('sessions that share a process stop separately but fail with the process',
+  { timeout: stretched(60_000) }, async () => {
   const services = await Services.open();
   try {
     await services.step(async () => {

@@ -31,7 +31,7 @@ const hindrance = ([program, ...options]) => {
 };
 
 for (const [name, wrapper] of Object.entries(WRAPPERS)) {
-  describe(`an agent behind ${name}`, { timeout: stretched(120_000), skip: hindrance(wrapper) }, () => {
+  describe(`an agent wrapped in ${name}`, { timeout: stretched(120_000), skip: hindrance(wrapper) }, () => {
     let services;
     let runner;
     let sessions;
@@ -104,7 +104,7 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
     const ran = (dir) => (existsSync(join(dir, 'ran')) ? readFileSync(join(dir, 'ran'), 'utf8') : '')
       .split('\n').filter(Boolean);
 
-    test('is confined itself, and so is what it has run', () => services.step(async () => {
+    test('runs its commands inside the wrapper', () => services.step(async () => {
       const { id } = await begin('plain');
       const { outcome, answer } = await play(id, terminal(1, NAMESPACE));
       assert.equal(outcome, 'completed');
@@ -112,7 +112,7 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
       assert.doesNotMatch(answer, new RegExp(own().replaceAll(/[[\]]/g, '\\$&')));
     }));
 
-    test('puts no program in the place of another', () => services.step(async () => {
+    test('cannot replace a program that runs outside the wrapper', () => services.step(async () => {
       const { dir, id } = await begin('path');
       const names = [...wrapper.filter((word) => /^[a-z]+$/.test(word)), 'callslip-keeper', 'sh', 'env', 'cat',
         'readlink'];
@@ -130,7 +130,7 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
       assert.deepEqual(ran(dir).filter((namespace) => namespace === own()), []);
     }));
 
-    test('finds programs in its own folder of PATH, and its wrapper does not', () => services.step(async () => {
+    test('finds programs in its own folder of PATH, but its wrapper does not', () => services.step(async () => {
       const { dir, id } = await begin('first');
       const words = ['own', 'callslip-keeper', ...wrapper.filter((word) => /^[a-z]+$/.test(word))];
       const replace = [
@@ -149,7 +149,7 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
       assert.deepEqual(ran(dir).filter((namespace) => namespace === own()), []);
     }));
 
-    test('has nothing loaded into the wrapper or the keeper', () => services.step(async () => {
+    test('passes no loader variable to the wrapper or the keeper', () => services.step(async () => {
       const { dir, id } = await begin('preload');
       // With this variable the loader records each program that it starts.
       await play(id, terminal(1, 'true && true', { LD_DEBUG: 'files', LD_DEBUG_OUTPUT: `${dir}/loader` }));
@@ -160,7 +160,7 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
       assert.deepEqual(programs.filter((program) => /bwrap|unshare|keeper|cat/.test(program)), []);
     }));
 
-    test('reads and writes nothing outside, whatever it puts in the place of its directory', () =>
+    test('cannot read or write outside its directory, even if it replaces the directory', () =>
       services.step(async () => {
         const { dir, id } = await begin('swapped');
         const outside = join(runner.folder, 'outside');
@@ -194,7 +194,7 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
         assert.match((await play(id, [read(join(dir, 'kept'))])).answer, /"content":"mine"/);
       }));
 
-    test('makes no workspace of what it puts in the place of one', () => services.step(async () => {
+    test('cannot redirect a workspace by replacing its directory', () => services.step(async () => {
       const { id } = await begin('outer');
       const team = join(runner.dir, 'team');
       await play(id, terminal(1, `rmdir ${team} && ln -s / ${team}`));
@@ -210,7 +210,7 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
       assert.match(await sessions.answer(inner), /is not there/);
     }));
 
-    test('links a file to no other that is kept from it', () => services.step(async () => {
+    test('cannot write to another file through a hard link', () => services.step(async () => {
       const { dir, id } = await begin('linked');
       const other = join(dir, '../linked-to');
       await writeFile(other, 'before');
@@ -219,7 +219,7 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
       assert.equal(readFileSync(join(dir, 'hard'), 'utf8'), 'after');
     }));
 
-    test('has a server in the background until its terminal is released', () => services.step(async () => {
+    test('keeps a background process until its terminal is released', () => services.step(async () => {
       const { dir, id } = await begin('background');
       const alive = () => {
         try {

@@ -5,7 +5,7 @@ import { stretched } from '../support/patience.js';
 import { House } from './support/house.js';
 import { Sessions, range } from './support/watcher.js';
 
-describe('a page of the gateway', { timeout: stretched(120_000) }, () => {
+describe('a browser page', { timeout: stretched(120_000) }, () => {
   let house;
   let sessions;
   let page;
@@ -17,7 +17,7 @@ describe('a page of the gateway', { timeout: stretched(120_000) }, () => {
   });
   after(() => house?.close());
 
-  test('watches a session over a WebSocket and answers it', () => house.step(async () => {
+  test('watches a session over a WebSocket and answers a permission', () => house.step(async () => {
     const id = await sessions.create();
     await page.evaluate((path) => new Promise((resolve, reject) => {
       window.told = [];
@@ -47,7 +47,7 @@ describe('a page of the gateway', { timeout: stretched(120_000) }, () => {
     assert.equal((await asking).selected_option, 'yes');
   }));
 
-  test('goes on by itself after a crash of the gateway', () => house.step(async () => {
+  test('resumes the event stream by itself after a gateway crash', () => house.step(async () => {
     const id = await sessions.create();
     await page.evaluate((path) => {
       window.seqs = [];
@@ -67,7 +67,7 @@ describe('a page of the gateway', { timeout: stretched(120_000) }, () => {
     await page.evaluate(() => window.source.close());
   }));
 
-  test('is refused where it is of another origin', () => house.step(async () => {
+  test('is refused if it has another origin than the gateway', () => house.step(async () => {
     const id = await sessions.create();
     const foreign = await house.browser.open(`${house.pages.url}/`);
     const url = sessions.socketUrl(id);

@@ -30,7 +30,7 @@ describe('observers of a session', { timeout: stretched(240_000) }, () => {
     return opened;
   };
 
-  test('a thousand are told everything in order, whoever stalls', () => services.step(async () => {
+  test('receive all events in order if one of a thousand stalls', () => services.step(async () => {
     const id = await sessions.create();
     const all = await watchers(id, READ_ONLY);
     const [stalled, ...others] = all;
@@ -70,7 +70,7 @@ describe('observers of a session', { timeout: stretched(240_000) }, () => {
     for (const { socket } of [again, ...remaining]) socket.terminate();
   }));
 
-  test('come back after each crash of the gateway without a gap', () => services.step(async () => {
+  test('reconnect after each crash of the gateway without a gap', () => services.step(async () => {
     const id = await sessions.create();
     const followers = range(1, 200).map(() => new Follower(sessions.socketUrl(id)));
     services.onClose(async () => { for (const follower of followers) follower.leave(); });
@@ -96,7 +96,7 @@ describe('observers of a session', { timeout: stretched(240_000) }, () => {
     for (const { seqs } of followers) assert.deepEqual(seqs, range(1, last));
   }));
 
-  test('come back after a crash of the tracker without a gap', () => services.step(async () => {
+  test('continue after a crash of the tracker without a gap', () => services.step(async () => {
     const id = await sessions.create();
     const watcher = await sessions.watch(id);
     await watcher.ofType('connected');

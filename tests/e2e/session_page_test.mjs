@@ -22,7 +22,7 @@ describe('a page that shows sessions', { timeout: stretched(120_000) }, () => {
     return all.find(({ session_id: one }) => one === id);
   };
 
-  test('sees in its list what waits for somebody, and hears when that changes', async () => {
+  test('lists open permissions and paused queues, and is notified of changes', async () => {
     const all = await sessions.watchAll();
     await all.ofType('connected');
     const id = await sessions.create();
@@ -62,7 +62,7 @@ describe('a page that shows sessions', { timeout: stretched(120_000) }, () => {
     await all.close();
   });
 
-  test('hears that events are recorded, seldom, and of the last one always', async () => {
+  test('is notified of new events at a limited rate, and always of the last one', async () => {
     const all = await sessions.watchAll();
     await all.ofType('connected');
     const id = await sessions.create();
@@ -79,7 +79,7 @@ describe('a page that shows sessions', { timeout: stretched(120_000) }, () => {
     await all.close();
   });
 
-  test('shows an answer before its end, also where it comes later', async () => {
+  test('shows an unfinished answer, also if it connects later', async () => {
     const id = await sessions.create();
     const say = (piece) => sessions.call('POST', `/sessions/${id}/agent-text`, piece);
     const first = await sessions.watch(id);
@@ -105,7 +105,7 @@ describe('a page that shows sessions', { timeout: stretched(120_000) }, () => {
     for (const watcher of [first, second, third]) await watcher.close();
   });
 
-  test('is told anew after a crash of the tracker, which forgets what was not stored', async () => {
+  test('gets the text again after a tracker crash, which loses unstored text', async () => {
     const id = await sessions.create();
     const say = (piece) => sessions.call('POST', `/sessions/${id}/agent-text`, piece);
     const watcher = await sessions.watch(id);
@@ -122,7 +122,7 @@ describe('a page that shows sessions', { timeout: stretched(120_000) }, () => {
     await watcher.close();
   });
 
-  test('reads long events as short as it wants them, and one of them whole', async () => {
+  test('reads long events truncated to a requested size, and a single one in full', async () => {
     const id = await sessions.create();
     const output = '\u20ac'.repeat(300_000);
     const events = [{

@@ -35,7 +35,7 @@ async function callTool({ url, headers }, name, args) {
 }
 
 describe('a session', { timeout: stretched(60_000) }, () => {
-  test('is one tree: its turns, what its agent does and what its agent calls', async () => {
+  test('is one trace of its turns, agent actions and tool calls', async () => {
     const collector = await OtlpCollector.start();
     Object.assign(process.env,
       { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl, OTEL_BSP_SCHEDULE_DELAY: '50', OTEL_METRIC_EXPORT_INTERVAL: '100' });

@@ -15,7 +15,7 @@ describe('a session over a WebSocket', { timeout: stretched(120_000) }, () => {
   });
   after(() => services?.close());
 
-  test('begins with connected, loads what was, tells what comes, and outlives its gateway', async () => {
+  test('sends connected, earlier and live events, and survives a gateway restart', async () => {
     const id = await sessions.create();
     const { last_seq: recorded } = await sessions.append(id, 'one', 'two', 'three');
     const watcher = await sessions.watch(id);
@@ -45,7 +45,7 @@ describe('a session over a WebSocket', { timeout: stretched(120_000) }, () => {
     await after.close();
   });
 
-  test('tells of the queue, of turns and of permissions', async () => {
+  test('reports queue, turn and permission changes', async () => {
     const id = await sessions.create();
     const watcher = await sessions.watch(id);
     await watcher.ofType('connected');

@@ -36,20 +36,20 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('it asks for commands and carries them out', async () => {
+test('the packed extension polls for commands and runs them', async () => {
   await gateway.nextPoll();
   const { status, result } = await gateway.run({ action: 'list_tabs' });
   assert.equal(status, 'complete');
   assert.ok(result.data.tabs.length > 0);
 });
 
-test('its id is not that of the folder', () => {
+test('the id of the packed extension differs from that of the unpacked folder', () => {
   const { host } = new URL(browser.worker.url());
   assert.match(host, /^[a-p]{32}$/);
   assert.notEqual(host, FOLDERS_ID);
 });
 
-test('the browser shows its icons', async () => {
+test('the icons of the packed extension load in all sizes', async () => {
   const page = await browser.openExtensionPage('/popup.html');
   const sizes = await page.evaluate(() => Promise.all(
     Object.values(chrome.runtime.getManifest().icons).map(async (file) => {

@@ -17,7 +17,7 @@ describe('a gateway with a token file', () => {
   after(() => house?.close());
 
   for (const way of ['agentOverBridge', 'agentOverHttp']) {
-    test(`serves an ${way} and the extension`, { timeout: stretched(60_000) }, () => house.step(async () => {
+    test(`serves the extension and an agent (${way})`, { timeout: stretched(60_000) }, () => house.step(async () => {
       const agent = await house[way]();
       const page = await house.browser.open(`${house.pages.url}/`);
       const tabId = await house.browser.tabIdOf(page);
@@ -27,7 +27,7 @@ describe('a gateway with a token file', () => {
     }));
   }
 
-  test('has made the file for its owner only, which it names, and tells no token', async () => {
+  test('creates the file for its owner only, and logs its path but no token', async () => {
     const { mode } = await stat(house.tokenFile);
     assert.equal((mode & 0o777).toString(8), '600');
     const text = await readFile(house.tokenFile, 'utf8');
@@ -39,7 +39,7 @@ describe('a gateway with a token file', () => {
     assert.match(hint, /--token-file/);
   });
 
-  test('is tested from the options page', { timeout: stretched(30_000) }, async () => {
+  test('can be tested from the options page', { timeout: stretched(30_000) }, async () => {
     const options = await house.browser.openExtensionPage('/options.html');
     const outcomes = [
       [await house.tokenOf('extension'), 'Connected: the gateway accepts this browser.'],
@@ -61,7 +61,7 @@ describe('a gateway with a token file', () => {
   });
 });
 
-test('a gateway that others can reach does not start without tokens', () => {
+test('a gateway that other hosts can reach does not start without tokens', () => {
   const run = spawnSync(binary('callslip-gateway'), ['--listen', '0.0.0.0:0'],
     { encoding: 'utf8', timeout: stretched(10_000) });
   assert.equal(run.status, 1, run.stderr);

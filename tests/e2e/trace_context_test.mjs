@@ -154,23 +154,23 @@ const withoutSpaces = (said) => ({ ...said, baggage: said.baggage?.replaceAll(',
 const targetOfItsOwn = () => `context-${++lastTarget}`;
 
 for (const [entry, handIn] of Object.entries(ENTRIES)) {
-  describe(`from ${entry}`, { timeout: stretched(60_000) }, () => {
+  describe(`the trace context from ${entry}`, { timeout: stretched(60_000) }, () => {
     for (const [exit, take] of Object.entries(EXITS)) {
-      test(`to ${exit}`, async () => {
+      test(`reaches ${exit}`, async () => {
         const target = targetOfItsOwn();
         await handIn(target, GIVEN);
         assert.deepEqual(withoutSpaces(saidBy(await take(target))), withoutSpaces(WHOLE));
       });
     }
 
-    test('nothing that is malformed goes on', async () => {
+    test('is forwarded without malformed values', async () => {
       const target = targetOfItsOwn();
       await handIn(target, MALFORMED);
       assert.deepEqual(saidBy(await EXITS.LeaseCommands(target)),
         { traceId: TRACE_ID, tracestate: undefined, baggage: undefined });
     });
 
-    test('no state goes on without its trace', async () => {
+    test('is forwarded without its tracestate if its traceparent is malformed', async () => {
       const target = targetOfItsOwn();
       await handIn(target, NO_PARENT);
       const { traceId, tracestate, baggage } = saidBy(await EXITS.LeaseCommands(target));
@@ -183,7 +183,7 @@ for (const [entry, handIn] of Object.entries(ENTRIES)) {
 }
 
 describe('a command', { timeout: stretched(60_000) }, () => {
-  test('has it when it is delivered again', () => withApi(async (api) => {
+  test('keeps its trace context when it is redelivered', () => withApi(async (api) => {
     const target = targetOfItsOwn();
     const ack_wait = { nanos: 100_000_000 };
     await api.register({ target, ...GIVEN, idempotent: true, deadlines: { ack_wait } });
@@ -193,7 +193,7 @@ describe('a command', { timeout: stretched(60_000) }, () => {
     assert.deepEqual(saidBy(command), WHOLE);
   }));
 
-  test('shows it to nobody but its worker', () => withApi(async (api) => {
+  test('shows its tracestate and baggage only to its worker', () => withApi(async (api) => {
     const { command_id } = await api.register({ target: targetOfItsOwn(), ...GIVEN });
     const command = await api.get(command_id);
     assert.deepEqual([command.tracestate, command.baggage], ['', '']);
@@ -201,7 +201,7 @@ describe('a command', { timeout: stretched(60_000) }, () => {
     assert.doesNotMatch(await detail.text(), /congo|tenant/);
   }));
 
-  test('has it after a kill of the tracker', async () => {
+  test('keeps its trace context after the tracker is killed', async () => {
     const targets = new Map();
     for (const [entry, handIn] of Object.entries(ENTRIES)) {
       targets.set(entry, targetOfItsOwn());
@@ -242,8 +242,8 @@ async function* sourcesIn(path) {
   }
 }
 
-describe('no place is forgotten', () => {
-  test('each source that hands on a traceparent hands on the rest', async () => {
+describe('completeness of the trace context', () => {
+  test('each source that forwards a traceparent also forwards tracestate and baggage', async () => {
     const without = [];
     for (const part of ['services', 'extension', 'proto']) {
       for await (const path of sourcesIn(join(ROOT, part))) {
@@ -256,7 +256,7 @@ describe('no place is forgotten', () => {
     assert.deepEqual(without.toSorted(), Object.keys(ENDS).toSorted());
   });
 
-  test('each message that has a traceparent has the rest', () => {
+  test('each message with a traceparent also has tracestate and baggage', () => {
     const carriers = Object.entries(definition)
       .map(([name, { type }]) => [name, type?.field?.map((field) => field.name) ?? []])
       .filter(([, fields]) => fields.includes('traceparent'));

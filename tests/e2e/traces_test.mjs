@@ -123,9 +123,9 @@ async function commandIn(collector) {
   return (await collector.until(1, ofCommand)).find(ofCommand).attributes['messaging.message.id'];
 }
 
-describe('a command', { timeout: stretched(60_000) }, () => {
+describe('the trace of a command', { timeout: stretched(60_000) }, () => {
   for (const protocol of ['http/protobuf', 'grpc']) {
-    test(`is one tree, from the agent's call to the worker's report, over ${protocol}`, async (t) => {
+    test(`is one tree from the agent's call to the worker's report, over ${protocol}`, async (t) => {
       const collector = await startCollector(t);
       const { gateway, tracker } = await startBoth(t, {
         OTEL_EXPORTER_OTLP_ENDPOINT: protocol === 'grpc' ? collector.grpcUrl : collector.httpUrl,
@@ -163,7 +163,7 @@ describe('a command', { timeout: stretched(60_000) }, () => {
     });
   }
 
-  test('is below the bridge\'s span where the agent has one', async (t) => {
+  test('is below the span of the bridge when the agent uses one', async (t) => {
     const collector = await startCollector(t);
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl };
     const { gateway } = await startBoth(t, env);
@@ -187,7 +187,7 @@ describe('a command', { timeout: stretched(60_000) }, () => {
     assert.ok(!said.includes(SECRET), said);
   });
 
-  test('shows its spans by the ids that the collector has: over REST, and in the data directory', async (t) => {
+  test('has the same span ids in the collector, over REST and in the data directory', async (t) => {
     const collector = await startCollector(t);
     const { gateway, data } = await startBoth(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl });
     startWorker(t, gateway);
@@ -211,7 +211,7 @@ describe('a command', { timeout: stretched(60_000) }, () => {
     assert.ok(!stdout.includes(SECRET), stdout);
   });
 
-  test('is looked up later in a trace of its own, which is linked to it', async (t) => {
+  test('is linked from the separate trace of a later lookup', async (t) => {
     const collector = await startCollector(t);
     const { gateway } = await startBoth(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl });
     startWorker(t, gateway);
@@ -225,7 +225,7 @@ describe('a command', { timeout: stretched(60_000) }, () => {
     assert.deepEqual(spans.find(observed).links, [`${TRACE_ID}-${command.id}`]);
   });
 
-  test('is recorded whole by a tracker that was killed in between', async (t) => {
+  test('is complete when the tracker is killed and restarted in between', async (t) => {
     const collector = await startCollector(t);
     const { tracker, restartTracker } = await startBoth(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl });
     const before = connect(t, tracker);
@@ -243,7 +243,7 @@ describe('a command', { timeout: stretched(60_000) }, () => {
     assert.equal(spans.find(({ id }) => id === delivery)?.name, 'process browser');
   });
 
-  test('of a service is below the client span that its gRPC library names', async (t) => {
+  test('is below the gRPC client span, unless the command names another trace', async (t) => {
     const collector = await startCollector(t);
     const { tracker } = await startBoth(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl });
     const api = connect(t, tracker);
@@ -264,7 +264,7 @@ describe('a command', { timeout: stretched(60_000) }, () => {
       [nearer, TRACEPARENT, other].map((each) => each.slice(3, -3)).sort());
   });
 
-  test('that fails has its code, and no more', async (t) => {
+  test('has the error code of a failed command and no other detail', async (t) => {
     const collector = await startCollector(t);
     const { tracker } = await startBoth(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl });
     const api = connect(t, tracker);
@@ -280,7 +280,7 @@ describe('a command', { timeout: stretched(60_000) }, () => {
   });
 });
 
-describe('a call in a trace', { timeout: stretched(60_000) }, () => {
+describe('a traced call', { timeout: stretched(60_000) }, () => {
   /** Metadata that names the agent's trace. */
   function inTrace() {
     const metadata = new grpc.Metadata();
@@ -288,7 +288,7 @@ describe('a call in a trace', { timeout: stretched(60_000) }, () => {
     return metadata;
   }
 
-  test('is a span of the tracker, whether it is answered at once, later, or by a stream', async (t) => {
+  test('has a tracker span, whether it is answered at once, later or by a stream', async (t) => {
     const collector = await startCollector(t);
     const { tracker } = await startBoth(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl });
     const api = connect(t, tracker);
@@ -324,7 +324,7 @@ describe('a call in a trace', { timeout: stretched(60_000) }, () => {
     assert.ok(lease.end - lease.start >= 50_000_000n, `${lease.end - lease.start} ns`);
   });
 
-  test('is a span of the gateway and of the tracker, over REST', async (t) => {
+  test('has gateway and tracker spans over REST', async (t) => {
     const collector = await startCollector(t);
     const { gateway } = await startBoth(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl });
     const headers = { traceparent: TRACEPARENT };
@@ -338,7 +338,7 @@ describe('a call in a trace', { timeout: stretched(60_000) }, () => {
     assert.deepEqual(orphansOf(collector.spans, [AGENT_SPAN, '']), []);
   });
 
-  test('over MCP is below the request, with its JSON-RPC id', async (t) => {
+  test('has a span with its JSON-RPC id below the request over MCP', async (t) => {
     const collector = await startCollector(t);
     const { gateway } = await startBoth(t, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl });
     await callTool(gateway, 'session', { what: 'read', session_id: 'nobody' });
@@ -376,8 +376,8 @@ async function badCollector(t, behave) {
 
 const BAD = {
   hangs: (socket) => socket.resume(),
-  resets: (socket) => socket.once('data', () => socket.resetAndDestroy()),
-  refuses: null,
+  'resets connections': (socket) => socket.once('data', () => socket.resetAndDestroy()),
+  'refuses connections': null,
 };
 
 async function countsOf(gateway) {
@@ -389,7 +389,7 @@ async function countsOf(gateway) {
 describe('a collector', { timeout: stretched(60_000) }, () => {
   for (const [how, behave] of Object.entries(BAD)) {
     for (const protocol of ['http/protobuf', 'grpc']) {
-      test(`that ${how} costs spans and nothing else, over ${protocol}`, async (t) => {
+      test(`causes only lost spans when it ${how}, over ${protocol}`, async (t) => {
         const { url, server } = await badCollector(t, behave ?? (() => {}));
         if (!behave) server.close();
         const { gateway, tracker } = await startBoth(t, {
@@ -417,7 +417,7 @@ describe('a collector', { timeout: stretched(60_000) }, () => {
     }
   }
 
-  test('that hangs does not keep a bridge from ending in time', async (t) => {
+  test('does not delay the end of a bridge when it hangs', async (t) => {
     const { url } = await badCollector(t, BAD.hangs);
     const { gateway } = await startBoth(t, {});
     const bridge = await Bridge.start(['--gateway', `http://${gateway.address}`, '--otlp-endpoint', url], SOON);
@@ -427,7 +427,7 @@ describe('a collector', { timeout: stretched(60_000) }, () => {
     assert.ok(performance.now() - closing < stretched(1_500), `${performance.now() - closing} ms`);
   });
 
-  test('that nobody names costs nothing, and nothing is said of it', async (t) => {
+  test('causes no metrics and no log lines if it is not configured', async (t) => {
     const { gateway } = await startBoth(t, { OTEL_TRACES_SAMPLER: 'nonsense' });
     await callTool(gateway, 'interact', { action: 'execute_js', script: '1' });
     assert.deepEqual(await countsOf(gateway), {});

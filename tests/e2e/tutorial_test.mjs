@@ -77,7 +77,7 @@ const patternOf = (shown) =>
   new RegExp(shown.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
     .join('[^]*'));
 
-test('the tutorial does what it says', { timeout: stretched(60_000) }, async (context) => {
+test('the tutorial shows the actual output', { timeout: stretched(60_000) }, async (context) => {
   const services = await Services.open();
   context.after(() => services.close());
   const pages = await startPageServer();

@@ -66,8 +66,8 @@ async function useIn(background) {
   })`);
 }
 
-describe('a tab in the background', () => {
-  test('hears and shows the same as one in front', async () => {
+describe('a background tab', () => {
+  test('gets the same events and shows the same result as one in front', async () => {
     const inFront = await useIn(false);
     assert.deepEqual(inFront.values.map(([value]) => value), ['Al', 'a', ' notes!somesome', 'on', '70']);
     assert.deepEqual([inFront.editor, inFront.calendar, inFront.bad, inFront.dropped], ['final', false, false, 'One']);
@@ -75,7 +75,7 @@ describe('a tab in the background', () => {
   });
 
   for (const path of ['/framed', '/across']) {
-    test(`has the focus go through its frames as one in front: ${path}`, async () => {
+    test(`moves the focus through its frames like one in front: ${path}`, async () => {
       const heard = [];
       for (const background of [false, true]) {
         const tab_id = await setting.open(path, { background });

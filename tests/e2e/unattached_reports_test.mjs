@@ -82,7 +82,7 @@ describe('windows and files', () => {
     assert.match(apart[1], opened('/second?apart'));
   });
 
-  test('a link to a new tab is told with its number', async () => {
+  test('a tab that a link opens is reported with its id', async () => {
     const [, line, ...more] = await page.click('#blank');
     assert.match(line, opened('/second?blank'));
     assert.deepEqual(more, []);
@@ -90,7 +90,7 @@ describe('windows and files', () => {
     assert.equal((await setting.perform({ action: 'get_page', tab_id: tab })).title, 'Second page');
   });
 
-  test('downloads are told by their names', async () => {
+  test('downloads are reported with their file names', async () => {
     assert.deepEqual((await page.click('#file')).slice(1), ['download bill 1.pdf']);
     assert.deepEqual((await page.click('#named')).slice(1), ['download page.html']);
   });
@@ -100,8 +100,8 @@ describe('windows and files', () => {
   });
 });
 
-describe('an answer comes when the page is quiet', () => {
-  test('soon where nothing happens, and in time where it never stops', async () => {
+describe('an answer', () => {
+  test('comes soon if nothing happens, and in time if the page is never quiet', async () => {
     const quiet = await visit('/windows');
     const restless = await visit('/restless');
     const took = async ({ click }, selector) => {
@@ -119,20 +119,20 @@ describe('an answer comes when the page is quiet', () => {
     assert.ok(most <= stretched(1_200), `${most} ms`);
   });
 
-  test('with what a request brought', async () => {
+  test('includes the result of a request', async () => {
     const page = await visit('/slow');
     assert.deepEqual((await page.click('#ask')).slice(1), ['~ the answer']);
     assert.deepEqual((await page.click('#said')).slice(1), ['nothing changed']);
     assert.deepEqual((await page.click('#push')).slice(1), [`→ ${setting.pages.url}/slow?step=2 Slow`]);
   });
 
-  test('with the page that it led to', async () => {
+  test('describes the page that a link leads to', async () => {
     const page = await visit('/slow');
     assert.deepEqual((await page.click('#far')).slice(1), [`→ ${setting.pages.url}/far Far away`, '# Far']);
   });
 });
 
-describe('an answer is short', () => {
+describe('the text of an answer', () => {
   let page;
   before(async () => { page = await visit('/shop'); });
 
@@ -140,10 +140,10 @@ describe('an answer is short', () => {
     ['a problem in a form', '#order', 40, /\+ Please enter your e-mail address\./],
     ['a menu', '#menu', 70, /\+ {2}e\d+ menuitem Sign out/],
     ['a row that is edited', '#edit2', 70, /e\d+ textbox = Ada Lee/],
-    ['nothing', '#idle', 15, /^nothing changed$/m],
+    ['no change', '#idle', 15, /^nothing changed$/m],
   ];
   for (const [name, selector, most, pattern] of LIMITS) {
-    test(name, async () => {
+    test(`reports ${name} within ${most} tokens`, async () => {
       const [first, ...lines] = await page.click(selector);
       assert.match(first, /^clicked e\d+ button /);
       const text = lines.join('\n');
@@ -155,7 +155,7 @@ describe('an answer is short', () => {
 });
 
 for (const background of [false, true]) {
-  test(`focus and blur do ${background ? 'in a background tab' : 'in front'} what they do`, async () => {
+  test(`focus and blur take effect in ${background ? 'a background' : 'the front'} tab`, async () => {
     const page = await visit('/calendar', { background });
     const opened = await page.click('#date');
     assert.ok(opened.some((line) => /^\+ +e\d+ button 1 March$/.test(line)), opened.join('\n'));

@@ -55,7 +55,7 @@ async function visit(path, options) {
 const idle = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 for (const background of [false, true]) {
-  describe(`dialogs ${background ? 'in a background tab' : 'in front'}`, () => {
+  describe(`dialogs ${background ? 'in a background tab' : 'in the front tab'}`, () => {
     let page;
     before(async () => {
       page = await visit('/dialogs', { background });
@@ -75,7 +75,7 @@ for (const background of [false, true]) {
         ['~ name null', 'dialog prompt "Your name?" dismissed']);
     });
 
-    test('of a timer are told, if it was late with the next action', async () => {
+    test('are reported when a timer opens them, and do not block the next action', async () => {
       const lines = (await page.click('#late')).slice(1);
       // The browser delays timers of background tabs to the next full second.
       if (background && lines[0] === 'nothing changed') {
@@ -88,14 +88,14 @@ for (const background of [false, true]) {
       assert.equal(await page.value('document.readyState'), 'complete');
     });
 
-    test('of frames do not hold up anything', async () => {
+    test('are reported without blocking when a frame opens them', async () => {
       const { result } = await page.report({
         action: 'execute_js', script: 'document.querySelector("#inner").contentDocument.querySelector("#in").click()',
       });
       assert.match(result.page, /\ndialog alert "from a frame"$/);
     });
 
-    test('of a page that begins are answered, in its frames, too', async () => {
+    test('are answered while a page loads, including in its frames', async () => {
       const url = `${setting.pages.url}/inline`;
       const lines = await page.changes({ action: 'navigate', url });
       assert.equal(lines[1], `→ ${url} Inline`);
@@ -109,7 +109,7 @@ for (const background of [false, true]) {
   });
 }
 
-test('without a command the page has the functions of the browser', async () => {
+test('a page has the native functions of the browser while no command runs', async () => {
   const page = await visit('/dialogs');
   const NAMES = ['alert', 'confirm', 'prompt', 'open', 'error'];
   await page.value(`
@@ -125,7 +125,7 @@ test('without a command the page has the functions of the browser', async () => 
   assert.equal(await page.value('String(idle[0])'), 'function alert() { [native code] }');
 });
 
-describe('a page that does not answer', () => {
+describe('a blocked page', () => {
   let page;
   before(async () => { page = await visit('/busy'); });
 
@@ -138,7 +138,7 @@ describe('a page that does not answer', () => {
     assert.ok(took < stretched(1_300), `${took} ms`);
   }
 
-  test('as a script keeps it busy', async () => {
+  test('is reported as page_blocked while a script keeps it busy', async () => {
     await page.click('#spin');
     await idle(300);
     await refused();
@@ -146,7 +146,7 @@ describe('a page that does not answer', () => {
     assert.deepEqual((await page.click('body')).slice(1), ['nothing changed']);
   });
 
-  test('as a dialog of the browser is open, which another page closes', async () => {
+  test('is reported as page_blocked while a native dialog is open, until navigation', async () => {
     await page.click('#native');
     await idle(QUIET_MS + 200);
     await refused();

@@ -122,7 +122,7 @@ for (const size of [0, 1, MIB, 32 * MIB]) {
   });
 }
 
-check('three at once are dropped', async () => {
+check('three files are dropped at once', async () => {
   const wanted = await Promise.all([file('a.txt', 10), file('b.png', 3 * MIB), file('c', 0)]);
   const answer = await upload('#zone', ['a.txt', join(folder, 'work/b.png'), './c']);
   assert.equal(answer.status, 'complete', JSON.stringify(answer));
@@ -132,7 +132,7 @@ check('three at once are dropped', async () => {
   assert.deepEqual(files.map(({ type }) => type), ['text/plain', 'image/png', '']);
 });
 
-check('a ref names the element as well', async () => {
+check('a ref is accepted as the target, and the report names the element', async () => {
   await file('b', 1);
   const seen = await agent.call('analyze', { what: 'page', wait_ms: 10_000 });
   const { page: outline } = seen.structuredContent.result;
@@ -150,7 +150,7 @@ check('a ref names the element as well', async () => {
   assert.match(dropped.result.page, /^dropped b on div#zone Drop here, /);
 });
 
-check('5 MiB take less than 3 s', async (context) => {
+check('an upload of 5 MiB takes less than 3 s', async (context) => {
   await file('five', 5 * MIB);
   const began = performance.now();
   const answer = await upload('#labelled', ['five']);
@@ -160,7 +160,7 @@ check('5 MiB take less than 3 s', async (context) => {
   assert.ok(took < stretched(3_000), `${took} ms`);
 });
 
-check('what cannot be uploaded is refused, and the page hears nothing', async () => {
+check('an invalid upload is refused, and the page receives no files', async () => {
   await file('most', 32 * MIB);
   await file('b', 1);
   await writeFile(join(folder, 'work/more'), Buffer.alloc(32 * MIB + 1));
@@ -180,7 +180,7 @@ check('what cannot be uploaded is refused, and the page hears nothing', async ()
 
 const hidden = (id) => `<input id="${id}" class="file" type="file" style="display: none">`;
 
-check('where it is not clear which input is meant, none is filled', async () => {
+check('no input is filled if the target is ambiguous, disabled or hidden', async () => {
   await file('b', 1);
   const cases = [
     [`<input type="file"><input type="file">`, 'input', 'several_match'],
@@ -200,7 +200,7 @@ check('where it is not clear which input is meant, none is filled', async () => 
   }
 });
 
-check('a button is known as that of the one input beside it', async () => {
+check('a button is matched with the only file input next to it', async () => {
   await file('b', 1);
   const rows = `<ul><li><button id="first">Attach</button>${hidden('a')}</li>
     <li><input name="title"><a href="/help">Help</a><button type="button" id="second">Attach</button>${hidden('c')}<button type="submit">Send</button></li></ul>`;
@@ -212,14 +212,14 @@ check('a button is known as that of the one input beside it', async () => {
   }
 });
 
-check('a client without roots has the folder that its bridge was started in', async () => {
+check('a client without roots uploads from the working directory of its bridge', async () => {
   await file('b', 1);
   const other = await agentWith({ cwd: join(folder, 'work') });
   assert.equal((await upload('#one', ['b'], other)).status, 'complete');
   assert.equal((await upload('#one', ['../secret.txt'], other)).reason, 'file_unavailable');
 });
 
-check('an agent without a bridge puts its files itself', async () => {
+check('an agent without a bridge submits its files with the files tool', async () => {
   const direct = await house.agentOverHttp();
   const put = await direct.call('files', {
     name: 'a.txt', mime_type: 'text/plain', size: 2, base64: Buffer.from('hi').toString('base64'),

@@ -21,7 +21,7 @@ afterEach(() => services?.close());
 after(() => useFormer([]));
 
 for (const former of mixtures) {
-  test(`with ${former.join(' and ')} of the version before`, { timeout: stretched(60_000) }, async () => {
+  test(`a command completes with the previous ${former.join(' and ')}`, { timeout: stretched(60_000) }, async () => {
     useFormer(former);
     services = await Services.open({ guarded: 'tracker' });
     await services.step(async () => {

@@ -69,13 +69,13 @@ async function told(work = () => {}, options = {}) {
 }
 
 describe('the report on an action', () => {
-  test('tells the lines that differ, or that none do', async () => {
+  test('shows the changed lines, or that nothing changed', async () => {
     assert.deepEqual(await told(() => show('e1 button Go', 'Done')), ['+ Done']);
     assert.deepEqual(await told(), ['nothing changed']);
     assert.equal(looks, 3);
   });
 
-  test('tells what changed since the last one, and since the page was looked at', async () => {
+  test('shows the changes since the last report or the last look at the page', async () => {
     await told();
     show('e1 button Go', 'A late message');
     assert.deepEqual(await told(), ['+ A late message']);
@@ -84,7 +84,7 @@ describe('the report on an action', () => {
     assert.deepEqual(await told(), ['nothing changed']);
   });
 
-  test('tells each caller what changed since its own last look', async () => {
+  test('shows each caller the changes since its own last look', async () => {
     assert.deepEqual(await told(() => show('e1 button Go', 'By Ada'), { caller: 'ada' }), ['+ By Ada']);
     // Bob has not read the page yet: its earlier content is not a change for him.
     assert.deepEqual(await told(() => show('e1 button Go', 'By Ada', 'By Bob'), { caller: 'bob' }), ['+ By Bob']);
@@ -93,7 +93,7 @@ describe('the report on an action', () => {
     assert.deepEqual(await told(() => {}, { caller: 'bob' }), ['+ By Ada', '+ By Bob']);
   });
 
-  test('remembers the last that were told, and none of tabs that are closed', async () => {
+  test('remembers the latest outlines, and none of closed tabs', async () => {
     await told(() => {}, { caller: 'ada' });
     const before = looks;
     for (let at = 0; at < OUTLINES_KNOWN; at += 1) reports.saw(100 + at, 'bob', { url: '', lines: [] });
@@ -106,18 +106,18 @@ describe('the report on an action', () => {
     assert.equal(looks, before + 5);
   });
 
-  test('shows another document from its beginning', async () => {
+  test('shows a new document from its beginning', async () => {
     const go = () => Object.assign(shown, { document: 'B', url: 'http://page.test/b', title: 'B', texts: ['# B', 'e2 link A'] });
     assert.deepEqual(await told(go), ['→ http://page.test/b B', '# B', 'e2 link A']);
     const step = () => Object.assign(shown, { url: 'http://page.test/b#c', texts: ['# B', 'e2 link C'] });
     assert.deepEqual(await told(step), ['→ http://page.test/b#c B', '~ e2 link C']);
   });
 
-  test('shows the page of a tab that is new', async () => {
+  test('shows the page of a new tab', async () => {
     assert.deepEqual(await told(() => {}, { isNew: true }), ['→ http://page.test/ Page', 'e1 button Go']);
   });
 
-  test('of a page where no agent acts tells the address alone', async () => {
+  test('shows only the address of a page that is off limits', async () => {
     for (const view of ['changes', 'page']) {
       for (const isNew of [false, true]) {
         const { length } = [await told(() => show('e1 button Go', view), { view })];
@@ -133,7 +133,7 @@ describe('the report on an action', () => {
     assert.deepEqual((await told(() => { shown.url = OFF; }))[0], `→ ${OFF}`);
   });
 
-  test('has at most so many characters, and all events', async () => {
+  test('stays within its limit, and contains all events', async () => {
     const many = Array.from({ length: 200 }, (_, index) => `e${index + 2} button Number ${index}`);
     heard = [{ kind: 'error', count: 2 }];
     const lines = await told(() => show(...many));
@@ -142,7 +142,7 @@ describe('the report on an action', () => {
     assert.equal(lines.at(-1), 'console 2 errors');
   });
 
-  test('has no more of them when all of it is long', async () => {
+  test('stays within its limit when all of its parts are long', async () => {
     const many = Array.from({ length: 200 }, (_, index) => `e${index + 2} button Number ${index}`);
     for (const view of ['changes', 'none']) {
       heard = Array.from({ length: 20 }, () => ({ kind: 'dialog', dialog: 'alert', text: 'x'.repeat(200) }));
@@ -158,7 +158,7 @@ describe('the report on an action', () => {
     }
   });
 
-  test('is what was asked for', async () => {
+  test('contains what the view asks for', async () => {
     heard = [{ kind: 'error', count: 1 }];
     assert.deepEqual(await told(() => show('x'), { view: 'none' }), ['console 1 error']);
     assert.deepEqual(await told(() => {}, { view: 'none' }), []);
@@ -166,10 +166,10 @@ describe('the report on an action', () => {
   });
 });
 
-describe('what happened beside the page', () => {
+describe('the event lines of the report on an action', () => {
   const dialog = (fields) => ({ kind: 'dialog', dialog: 'confirm', text: 'Sure?', accepted: false, ...fields });
 
-  test('dialogs, by their answers', async () => {
+  test('show dialogs with their answers', async () => {
     heard = [
       dialog(), dialog({ accepted: true }), dialog({ dialog: 'alert', accepted: true }),
       dialog({ dialog: 'prompt', accepted: true, value: 'Ada' }),
@@ -181,7 +181,7 @@ describe('what happened beside the page', () => {
     ]);
   });
 
-  test('tabs: opened by the browser, by us in its place, or not at all', async () => {
+  test('show tabs opened by the browser or by the extension, and blocked ones', async () => {
     const url = 'http://page.test/new';
     browser.open.push({ id: 20, url });
     heard = [
@@ -198,7 +198,7 @@ describe('what happened beside the page', () => {
     });
   });
 
-  test('windows without end: the first in tabs, and how many there were', async () => {
+  test('show only the first of many windows as tabs, and count the rest', async () => {
     heard = Array.from({ length: 20 }, (_, at) => ({ kind: 'not_opened', url: `http://page.test/${at}` }));
     heard.push({ kind: 'more', count: 980 });
     const lines = await told();
@@ -210,13 +210,13 @@ describe('what happened beside the page', () => {
     assert.equal(lines.at(-1), '… 980 events more');
   });
 
-  test('no tab is opened where no agent acts', async () => {
+  test('show a popup of a page that is off limits as blocked', async () => {
     heard = [{ kind: 'not_opened', url: OFF }];
     assert.deepEqual(await told(), [`popup_blocked ${OFF}`]);
     assert.deepEqual(browser.open, [PAGE]);
   });
 
-  test('files, each once', async () => {
+  test('show each downloaded file once', async () => {
     const url = 'http://page.test/a.pdf';
     downloads = [{ name: 'bill.pdf', url }];
     heard = [{ kind: 'file', name: 'bill.pdf', url }, { kind: 'file', name: '', url: 'blob:x' }];

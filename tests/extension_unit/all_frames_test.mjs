@@ -45,7 +45,7 @@ describe('scripts in all frames', () => {
     assert.deepEqual(asked, ['all']);
   });
 
-  test('leave out a frame that does not answer, and do not wait for it again', async () => {
+  test('skip a frame that does not answer, and do not wait for it again', async () => {
     await answered();
     hung.add('B');
     assert.equal(await answered({ after: 2 * FRAME_PATIENCE_MS }), 'AC');
@@ -57,7 +57,7 @@ describe('scripts in all frames', () => {
     assert.equal(await answered(), 'ABC');
   });
 
-  test('are run in the top frame where nothing is known of the others', async () => {
+  test('are run in the top frame while nothing is known of the others', async () => {
     hung.add('B');
     assert.equal(await answered({ after: FRAME_PATIENCE_MS }), 'A');
     assert.equal(await answered(), 'A');

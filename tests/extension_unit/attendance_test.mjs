@@ -61,25 +61,25 @@ async function pass(ms) {
 }
 
 describe('attendance', () => {
-  test('an action runs once its page knows of it, and nothing is added', async () => {
+  test('an action runs once its page is notified, and its result is unchanged', async () => {
     const action = { run: async ({ tab }) => ({ url: 'u', data: log.push(`run ${tab.id}`) }) };
     assert.deepEqual(await attend(action, { params: { dialog: 'accept' } }), { url: 'u', data: 3 });
     assert.deepEqual(log, ['begin accept 5000', 'enter 7', 'run 7']);
   });
 
-  test('what came of it stands among its data, in the place of what was done', async () => {
+  test('the report of the effects replaces the description of the action', async () => {
     const data = { done: 'clicked it', x: 1 };
     const result = await attend({ reported: true }, { data, params: { view: 'page' } });
     assert.deepEqual(result.data, { x: 1, page: 'clicked it page false' });
   });
 
-  test('an action that does not say so is told by its name and selector', async () => {
+  test('an action without a description is reported by its name and selector', async () => {
     const params = { action: 'click', selector: '#go' };
     const { data } = await attend({ reported: true, openTab() {} }, { params, data: 'text' });
     assert.deepEqual(data, { page: 'click #go undefined true' });
   });
 
-  test('beside data of any form only if there is something to tell', async () => {
+  test('a report beside data of any form is added only if something changed', async () => {
     const run = {};
     const first = await attend({ reported: 'beside' }, { data: 5, params: { action: 'idle' }, run });
     assert.deepEqual([first.data, run.page], [5, undefined]);
@@ -87,12 +87,12 @@ describe('attendance', () => {
     assert.equal(run.page, 'act undefined false');
   });
 
-  test('an action may wait for the page to be quiet', async () => {
+  test('an action can wait for the page to settle', async () => {
     await attend({ reported: true, run: ({ settle }) => settle() });
     assert.equal(log.at(-1), 'settle');
   });
 
-  test('a page that takes no notice is blocked, and nothing is done', async () => {
+  test('a page that does not respond is reported as blocked before the action runs', async () => {
     entered = never;
     answers = never;
     const refused = assert.rejects(attend({ run: never }), { code: 'page_blocked', mayHaveExecuted: false });
@@ -100,14 +100,14 @@ describe('attendance', () => {
     await refused;
   });
 
-  test('one in which only a frame takes none is not', async () => {
+  test('a page in which only a frame does not respond is not blocked', async () => {
     entered = never;
     const done = attend({}, { data: 1 });
     await pass(BLOCKED_AFTER_MS);
     assert.equal((await done).data, 1);
   });
 
-  test('an action that leaves the page does so in any case', async () => {
+  test('an action that leaves the page runs even if the page does not respond', async () => {
     entered = never;
     answers = never;
     const done = attend({ leavesPage: true }, { data: 1 });
@@ -115,7 +115,7 @@ describe('attendance', () => {
     assert.equal((await done).data, 1);
   });
 
-  test('a page that stops to answer ends the action, unless that may keep it busy', async () => {
+  test('a page that stops responding ends the action, unless it may block the page', async () => {
     answers = never;
     const refused = assert.rejects(attend({ run: never }), { code: 'page_blocked', mayHaveExecuted: true });
     let ended = false;
@@ -125,13 +125,13 @@ describe('attendance', () => {
     assert.equal(ended, false);
   });
 
-  test('a page may be busy for a while', async () => {
+  test('a page can be busy for a while', async () => {
     const done = attend({ run: () => new Promise((resolve) => { setTimeout(resolve, 8_000, { data: 1 }); }) });
     await pass(9_000);
     assert.equal((await done).data, 1);
   });
 
-  test('checks what all actions take', () => {
+  test('the parameters that all actions share are checked', () => {
     attendance.check({ reported: true }, { dialog: 'Ada', view: 'none' });
     attendance.check({}, { view: 'interactive' });
     assert.throws(() => attendance.check({}, { dialog: true }), { code: 'invalid_params' });
@@ -139,7 +139,7 @@ describe('attendance', () => {
   });
 });
 
-test('every action that acts in a page tells what came of it', () => {
+test('every action that acts in a page reports its effects', () => {
   const others = Object.keys(actions).filter((name) => !actions[name].reported);
   const lookers = others.filter((name) => actions[name].readsOnly || actions[name].tabless);
   assert.deepEqual(others.filter((name) => !lookers.includes(name)).sort(),

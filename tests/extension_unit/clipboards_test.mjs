@@ -19,18 +19,18 @@ describe('the clipboards of agents', () => {
     assert.deepEqual(await clipboards.read('one'), {});
   });
 
-  test('are one for each caller, and last longer than a service worker', async () => {
+  test('are separate for each caller, and outlive the service worker', async () => {
     await Promise.all([clipboards.write('one', text('1')), clipboards.write('two', text('2')), clipboards.write('one', text('3'))]);
     const next = createClipboards({ storage });
     assert.deepEqual(await Promise.all(['one', 'two', 'three'].map(next.read)), [text('3'), text('2'), {}]);
   });
 
-  test('have what was written last, also while it is being written', async () => {
+  test('contain the last written data, even while it is being written', async () => {
     clipboards.write('one', text('1'));
     assert.deepEqual(await clipboards.read('one'), text('1'));
   });
 
-  test('are dropped above the limit of all, the one written longest ago first', async () => {
+  test('are dropped above their total limit, least recently written first', async () => {
     const whole = CLIPBOARD_CHARS - 'text/plain'.length;
     const count = CLIPBOARDS_CHARS / CLIPBOARD_CHARS + 1;
     for (let caller = 0; caller < count; caller += 1) await clipboards.write(caller, text('x'.repeat(whole)));
@@ -38,7 +38,7 @@ describe('the clipboards of agents', () => {
     for (let caller = 1; caller < count; caller += 1) assert.equal((await clipboards.read(caller))['text/plain'].length, whole);
   });
 
-  test('are there for the next change after one that failed', async () => {
+  test('can be read after a failed write', async () => {
     const failing = createClipboards({ storage: { get: (keys) => storage.get(keys), set: async () => { throw new Error('full'); } } });
     await assert.rejects(failing.write('one', text('1')), /full/);
     assert.deepEqual(await failing.read('one'), {});
@@ -59,7 +59,7 @@ describe('keys that copy and paste', () => {
     return { calls, result: await press.run(setting) };
   }
 
-  test('are stored before the next key, and pasted later', async () => {
+  test('store the copied data before the next key, and paste it later', async () => {
     const { calls } = await pressing('Control+C End Control+V', [{ pressed: 1, copied: text('Ada') }, { pressed: 2 }]);
     assert.deepEqual(calls, [
       { keys: 'cEndv', before: 0, clipboard: {} },
@@ -69,12 +69,12 @@ describe('keys that copy and paste', () => {
     assert.deepEqual((await pressing('Control+V', [{ pressed: 1 }], 'two')).calls[0].clipboard, {});
   });
 
-  test('send nothing of the clipboard to a page unless one of them pastes', async () => {
+  test('send the clipboard to a page only if one of them pastes', async () => {
     await clipboards.write('one', text('Ada'));
     assert.deepEqual((await pressing('a Control+C Enter', [{ pressed: 3 }])).calls[0].clipboard, {});
   });
 
-  test('tell once what came of them', async () => {
+  test('report the same note only once', async () => {
     const empty = { pressed: 1, note: 'the clipboard is empty' };
     const { result } = await pressing('Control+V*2', [{ ...empty }, { ...empty }]);
     assert.equal(result.data.done, 'pressed Control+V*2; the clipboard is empty');

@@ -68,7 +68,7 @@ beforeEach(() => {
 });
 
 describe('command executor', () => {
-  test('begins a command before its action runs, and notes where and how far', async () => {
+  test('begins a command before its action runs, and notes its tab and progress', async () => {
     const run = newRun();
     assert.equal(await execute(command({ action: 'act' }), run), 'done');
     assert.deepEqual(log, ['begin', 'act']);
@@ -78,7 +78,7 @@ describe('command executor', () => {
     assert.deepEqual(run.progress, { message: 'half', fraction: 0.5 });
   });
 
-  test('carries out nothing in a tab that is off, or on its way there', async () => {
+  test('runs no action in a tab that shows or is loading a page that is off limits', async () => {
     const off = 'http://127.0.0.1:7890/ui/';
     execute = createCommandExecutor({ actions, tabs: createTabs(browser), lanes: createTabLanes(), tools: {},
       isOff: async (url) => url === off });
@@ -93,7 +93,7 @@ describe('command executor', () => {
     assert.equal(await execute(command({ action: 'open' }), newRun()), 8);
   });
 
-  test('a tab that an action has opened says what its end means', async () => {
+  test('lets a tab that an action has opened explain why it is gone', async () => {
     const said = [];
     const opened = { id: 8, explain: ({ code }) => new Error(`not shown: ${code}`), end: () => said.push('end') };
     let run = () => new Promise(() => {});
@@ -112,7 +112,7 @@ describe('command executor', () => {
     assert.deepEqual(said, ['end', 'end', 'end']);
   });
 
-  test('does not run what could not begin', async () => {
+  test('does not run an action whose command could not begin', async () => {
     const run = newRun();
     run.begin = async () => { throw new Error('QUOTA_BYTES'); };
     await assert.rejects(execute(command({ action: 'act' }), run), /QUOTA/);
@@ -121,7 +121,7 @@ describe('command executor', () => {
     assert.deepEqual(log, []);
   });
 
-  test('an action without a tab waits for no turn', async () => {
+  test('runs an action without a tab without waiting for a turn', async () => {
     execute(command({ action: 'endless' }), newRun());
     const run = newRun();
     assert.equal(await execute(command({ action: 'look' }), run), 'seen');
@@ -129,19 +129,19 @@ describe('command executor', () => {
     assert.equal(run.readsOnly, true);
   });
 
-  test('the failure of an action without a tab is its own', async () => {
+  test('passes on the error of an action without a tab', async () => {
     const failed = execute(command({ action: 'failing' }), newRun());
     await assert.rejects(failed, { code: 'execution_failed', message: 'odd' });
   });
 
-  test('an action may bring its tab, and begins before that', async () => {
+  test('begins a command before its action opens a tab', async () => {
     const run = newRun();
     assert.equal(await execute(command({ action: 'open' }), run), 8);
     assert.deepEqual(log, ['begin', 'open']);
     assert.equal(run.tabId, 8);
   });
 
-  test('an action may end its tab, and others end with theirs', async () => {
+  test('lets an action close its tab, and ends other actions with their tab', async () => {
     const closed = await execute(command({ action: 'close', tab_id: 7 }), newRun());
     assert.equal(closed, 'closed');
     browser.open = [PAGE];
@@ -152,7 +152,7 @@ describe('command executor', () => {
     await gone;
   });
 
-  test('an aborted command leaves its tab to the next', async () => {
+  test('gives the tab of an aborted command to the next command', async () => {
     const run = newRun();
     const first = execute(command({ action: 'endless' }), run);
     const second = execute(command({ action: 'act' }), newRun());

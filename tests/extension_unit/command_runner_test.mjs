@@ -94,7 +94,7 @@ function start(command = COMMAND) {
 const statuses = () => outbox.sent.map(({ status }) => status);
 
 describe('command runner', () => {
-  test('a quick result is posted at once, and alone', async () => {
+  test('a quick result is posted immediately, without heartbeats', async () => {
     await start();
     work.resolve({ answer: 42 });
     await settled();
@@ -111,7 +111,7 @@ describe('command runner', () => {
     ]);
   });
 
-  test('a report has the time at the page, and not that of the wait for it', async () => {
+  test('a report contains the time at the page, without the wait for its turn', async () => {
     let begin;
     work.turn = new Promise((resolve) => { begin = resolve; });
     await start();
@@ -125,14 +125,14 @@ describe('command runner', () => {
     assert.deepEqual(outbox.sent.at(-1).work, { beganAt, endedAt: beganAt + 40 });
   });
 
-  test('a report of what has not begun has no time at the page', async () => {
+  test('a report on a command that has not begun contains no time at the page', async () => {
     work.turn = new Promise(() => {});
     await start({ ...COMMAND, timeout_ms: 500 });
     await elapse(500);
     assert.deepEqual([outbox.sent.at(-1).status, outbox.sent.at(-1).work], ['timeout', undefined]);
   });
 
-  test('pending leaves 1.8 s after receipt and not before', async () => {
+  test('pending is sent 1.8 s after receipt and not earlier', async () => {
     await start();
     await elapse(1_799);
     assert.deepEqual(statuses(), []);
@@ -161,7 +161,7 @@ describe('command runner', () => {
     assert.equal(work.run.signal.aborted, true);
   });
 
-  test('an action that stops in time says itself how far it came', async () => {
+  test('an action that stops in time reports its own progress', async () => {
     await start();
     work.reject(new CommandError({ code: 'execution_timeout', message: 'When 3 of 9.', mayHaveExecuted: true }));
     await settled();
@@ -169,7 +169,7 @@ describe('command runner', () => {
     assert.deepEqual([status, error.code, error.message], ['timeout', 'execution_timeout', 'When 3 of 9.']);
   });
 
-  test('a command may bring its own running time', async () => {
+  test('a command can set its own timeout', async () => {
     await start({ ...COMMAND, timeout_ms: 500 });
     await elapse(499);
     assert.deepEqual(statuses(), []);
@@ -185,7 +185,7 @@ describe('command runner', () => {
     assert.deepEqual(statuses(), ['timeout']);
   });
 
-  test('a cancel request stops the work and all posts', async () => {
+  test('a cancel request in an answer stops the work and all posts', async () => {
     outbox.answer = { accepted: true, cancel_requested: true };
     await start();
     await elapse(1_800);
@@ -195,7 +195,7 @@ describe('command runner', () => {
     assert.deepEqual(statuses(), ['pending']);
   });
 
-  test('a heartbeat that was not heard does not end the command', async () => {
+  test('an unanswered heartbeat does not end the command', async () => {
     outbox.answer = null;
     await start();
     await elapse(1_800);
@@ -232,7 +232,7 @@ describe('command runner', () => {
     });
   });
 
-  test('a page cannot make a report large by its message or its address', async () => {
+  test('a page cannot make a report large with its message or its address', async () => {
     await start();
     work.run.url = `http://page.test/${'a'.repeat(100_000)}`;
     work.reject(new Error('b'.repeat(100_000)));
@@ -242,7 +242,7 @@ describe('command runner', () => {
     assert.equal(url.length, 2_000);
   });
 
-  test('the same delivery is run once, also after it has ended', async () => {
+  test('the same delivery is run only once, even after it has ended', async () => {
     await start();
     await start();
     work.resolve(1);
@@ -252,14 +252,14 @@ describe('command runner', () => {
     assert.deepEqual(statuses(), ['complete']);
   });
 
-  test('a command that only looks is known to have changed nothing', async () => {
+  test('a read-only command that times out is known to have changed nothing', async () => {
     await start({ ...COMMAND, timeout_ms: 500 });
     work.run.readsOnly = true;
     await elapse(500);
     assert.equal(outbox.sent[0].error.may_have_executed, false);
   });
 
-  test('heartbeats say how far the work has come', async () => {
+  test('heartbeats report the progress of the work', async () => {
     await start();
     const progress = { message: '1 of 4 parts are taken.', fraction: 0.25 };
     work.run.progress = progress;
@@ -267,7 +267,7 @@ describe('command runner', () => {
     assert.deepEqual(outbox.sent[0].progress, progress);
   });
 
-  test('a heartbeat for a command that has ended elsewhere stops the work', async () => {
+  test('a rejected heartbeat stops the work', async () => {
     outbox.answer = { accepted: false };
     await start();
     await elapse(1_800);
@@ -277,7 +277,7 @@ describe('command runner', () => {
     assert.deepEqual(statuses(), ['pending']);
   });
 
-  test('a cancel stops the work at once, and nothing is posted', async () => {
+  test('a cancel stops the work immediately, and nothing is posted', async () => {
     await start();
     runner.cancel({ id: 'd-1' });
     await settled();
@@ -297,11 +297,11 @@ describe('command runner', () => {
     assert.equal(outbox.signal.aborted, true);
   });
 
-  test('a cancel of a command that is unknown is nothing', () => {
+  test('a cancel of an unknown command is ignored', () => {
     runner.cancel({ id: 'd-9' });
   });
 
-  test('what is cancelled while it waits never begins', async () => {
+  test('a command that is cancelled while it waits never begins', async () => {
     let take;
     work.turn = new Promise((resolve) => { take = resolve; });
     await start();
@@ -313,7 +313,7 @@ describe('command runner', () => {
 });
 
 describe('a command runner after a restart of the service worker', () => {
-  test('delivers the result that was finished', async () => {
+  test('delivers a finished result once', async () => {
     outbox.taken = new Promise(() => {});
     await start();
     work.resolve('kept');
@@ -325,7 +325,7 @@ describe('a command runner after a restart of the service worker', () => {
     assert.deepEqual(outbox.sent, []);
   });
 
-  test('reports what had begun, once, and never begins it again', async () => {
+  test('reports a command that had begun once, and never begins it again', async () => {
     await start();
     await restartWorker();
     assert.equal(work.begun, 0);
@@ -345,7 +345,7 @@ describe('a command runner after a restart of the service worker', () => {
     return start();
   }
 
-  test('begins what was waiting, for the rest of its time', async () => {
+  test('begins a waiting command for the rest of its time', async () => {
     await waiting();
     wallNowMs += 4_000;
     await restartWorker();
@@ -355,7 +355,7 @@ describe('a command runner after a restart of the service worker', () => {
     assert.equal(statuses().at(-1), 'timeout');
   });
 
-  test('does not begin what its time is over for', async () => {
+  test('does not begin a waiting command whose time is over', async () => {
     await waiting();
     wallNowMs += 10_000;
     await restartWorker();
@@ -365,7 +365,7 @@ describe('a command runner after a restart of the service worker', () => {
   });
 
   for (const answer of [{ accepted: false }, { accepted: true, cancel_requested: true }]) {
-    test(`does not begin what nobody waits for (${JSON.stringify(answer)})`, async () => {
+    test(`does not begin a command after the answer ${JSON.stringify(answer)}`, async () => {
       await waiting();
       outbox = new FakeOutbox();
       outbox.answer = answer;
@@ -378,7 +378,7 @@ describe('a command runner after a restart of the service worker', () => {
     });
   }
 
-  test('does not begin anything behind the back of a gateway that is away', async () => {
+  test('does not begin a waiting command while the gateway is unavailable', async () => {
     await waiting();
     outbox = new FakeOutbox();
     outbox.answer = null;
@@ -391,7 +391,7 @@ describe('a command runner after a restart of the service worker', () => {
     assert.equal(outbox.sent[1].error.may_have_executed, false);
   });
 
-  test('asks for all that was waiting at once, and begins it in its order', async () => {
+  test('announces all waiting commands at once, and begins them in order', async () => {
     work.turn = new Promise(() => {});
     for (const id of ['d-1', 'd-2', 'd-3']) await start({ ...COMMAND, id });
     const begun = [];

@@ -21,8 +21,8 @@ beforeEach(() => {
   records = createConsoleRecords({ scripting, pageScripts, log: (text) => logged.push(text) });
 });
 
-describe('the records of consoles', () => {
-  test('follow a site once, whatever its port and path, and forget it with the browser', async () => {
+describe('the console records', () => {
+  test('follow a site once, for all ports and paths, until the browser ends', async () => {
     await records.follow('http://site.test:8080/a');
     await records.follow('https://site.test/b?c');
     assert.equal(registered.length, 1);
@@ -30,7 +30,7 @@ describe('the records of consoles', () => {
     assert.equal(registered[0].persistAcrossSessions, false);
   });
 
-  test('follow no more sites than the limit, and no pages without one', async () => {
+  test('follow no more sites than the limit, and no pages without a site', async () => {
     await records.follow('about:blank');
     await records.follow('file:///etc/hostname');
     for (let number = 0; number <= CONSOLE_SITES; number += 1) {
@@ -40,7 +40,7 @@ describe('the records of consoles', () => {
     assert.deepEqual(logged, []);
   });
 
-  test('a site that the browser cannot follow is only logged', async () => {
+  test('only log a site that the browser cannot follow', async () => {
     await records.follow('http://[::1]:8080/');
     assert.match(logged[0], /\[::1\].*Invalid match pattern/);
   });

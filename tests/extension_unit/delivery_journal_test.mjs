@@ -32,7 +32,7 @@ describe('delivery journal', () => {
     assert.deepEqual(journal.takeUnfinished(), []);
   });
 
-  test('tells the latest deliveries and since when it knows all', async () => {
+  test('lists the latest deliveries, and for how long it has known all of them', async () => {
     const storage = new FakeStorage();
     wallMs = 1_000;
     const earlier = await openDeliveryJournal(storage, wallNow);
@@ -49,7 +49,7 @@ describe('delivery journal', () => {
     assert.equal(journal.known().ids.length, NAMED_DELIVERIES);
   });
 
-  test('what is unfinished is handed over once, in order, as far as it had come', async () => {
+  test('returns unfinished deliveries once, in order, with their last state', async () => {
     const storage = new FakeStorage();
     const earlier = await openDeliveryJournal(storage, wallNow);
     const report = { id: 'd-3', status: 'complete' };
@@ -67,7 +67,7 @@ describe('delivery journal', () => {
     assert.deepEqual(journal.takeUnfinished(), []);
   });
 
-  test('a command beyond its share of the storage is known, but not kept', async () => {
+  test('remembers the delivery of a command that is too large to keep', async () => {
     const storage = new FakeStorage();
     const params = { script: 'a'.repeat(KEPT_COMMAND_BYTES) };
     (await openDeliveryJournal(storage, wallNow)).claim({ ...delivery(1), params }, 0);
@@ -75,7 +75,7 @@ describe('delivery journal', () => {
     assert.deepEqual(entry, { ...delivery(1), sequence: 1, state: 'claimed' });
   });
 
-  test('reports share the storage; what is delivered makes room', async () => {
+  test('limits the size of all reports together; finished deliveries free space', async () => {
     const storage = new FakeStorage();
     const journal = await openDeliveryJournal(storage, wallNow);
     const half = 'a'.repeat(KEPT_REPORTS_BYTES / 2 - 100);
@@ -87,7 +87,7 @@ describe('delivery journal', () => {
     assert.deepEqual(left.map(({ state }) => state), ['reported', 'claimed', 'reported']);
   });
 
-  test('a full storage is no reason to refuse a command, but one not to begin it', async () => {
+  test('a full storage keeps a command from beginning, but not from being claimed', async () => {
     const storage = new FakeStorage();
     storage.set = () => Promise.reject(new Error('QUOTA_BYTES quota exceeded'));
     const journal = await openDeliveryJournal(storage, wallNow);
@@ -96,7 +96,7 @@ describe('delivery journal', () => {
     await assert.rejects(journal.begin('d-1'), /QUOTA/);
   });
 
-  test('the oldest deliveries are forgotten beyond the limit', async () => {
+  test('forgets the oldest deliveries beyond the limit', async () => {
     const storage = new FakeStorage();
     const journal = await openDeliveryJournal(storage, wallNow);
     for (let number = 0; number <= REMEMBERED_DELIVERIES; number += 1) {

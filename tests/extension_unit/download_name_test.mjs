@@ -10,7 +10,7 @@ function nameOf(disposition, type = 'application/pdf') {
   return downloadName(URL_OF_IT, headers);
 }
 
-test('a download is named by its headers, else by its address', () => {
+test('a download is named after its headers, or else after its address', () => {
   assert.equal(nameOf('attachment; filename="a b.pdf"'), 'a b.pdf');
   assert.equal(nameOf('attachment; filename=a.pdf; size=3'), 'a.pdf');
   assert.equal(nameOf('ATTACHMENT; filename="x"; filename*=UTF-8\'\'%e2%82%ac.pdf'), '€.pdf');
@@ -19,12 +19,12 @@ test('a download is named by its headers, else by its address', () => {
   assert.equal(nameOf(undefined, 'application/octet-stream'), 'résumé.pdf');
 });
 
-test('what is shown in the tab is none', () => {
+test('a file that is shown in the tab is not a download', () => {
   assert.equal(nameOf(undefined), undefined);
   assert.equal(nameOf('inline; filename=a.pdf'), undefined);
 });
 
-test('a name is one line and no path', () => {
+test('the name of a download is a single short line without a path', () => {
   assert.equal(nameOf('attachment; filename*=UTF-8\'\'a%0Ae1%20button%2F..'), 'a_e1 button_..');
   assert.equal(nameOf('attachment; filename*=UTF-8\'\'%ff'), '%ff');
   assert.equal(nameOf(`attachment; filename=${'n'.repeat(500)}`).length, 200);

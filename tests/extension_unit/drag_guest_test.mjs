@@ -35,13 +35,13 @@ describe('a drag over another frame', () => {
     guest = createDragGuest({ tab: { id: 1 }, source: { frameId: 1, documentId: 'one' }, tools });
   });
 
-  test('calls no other frame as long as it is in its own', async () => {
+  test('calls no other frame as long as it stays in its own', async () => {
     await guest.follow({ x: 5, y: 5 }, { isAway: false });
     assert.equal(await guest.drop(), null);
     assert.deepEqual(calls, []);
   });
 
-  test('enters and leaves the frames on its way, and is dropped in the last', async () => {
+  test('enters and leaves the frames on its way, and ends with a drop in the last', async () => {
     for (const y of [92, 95, 110, 120]) await guest.follow({ x: 5, y }, away);
     assert.deepEqual(await guest.drop(), { accepted: true });
     assert.deepEqual(calls, [
@@ -54,14 +54,14 @@ describe('a drag over another frame', () => {
     ]);
   });
 
-  test('leaves it when it comes back', async () => {
+  test('leaves the other frame when it returns to its own', async () => {
     await guest.follow({ x: 5, y: 92 }, away);
     await guest.follow({ x: 5, y: 5 }, { isAway: false });
     assert.equal(await guest.drop(), null);
     assert.deepEqual(calls.map(([, path]) => path), ['drag.over', 'drag.leave']);
   });
 
-  test('is over none outside of the window', async () => {
+  test('is over no frame outside the window', async () => {
     await guest.follow({ x: 5, y: 92 }, away);
     refusal = new CommandError({ code: 'element_not_found', message: 'outside' });
     await guest.follow({ x: 5, y: 900 }, away);
@@ -73,7 +73,7 @@ describe('a drag over another frame', () => {
     await assert.rejects(guest.follow({ x: 5, y: 92 }, away), { code: 'restricted_page' });
   });
 
-  test('moves the mouse alone where nothing is carried', async () => {
+  test('only moves the mouse when it carries nothing', async () => {
     await guest.follow({ x: 5, y: 110 }, { isAway: true });
     assert.deepEqual(calls, [['two', 'drag.over', { x: 5, y: 10 }, null, true]]);
   });

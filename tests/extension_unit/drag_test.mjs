@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { drag, placeOf } from '../../extension/src/actions/drag.js';
 import { armCapture } from '../../extension/src/page/main/pointer_capture.js';
 
-describe('the end of a drag', () => {
+describe('the end point of a drag', () => {
   const places = [
     ['e12', { selector: 'e12' }],
     ['#bin, .bin', { selector: '#bin, .bin' }],
@@ -14,11 +14,11 @@ describe('the end of a drag', () => {
     ['0,+10', { dx: 0, dy: 10 }],
   ];
   for (const [text, place] of places) {
-    test(text, () => assert.deepEqual(placeOf(text), place));
+    test(`is parsed from "${text}"`, () => assert.deepEqual(placeOf(text), place));
   }
 });
 
-describe('a drag that does not come to its end', () => {
+describe('a drag', () => {
   /** Drags in a tab whose page answers each call with `answer(method)`; returns its calls. */
   async function dragWith(answer, signal = new AbortController().signal) {
     const calls = [];
@@ -39,7 +39,7 @@ describe('a drag that does not come to its end', () => {
   }
 
   for (const path of ['drag.begin', 'drag.move', 'drag.end']) {
-    test(`as ${path} fails, lets go`, async () => {
+    test(`is cancelled when ${path} fails`, async () => {
       const failing = (each) => { if (each === path) throw new Error('wrong'); };
       const { last, result } = await dragWith(failing);
       assert.deepEqual(last, ['drag.cancel', 'callslip-id']);
@@ -47,14 +47,14 @@ describe('a drag that does not come to its end', () => {
     });
   }
 
-  test('as nobody waits for it any more, drops nothing', async () => {
+  test('is cancelled without a drop when its command is aborted', async () => {
     const controller = new AbortController();
     const { calls, result } = await dragWith((path) => { if (path === 'drag.move') controller.abort(); }, controller.signal);
     assert.deepEqual(calls, ['drag.begin', 'drag.move', 'drag.cancel']);
     assert.equal(result, undefined);
   });
 
-  test('one that does is not cancelled', async () => {
+  test('is not cancelled when it completes', async () => {
     const { calls } = await dragWith(() => ({ said: 'knob' }));
     assert.equal(calls.at(-1), 'drag.end');
   });
@@ -77,7 +77,7 @@ describe('the stand-ins for a captured pointer', () => {
     for (const name of ['Element', 'addEventListener', 'removeEventListener']) delete globalThis[name];
   });
 
-  test('go away at the end, and where nobody tells of the end after 15 s', () => {
+  test('are removed at the end of the drag, or after 15 s', () => {
     armCapture('one');
     assert.notDeepEqual(there(), own);
     page.dispatchEvent(new Event('one-end'));

@@ -40,7 +40,7 @@ const says = (what, tabId = 7) =>
   drawMode.heard({ what, id: 'd-1', url: PAGE, title: 'Page', annotations: MARKS }, tabId);
 
 describe('draw mode', () => {
-  test('posts a finished drawing even where its page gives no pictures', async () => {
+  test('posts a finished drawing once, even if its page provides no pictures', async () => {
     await add();
     await drawMode.postWith(post);
     await says('done');
@@ -50,7 +50,7 @@ describe('draw mode', () => {
     assert.deepEqual(delivered, ['d-1']);
   });
 
-  test('posts what was finished before the service worker was ended', async () => {
+  test('posts the drawings that were finished before the service worker was stopped', async () => {
     await add({ state: 'sending' });
     await add({ id: 'd-2', state: 'refused' });
     await add({ id: 'd-3', state: 'finishing' });
@@ -60,7 +60,7 @@ describe('draw mode', () => {
     assert.deepEqual(delivered, ['d-1', 'd-2', 'd-3']);
   });
 
-  test('lets nobody speak of a drawing but the tab that has it', async () => {
+  test('accepts messages about a drawing only from its own tab', async () => {
     await add({ annotations: [] });
     await assert.rejects(says('changed', 8));
     await assert.rejects(says('cancel', 8));
@@ -71,7 +71,7 @@ describe('draw mode', () => {
     assert.deepEqual(drawings.all(), []);
   });
 
-  test('keeps what was drawn when the tab is closed, for a person to decide', async () => {
+  test('keeps a drawing whose tab is closed until a person sends it', async () => {
     await add();
     browser.tabs.onRemoved.fire(7);
     await settled();
@@ -84,21 +84,21 @@ describe('draw mode', () => {
     assert.deepEqual(delivered, ['d-1']);
   });
 
-  test('keeps nothing of an empty drawing whose tab is closed', async () => {
+  test('discards an empty drawing whose tab is closed', async () => {
     await add({ annotations: [] });
     browser.tabs.onRemoved.fire(7);
     await settled();
     assert.deepEqual(drawings.all(), []);
   });
 
-  test('discards what a person does not want to send', async () => {
+  test('discards a drawing that a person does not want to send', async () => {
     await add({ left: true });
     await drawMode.forget('d-1');
     assert.deepEqual(await drawMode.waiting(), []);
     await assert.rejects(says('done'), /sent or discarded/);
   });
 
-  test('keeps a drawing to its page, wherever in it that is', () => {
+  test('identifies the page of a drawing by its address without the fragment', () => {
     assert.ok(samePage('http://page/a?b=1#top', 'http://page/a?b=1'));
     assert.ok(!samePage('http://page/a?b=1', 'http://page/a?b=2'));
     assert.ok(!samePage(undefined, 'http://page/'));

@@ -29,8 +29,8 @@ function sent(pictures, limitBytes) {
 
 const png = (base64) => ({ mime_type: 'image/png', base64 });
 
-describe('body of a drawing', () => {
-  test('has all that the gateway is told', () => {
+describe('the body of a drawing', () => {
+  test('contains all fields for the gateway', () => {
     assert.deepEqual(sent({ screenshot: 'SHOT', crops: { a1: 'CROP' } }), {
       drawing_id: 'd-1',
       tab_id: 7,
@@ -46,21 +46,21 @@ describe('body of a drawing', () => {
     });
   });
 
-  test('says which pictures there were none of', () => {
+  test('shows which pictures are missing', () => {
     const body = sent(undefined);
     assert.deepEqual(body.annotations, [MARK]);
     assert.equal(body.crops_left_out, true);
     assert.equal(body.screenshot_left_out, true);
   });
 
-  test('an empty drawing has no crops to leave out', () => {
+  test('reports no omitted crops for an empty drawing', () => {
     const empty = { ...drawing({ screenshot: 'S', crops: {} }), annotations: [] };
     const body = drawingBody(empty, SETTINGS);
     assert.deepEqual(body.annotations, []);
     assert.equal(body.crops_left_out, undefined);
   });
 
-  test('leaves the crops out first, and says so', () => {
+  test('omits the crops first, and says so', () => {
     const body = sent({ screenshot: 'S'.repeat(1_000), crops: { a1: 'C'.repeat(1_000) } }, 2_000);
     assert.deepEqual(body.annotations, [MARK]);
     assert.equal(body.crops_left_out, true);
@@ -68,7 +68,7 @@ describe('body of a drawing', () => {
     assert.equal(body.screenshot_left_out, undefined);
   });
 
-  test('leaves the screenshot out too where that is not enough', () => {
+  test('omits the screenshot too if that is not enough', () => {
     const body = sent({ screenshot: 'S'.repeat(2_000), crops: { a1: 'C'.repeat(1_000) } }, 2_000);
     assert.deepEqual(body.annotations, [MARK]);
     assert.equal(body.screenshot, undefined);

@@ -43,8 +43,8 @@ beforeEach(async () => {
   post = createDrawingPost({ gateway, settings, drawings, random: () => 1, log() {}, signal });
 });
 
-describe('post of a drawing', () => {
-  test('goes on for as long as the gateway is away', async () => {
+describe('the post of a drawing', () => {
+  test('is retried for as long as the gateway is unavailable', async () => {
     const delivered = post.deliver(drawing);
     await elapse(600_000);
     assert.ok(attempts.length > 100, `${attempts.length} attempts`);
@@ -56,7 +56,7 @@ describe('post of a drawing', () => {
     assert.equal(drawings.get('d-1'), undefined);
   });
 
-  test('happens once, however often it is asked for', async () => {
+  test('happens only once, however often it is requested', async () => {
     answers = [{ status: 'ok' }];
     await Promise.all([post.deliver(drawing), post.deliver(drawing)]);
     assert.equal(attempts.length, 1);
@@ -79,7 +79,7 @@ describe('post of a drawing', () => {
     assert.equal(attempts.length, 1);
   });
 
-  test('ends with its gateway, and leaves the drawing to the next', async () => {
+  test('ends when it is aborted, and keeps the drawing for a later post', async () => {
     const delivered = post.deliver(drawing);
     await settled();
     stop.abort();

@@ -15,7 +15,7 @@ beforeEach(async () => {
 const add = (id, fields = {}) => drawings.add({ id, tabId: 7, ...fields });
 
 describe('drawings', () => {
-  test('outlive the service worker, with every change', async () => {
+  test('outlive the service worker, with all changes', async () => {
     await add('d-1');
     await drawings.change('d-1', { annotations: [{ id: 'a1' }], state: 'sending' });
     const again = await openDrawings(storage);
@@ -23,7 +23,7 @@ describe('drawings', () => {
     assert.deepEqual(again.get('d-1').annotations, [{ id: 'a1' }]);
   });
 
-  test('the one under way in a tab is the newest that is not done', async () => {
+  test('return the newest unfinished drawing of a tab as its current one', async () => {
     await add('d-1');
     await add('d-2');
     await add('d-3', { tabId: 8 });
@@ -33,14 +33,14 @@ describe('drawings', () => {
     assert.equal(drawings.underWayIn(9), undefined);
   });
 
-  test('what is removed is gone, and changing it does not bring it back', async () => {
+  test('stay removed, even if they are changed later', async () => {
     await add('d-1');
     await drawings.remove('d-1');
     assert.equal(await drawings.change('d-1', { state: 'sending' }), undefined);
     assert.deepEqual((await openDrawings(storage)).all(), []);
   });
 
-  test('leave room for others: pictures that do not fit are not stored', async () => {
+  test('are stored without their pictures if these exceed the shared limit', async () => {
     const screenshot = 'x'.repeat(DRAWINGS_STORED_CHARS * 0.6);
     await add('d-1', { pictures: { screenshot } });
     await add('d-2', { pictures: { screenshot } });
@@ -53,7 +53,7 @@ describe('drawings', () => {
     assert.ok((await openDrawings(storage)).get('d-2').pictures);
   });
 
-  test('the oldest that was left goes when there are too many; none under way does', async () => {
+  test('drop the oldest abandoned drawing above the limit, but none in progress', async () => {
     await add('busy');
     await add('left', { left: true });
     for (let count = 0; count < DRAWINGS_KEPT; count += 1) await add(`d-${count}`);

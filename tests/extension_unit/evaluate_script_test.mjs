@@ -16,22 +16,22 @@ const SCRIPTS = [
   'Object.assign([1], { a: 2 })', 'new Proxy([1], {})', 'new Proxy({ a: 1 }, {})', 'Object.create(null)', 'new Error("a")', '/a/g',
 ];
 
-describe('what a script answers', () => {
+describe('the result of a script', () => {
   for (const script of SCRIPTS) {
-    test(script, async () => {
+    test(`matches JSON.stringify for ${script}`, async () => {
       const expected = JSON.stringify((0, eval)(`(${script})`));
       const { data, error } = await evaluateScript(script, 1_000);
       assert.equal(data && JSON.stringify(JSON.parse(data)), expected, error?.message);
     });
   }
 
-  test('ends where the limit is', async () => {
+  test('is rejected above its size limit', async () => {
     for (const script of ['"x".repeat(1001)', 'Array(1001).fill([])', '({ ["x".repeat(1001)]: 1 })']) {
       assert.equal((await evaluateScript(script, 1_000)).error.code, 'result_too_large');
     }
   });
 
-  test('has no cycles and no depths without end', async () => {
+  test('is rejected if it is cyclic or too deeply nested', async () => {
     const deep = 'let it = []; for (let n = 0; n < 1e6; n += 1) it = [it]; return it';
     for (const script of ['const a = {}; a.a = [a]; a', deep]) {
       assert.equal((await evaluateScript(script, 1e9)).error.code, 'result_not_serializable');

@@ -15,7 +15,7 @@ function fetched(body, type = 'text/plain; charset=utf-8', status = 200) {
 }
 
 describe('a body that is fetched again', () => {
-  test('is told with what kind it is of, and asked for with cookies', async () => {
+  test('is requested with cookies, and returned with its content type', async () => {
     const { answer, asked } = await fetched('{"a": 1}', 'application/json', 404);
     assert.deepEqual(asked, [['http://page.test/a', 'include', 'manual']]);
     assert.deepEqual(answer, {
@@ -23,27 +23,27 @@ describe('a body that is fetched again', () => {
     });
   });
 
-  test('is cut at its limit', async () => {
+  test('is truncated at its limit', async () => {
     const { answer: whole } = await fetched('x'.repeat(BODY_BYTES));
     assert.deepEqual([whole.body.length, whole.truncated], [BODY_BYTES, false]);
     const { answer: cut } = await fetched('x'.repeat(BODY_BYTES + 1));
     assert.deepEqual([cut.body.length, cut.truncated], [BODY_BYTES, true]);
   });
 
-  test('is left out where it is no text', async () => {
+  test('is omitted if it is not text', async () => {
     for (const type of ['image/png', 'application/pdf', null]) {
       const { answer } = await fetched(new Uint8Array([1, 2]), type);
       assert.deepEqual(answer, { status: 200, type: type ?? '', fetched_again: true });
     }
   });
 
-  test('is not followed to where it is sent on', async () => {
+  test('is not fetched from the target of a redirect', async () => {
     const fetch = async () => ({ type: 'opaqueredirect', status: 0, headers: new Headers() });
     assert.deepEqual(await fetchedBody('http://page.test/', { fetch, signal }),
       { fetched_again: false, reason: 'the address now leads to another one' });
   });
 
-  test('may not be had', async () => {
+  test('is replaced by the reason when the request fails', async () => {
     const fetch = async () => { throw new TypeError('Failed to fetch'); };
     assert.deepEqual(await fetchedBody('http://gone.test/', { fetch, signal }),
       { fetched_again: false, reason: 'Failed to fetch' });

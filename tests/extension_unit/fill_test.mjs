@@ -23,19 +23,19 @@ function run(fails) {
   }).catch((error) => error);
 }
 
-test('what was filled in is told before what was refused, however much that is', async () => {
+test('a fill reports filled fields first, however many others were refused', async () => {
   const error = await run((selector) => selector !== '#field-1' && 'value_refused');
   assert.equal(error.code, 'value_refused');
   assert.match(error.message, /^Filled in: textbox #field-1 y+\. #field-0: No\. x+ #field-2: /);
 });
 
-test('and leaves room for that', async () => {
+test('a fill with many filled fields leaves room to report the refused one', async () => {
   const error = await run((selector) => selector === ALL.at(-1) && 'value_refused');
   const told = error.message.slice(0, MESSAGE_CHARS);
   assert.match(told, /^Filled in: textbox #field-0 .*…\. #field-99: No\. /);
 });
 
-test('a fill that ends early tells why, then what was filled in, then what was refused', async () => {
+test('a fill that ends early reports the reason, then filled, then refused fields', async () => {
   const error = await run((selector) => {
     if (selector === '#field-1') return undefined;
     return selector === ALL.at(-1) ? 'element_disabled' : 'value_refused';

@@ -14,7 +14,7 @@ function look(frameId, path, children = [], more = {}) {
 const places = (list) => list.map(({ frameId, parent, owner }) => [frameId, parent, owner?.key]);
 
 describe('the tree of frames', () => {
-  test('follows their places in the lists of their parents', () => {
+  test('follows the places of frames in the lists of their parents', () => {
     const list = arrange([
       look(9, [1, 0]), look(0, [], [child(1, 0), child(2, 1)]), look(4, [1], [child(1, 0)]),
       look(6, [0]),
@@ -24,7 +24,7 @@ describe('the tree of frames', () => {
     assert.deepEqual(pathIn(list, 77), []);
   });
 
-  test('tells frames in shadow trees apart by address, place and size', () => {
+  test('distinguishes frames in shadow trees by address and position', () => {
     const list = arrange([
       look(0, [], [
         child(1, -1, { src: 'http://a.test/' }),
@@ -40,7 +40,7 @@ describe('the tree of frames', () => {
     assert.deepEqual(places(list).slice(1), [[2, 0, 4], [3, 0, 3], [4, 0, 2], [5, 0, 1]]);
   });
 
-  test('leaves out what refused, and keeps what has no place', () => {
+  test('omits frames that failed, and keeps frames without a place', () => {
     const list = arrange([
       look(0, []), look(3, [2]), { frameId: 4, documentId: 'D4', error: { code: 'execution_failed' } },
     ]);
@@ -48,16 +48,16 @@ describe('the tree of frames', () => {
   });
 });
 
-describe('a point of a frame', () => {
+describe('frame coordinates', () => {
   const owner = (x, y, scale = 1) => ({ owner: { x, y, scaleX: scale, scaleY: scale } });
   const paths = [
     ['the top frame', [{ owner: null }], { x: 7, y: 9 }, { x: 7, y: 9 }],
     ['a frame', [{ owner: null }, owner(100, 50)], { x: 7, y: 9 }, { x: 107, y: 59 }],
-    ['a frame in a scaled one', [{ owner: null }, owner(100, 50, 0.5), owner(20, 40)], { x: 10, y: 10 }, { x: 115, y: 75 }],
-    ['a scaled frame in one', [{ owner: null }, owner(100, 50), owner(20, 40, 2)], { x: 10, y: -10 }, { x: 140, y: 70 }],
+    ['a frame in a scaled frame', [{ owner: null }, owner(100, 50, 0.5), owner(20, 40)], { x: 10, y: 10 }, { x: 115, y: 75 }],
+    ['a scaled frame in a frame', [{ owner: null }, owner(100, 50), owner(20, 40, 2)], { x: 10, y: -10 }, { x: 140, y: 70 }],
   ];
   for (const [name, path, inFrame, inTab] of paths) {
-    test(`in ${name} is found in the tab, and back`, () => {
+    test(`are converted to tab coordinates and back for ${name}`, () => {
       assert.deepEqual(pointInTab(path, inFrame), inTab);
       assert.deepEqual(pointInFrame(path, inTab), inFrame);
     });

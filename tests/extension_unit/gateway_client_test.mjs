@@ -25,7 +25,7 @@ const poll = { known: { ids: ['d-1', 'd-2'], forMs: 7_900 }, hold: true };
 const json = (value, status = 200) => () => new Response(JSON.stringify(value), { status });
 
 describe('gateway client', () => {
-  test('asks for work with its name and the hold it wants', async () => {
+  test('polls with its worker, its target and the requested hold', async () => {
     const { client, requests } = clientAnswered(json([{ id: 'd-1' }]));
     assert.deepEqual(await client.pendingQueries(poll), [{ id: 'd-1' }]);
     const [{ url, headers }] = requests;
@@ -37,7 +37,7 @@ describe('gateway client', () => {
     assert.equal('Authorization' in headers, false);
   });
 
-  test('asks for an answer at once, and vouches for its memory no further than may be', async () => {
+  test('polls without a hold on request, and reports at most 60 s of memory', async () => {
     const { client, requests } = clientAnswered(json([]));
     await client.pendingQueries({ known: { ids: [], forMs: 3_600_000 }, hold: false });
     const { searchParams } = new URL(requests[0].url);
@@ -46,7 +46,7 @@ describe('gateway client', () => {
     assert.equal(searchParams.get('known_for'), '60');
   });
 
-  test('posts JSON', async () => {
+  test('posts a result as JSON', async () => {
     const { client, requests } = clientAnswered(json({ accepted: true }));
     assert.deepEqual(await client.postResult({ id: 'd-1' }), { accepted: true });
     const [{ url, method, headers, body }] = requests;
@@ -56,7 +56,7 @@ describe('gateway client', () => {
     assert.equal(body, '{"id":"d-1"}');
   });
 
-  test('posts no half of a character', async () => {
+  test('replaces lone surrogates in all posts', async () => {
     const { client, requests } = clientAnswered(json({ accepted: true }));
     const half = 'a\ud83d';
     await client.postResult({ id: 'd-1', url: half, error: { message: half }, result: { data: { [half]: [half] } } });
@@ -68,7 +68,7 @@ describe('gateway client', () => {
     }
   });
 
-  test('sends the trace of a command back beside the report', async () => {
+  test('sends the trace of a command back in headers, not in the report', async () => {
     const { client, requests } = clientAnswered(json({ accepted: true }));
     await client.postResult({ id: 'd-1', traceparent: '00-1-2-01' });
     const [{ headers, body }] = requests;
@@ -79,7 +79,7 @@ describe('gateway client', () => {
     assert.equal(requests[1].body, '{"id":"d-1"}');
   });
 
-  test('tells how long ago the work was, each time that it is told', async () => {
+  test('reports how long ago the work ended, recalculated for each post', async () => {
     let wall = 5_000;
     const { client, requests } = clientAnswered(json({ accepted: true }), { wallNow: () => wall });
     const report = { id: 'd-1', work: { beganAt: 4_000, endedAt: 4_900 } };
@@ -100,7 +100,7 @@ describe('gateway client', () => {
     assert.deepEqual([method, body], ['POST', '{"annotations":[]}']);
   });
 
-  test('posts the status as that of its worker and target', async () => {
+  test('posts the status with its worker and target', async () => {
     const { client, requests } = clientAnswered(json({ status: 'ok' }));
     await client.postStatus({ name: 'Desk', tabs: [] });
     const [{ url, body }] = requests;
@@ -109,7 +109,7 @@ describe('gateway client', () => {
   });
 
   for (const status of [400, 401, 404, 413]) {
-    test(`${status} is a refusal`, async () => {
+    test(`reports ${status} as a refusal`, async () => {
       const { client } = clientAnswered(json({ error: 'no' }, status));
       await assert.rejects(client.postResult({}), (error) => {
         assert.ok(error instanceof GatewayRefused);
@@ -123,17 +123,17 @@ describe('gateway client', () => {
     ['429', json({}, 429)],
     ['500', json({}, 500)],
     ['503', json({}, 503)],
-    ['a page of something else', () => new Response('<html>')],
-    ['no answer', () => Promise.reject(new TypeError('Failed to fetch'))],
+    ['an unrelated page', () => new Response('<html>')],
+    ['a failed connection', () => Promise.reject(new TypeError('Failed to fetch'))],
   ];
   for (const [what, respond] of outages) {
-    test(`${what} is an outage`, async () => {
+    test(`reports ${what} as an outage`, async () => {
       const { client } = clientAnswered(respond);
       await assert.rejects(client.postResult({}), GatewayUnavailable);
     });
   }
 
-  test('work that is not an array is an outage', async () => {
+  test('reports work that is not an array as an outage', async () => {
     const { client } = clientAnswered(json({}));
     await assert.rejects(client.pendingQueries(poll), GatewayUnavailable);
   });
@@ -174,11 +174,11 @@ describe('gateway client with a token', () => {
   const spoofedGateways = [
     ['proves nothing', () => ({ knows: '' })],
     ['knows another token', () => ({ knows: `${token}x` })],
-    ['has changed the body', () => ({ body: '[{"id":"d-1"}]', proven: '[]' })],
-    ['refuses', () => ({ status: 401, body: '{"error":"token_unknown"}', knows: '' })],
+    ['changes the body', () => ({ body: '[{"id":"d-1"}]', proven: '[]' })],
+    ['fakes a refusal', () => ({ status: 401, body: '{"error":"token_unknown"}', knows: '' })],
   ];
 
-  test('signs its requests, and shows the token to nobody', async () => {
+  test('signs its requests, and never sends the token', async () => {
     const { client, requests } = guarded(genuine);
     assert.deepEqual(await client.pendingQueries(poll), []);
     await client.postResult({ id: 'd-1' });
@@ -188,7 +188,7 @@ describe('gateway client with a token', () => {
     assert.ok(!JSON.stringify(requests).includes(token));
   });
 
-  test('greets whoever answers once, before it says anything', async () => {
+  test('greets the gateway once, before it sends anything else', async () => {
     const { client, paths } = guarded(genuine);
     await Promise.all([client.pendingQueries(poll), client.postResult({}), client.postStatus({})]);
     assert.equal(paths().filter((path) => path === '/healthz').length, 1);
@@ -197,7 +197,7 @@ describe('gateway client with a token', () => {
   });
 
   for (const [what, spoofed] of spoofedGateways) {
-    test(`tells nothing to one who ${what}, and takes nothing of it`, async () => {
+    test(`exchanges no data with a gateway that ${what}`, async () => {
       const setting = guarded(spoofed);
       await assert.rejects(setting.client.pendingQueries(poll), SpoofedGateway);
       await assert.rejects(setting.client.postResult({ secret: 1 }), SpoofedGateway);
@@ -213,7 +213,7 @@ describe('gateway client with a token', () => {
       assert.deepEqual(await setting.client.pendingQueries(poll), []);
     });
 
-    test(`believes no longer one who ${what} now`, async () => {
+    test(`no longer trusts a gateway that now ${what}`, async () => {
       const setting = guarded(genuine);
       await setting.client.pendingQueries(poll);
       setting.gateway = spoofed;
@@ -224,7 +224,7 @@ describe('gateway client with a token', () => {
     });
   }
 
-  test('greets again after the connection was lost, and at once', async () => {
+  test('greets again immediately after a lost connection', async () => {
     const setting = guarded(genuine);
     await setting.client.pendingQueries(poll);
     setting.gateway = () => null;
@@ -236,7 +236,7 @@ describe('gateway client with a token', () => {
     assert.deepEqual(setting.paths(), ['/healthz', '/query-result']);
   });
 
-  test('greets again after the gateway has said that it cannot serve', async () => {
+  test('greets again after the gateway has reported that it is unavailable', async () => {
     const setting = guarded(() => ({ status: 503 }));
     await assert.rejects(setting.client.pendingQueries(poll), GatewayUnavailable);
     await assert.rejects(setting.client.postResult({}), GatewayUnavailable);
@@ -248,19 +248,19 @@ describe('gateway client with a token', () => {
     ? { body: '[]' }
     : { status: 401, body: '{"error":"signature_stale","server_time_ms":5000000}', knows });
 
-  test('corrects its clock by what a proven answer says', async () => {
+  test('corrects its clock from a proven answer', async () => {
     const setting = guarded(stale(token));
     assert.deepEqual(await setting.client.pendingQueries(poll), []);
     assert.deepEqual(setting.paths(), ['/healthz', '/healthz', '/pending-queries']);
   });
 
-  test('does not set its clock by what a spoofed gateway says', async () => {
+  test('does not correct its clock from the answer of a spoofed gateway', async () => {
     const setting = guarded(stale(''));
     await assert.rejects(setting.client.pendingQueries(poll), SpoofedGateway);
     assert.deepEqual(setting.paths(), ['/healthz']);
   });
 
-  test('takes refusals that are proven', async () => {
+  test('accepts proven refusals', async () => {
     const setting = guarded(({ method }) =>
       (method === 'POST' ? { status: 403, body: '{"error":"role_not_allowed"}' } : {}));
     await assert.rejects(setting.client.postResult({}), (error) => {

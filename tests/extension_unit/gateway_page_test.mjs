@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isGatewayPage } from '../../extension/src/gateway_page.js';
 
-test('the gateway is known by all names of this machine', () => {
+test('a local gateway is recognized by all names of this machine', () => {
   const server = 'http://127.0.0.1:7890';
   for (const url of ['http://127.0.0.1:7890/ui/', 'http://localhost:7890/', 'http://[::1]:7890/ui/sessions/a',
     'http://127.1.2.3:7890/', 'http://app.localhost:7890/', 'https://localhost:7890/', 'http://LOCALHOST:7890/ui/',
@@ -15,7 +15,7 @@ test('the gateway is known by all names of this machine', () => {
   }
 });
 
-test('a gateway elsewhere is known by its own name', () => {
+test('a remote gateway is recognized only by its own name', () => {
   const server = 'https://callslip.example.org';
   assert.equal(isGatewayPage('https://callslip.example.org/ui/', server), true);
   assert.equal(isGatewayPage('https://callslip.example.org:443/', server), true);

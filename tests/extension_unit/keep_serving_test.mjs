@@ -33,7 +33,7 @@ async function elapse(ms) {
 const failing = async () => { throw new Error('storage is full'); };
 
 describe('serving', () => {
-  test('is tried again until it does not fail, each attempt for itself', async () => {
+  test('is retried until it does not fail, with a new signal for each attempt', async () => {
     outcomes = [failing, failing];
     served();
     await settled();
@@ -46,7 +46,7 @@ describe('serving', () => {
     assert.equal(attempts[2].aborted, true);
   });
 
-  test('ends with its signal, in a pause too', async () => {
+  test('ends with its signal, even during a pause', async () => {
     outcomes = [failing];
     const over = served();
     await settled();
@@ -56,7 +56,7 @@ describe('serving', () => {
     assert.equal(attempts.length, 1);
   });
 
-  test('that ended by itself is not begun again', async () => {
+  test('is not restarted after it has ended by itself', async () => {
     outcomes = [async () => {}];
     await served();
     await elapse(LONGEST_PAUSE_MS);
@@ -64,8 +64,8 @@ describe('serving', () => {
   });
 });
 
-describe('what is opened once', () => {
-  test('is opened for the first who asks, and again after a failure', async () => {
+describe('a resource that is opened once', () => {
+  test('is opened for the first caller, and again after a failure', async () => {
     let opened = 0;
     let fails = true;
     const get = openedOnce(async () => {

@@ -5,7 +5,7 @@ import { keyStroke, keyStrokes } from '../../extension/src/key_stroke.js';
 const NONE = { ctrlKey: false, shiftKey: false, altKey: false, metaKey: false, held: [] };
 const SHIFT = { shiftKey: true };
 
-describe('key stroke', () => {
+describe('the key stroke parser', () => {
   const strokes = [
     ['Enter', { key: 'Enter', code: 'Enter', keyCode: 13 }],
     ['a', { key: 'a', code: 'KeyA', keyCode: 65 }],
@@ -28,7 +28,7 @@ describe('key stroke', () => {
     ['Shift', { key: 'Shift', code: 'ShiftLeft', keyCode: 16 }],
   ];
   for (const [text, expected] of strokes) {
-    test(`"${text}"`, () => assert.deepEqual(keyStroke(text), { ...NONE, ...expected }));
+    test(`parses "${text}"`, () => assert.deepEqual(keyStroke(text), { ...NONE, ...expected }));
   }
 
   const clipboard = {
@@ -37,25 +37,25 @@ describe('key stroke', () => {
     paste: ['Control+V', 'Control+Shift+V', 'Shift+Control+v', 'Meta+V', 'Shift+Insert'],
   };
   for (const [what, texts] of Object.entries(clipboard)) {
-    test(`${texts.join(', ')}: ${what}`, () => {
+    test(`recognizes ${texts.join(', ')} as ${what}`, () => {
       for (const text of texts) assert.equal(keyStroke(text).clipboard, what, text);
     });
   }
 
-  test('no other key is of the clipboard', () => {
+  test('assigns no clipboard operation to other keys', () => {
     for (const text of ['c', 'C', 'Delete', 'Insert', 'Control+Delete', 'Alt+c', 'Control+Alt+V', 'Control+Shift+C', 'Control+é']) {
       assert.ok(!('clipboard' in keyStroke(text)), text);
     }
   });
 
   for (const text of ['Return', 'ctrl+a', 'Control+', 'ab', 'toString']) {
-    test(`"${text}" is not a key`, () => {
+    test(`rejects "${text}"`, () => {
       assert.throws(() => keyStroke(text), { code: 'invalid_params', message: /^key: / });
     });
   }
 });
 
-describe('key strokes', () => {
+describe('the key sequence parser', () => {
   const sequences = [
     ['ArrowDown*3 Tab  Enter', ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Tab', 'Enter']],
     [' ', [' ']],
@@ -64,11 +64,11 @@ describe('key strokes', () => {
     ['Space x', [' ', 'x']],
   ];
   for (const [text, keys] of sequences) {
-    test(`"${text}"`, () => assert.deepEqual(keyStrokes(text).map(({ key }) => key), keys));
+    test(`parses "${text}"`, () => assert.deepEqual(keyStrokes(text).map(({ key }) => key), keys));
   }
 
   for (const text of ['a*0', 'a*501', 'a*300 b*300', 'a Nothing']) {
-    test(`"${text}" is none`, () => {
+    test(`rejects "${text}"`, () => {
       assert.throws(() => keyStrokes(text), { code: 'invalid_params', message: /^key: / });
     });
   }

@@ -32,7 +32,7 @@ const shown = (requestId, rest) => ({
 });
 
 describe('network log', () => {
-  test('tells what became of the requests of a tab', () => {
+  test('reports the outcome of each request of a tab', () => {
     for (const id of ['a', 'b', 'c', 'd']) begin(id);
     const end = (requestId, rest) => ({ requestId, timeStamp: 1_040.4, ...rest });
     const redirectUrl = 'http://page.test/b2';
@@ -51,7 +51,7 @@ describe('network log', () => {
     });
   });
 
-  test('tells addresses without the secrets in them', () => {
+  test('reports addresses without their secrets', () => {
     begin('a', { url: 'http://page.test/?code=hush' });
     const redirectUrl = 'http://page.test/#access_token=hush';
     requests.onBeforeRedirect.fire({ requestId: 'a', timeStamp: 1_040, statusCode: 302, redirectUrl });
@@ -61,21 +61,21 @@ describe('network log', () => {
     assert.equal(network.entry(7, 'a').url, 'http://page.test/?code=hush');
   });
 
-  test('picks by address, and the last ones', () => {
+  test('filters by address and returns the latest requests', () => {
     for (const id of ['api/1', 'image', 'api/2', 'api/3']) begin(id);
     const { entries, truncated } = network.recent(7, 2, '/api/');
     assert.deepEqual(entries, [shown('api/2'), shown('api/3')]);
     assert.equal(truncated, true);
   });
 
-  test('keeps the requests of other tabs, and of none, apart', () => {
+  test('separates the requests of other tabs and of no tab', () => {
     begin('a', { tabId: 8 });
     begin('b', { tabId: -1 });
     assert.deepEqual(network.recent(7, 50, '').entries, []);
     assert.equal(network.recent(8, 50, '').entries.length, 1);
   });
 
-  test('forgets the oldest, and says so', () => {
+  test('drops the oldest requests and reports the truncation', () => {
     for (let number = 0; number <= NETWORK_ENTRIES; number += 1) begin(`r${number}`);
     requests.onCompleted.fire({ requestId: 'r0', timeStamp: 2_000, statusCode: 200 });
     const { entries, truncated } = network.recent(7, NETWORK_ENTRIES, '');
@@ -84,7 +84,7 @@ describe('network log', () => {
     assert.equal(truncated, true);
   });
 
-  test('forgets tabs that are closed, and those that were quiet longest', () => {
+  test('drops closed tabs and the tabs that were idle the longest', () => {
     begin('a');
     tabs.onRemoved.fire(7);
     assert.deepEqual(network.recent(7, 50, '').entries, []);
@@ -93,7 +93,7 @@ describe('network log', () => {
     assert.equal(network.recent(101, 50, '').entries.length, 1);
   });
 
-  test('tells all of one request, without secrets', () => {
+  test('reports the details of a request without its secrets', () => {
     const bytes = new TextEncoder().encode('{"name": "Ada", "password": "hush", "api_key": 12}').buffer;
     begin('a', { method: 'POST', requestBody: { raw: [{ bytes }] } });
     begin('a', { requestBody: { formData: { user: ['ada'], pwd: ['hush'] } } });
@@ -115,7 +115,7 @@ describe('network log', () => {
     assert.equal(JSON.stringify([first, entry]).includes('hush'), false);
   });
 
-  test('tells which requests of an action are open, and what it downloads', () => {
+  test('reports the open requests and the downloads of an action', () => {
     begin('before', { type: 'xmlhttprequest', timeStamp: 900 });
     begin('image', { type: 'image' });
     begin('call', { type: 'xmlhttprequest' });

@@ -19,15 +19,15 @@ async function whole(url, fields = {}) {
   return { asked, response: data.response };
 }
 
-describe('what an address answers now', () => {
-  test('is asked for again where that was data or a file of the page', async () => {
+describe('the current response of a request', () => {
+  test('is fetched again for data and files of the page', async () => {
     for (const type of ['xmlhttprequest', 'script', 'stylesheet']) {
       const { asked, response } = await whole('http://page.test/api?q=delight', { type });
       assert.deepEqual([asked.length, response.body], [1, '{}']);
     }
   });
 
-  test('is not asked for where that may do something', async () => {
+  test('is not fetched if the request could have side effects', async () => {
     for (const path of ['logout', 'a?action=delete', 'signOut', 'sign-out?x', 'users/7/confirm', 'api/unsubscribe?u=1',
       'cart/remove/3', 'a?do=Approve', 'verifyEmail', 'a?token=x', 'cb?code=x', 'deleteAll', 'log%6fut']) {
       const { asked, response } = await whole(`http://page.test/${path}`);
@@ -42,13 +42,13 @@ describe('what an address answers now', () => {
     }
   });
 
-  test('is nothing of another method, or of where no agent acts', async () => {
+  test('is omitted for other methods and restricted addresses', async () => {
     for (const [url, method] of [['http://page.test/a', 'POST'], ['data:,a', 'GET'], [OFF, 'GET']]) {
       assert.deepEqual(await whole(url, { method }), { asked: [], response: undefined });
     }
   });
 
-  test('makes the action more than a look', () => {
+  test('makes the action no longer read-only', () => {
     assert.deepEqual([{}, { text: 'a' }].map((params) => readNetwork.readsOnly(params)), [true, false]);
   });
 });

@@ -23,21 +23,21 @@ function changes(before, after) {
   return outlineChanges(lines(...before), lines(...after));
 }
 
-describe('what has changed in an outline', () => {
-  test('is nothing where all lines are the same, in whatever order', () => {
+describe('outline changes', () => {
+  test('are empty if all lines are the same in any order', () => {
     assert.deepEqual(changes(FORM, FORM), []);
     assert.deepEqual(changes(FORM, [FORM[0], FORM[3], FORM[1], FORM[2]]), []);
     assert.deepEqual(changes([], []), []);
   });
 
-  test('is what came, what went, and what is in another state', () => {
+  test('list added, removed and modified lines', () => {
     const after = ['form', ' e1 textbox Name = Ada', ' Name is taken', ' e3 button Order'];
     assert.deepEqual(changes(FORM, after), [
       '~ e1 textbox Name = Ada', '- e2 textbox Street', '+ Name is taken',
     ]);
   });
 
-  test('comes in the order of the page, with what holds it above it', () => {
+  test('follow the page order, with containers above their contents', () => {
     const after = ['dialog Really?', ' group', '  e4 button Yes', '  e5 button No', ...FORM];
     assert.deepEqual(changes(FORM, after), [
       '+ dialog Really?', '+  group', '+   e4 button Yes', '+   e5 button No',
@@ -47,22 +47,22 @@ describe('what has changed in an outline', () => {
     ]);
   });
 
-  test('counts lines that say the same', () => {
+  test('count identical lines', () => {
     assert.deepEqual(changes(['- a', '- a'], ['- a', '- a', '- a']), ['+ - a']);
     assert.deepEqual(changes(['x', 'a', 'y', 'a'], ['x', 'y', 'a']), ['- a']);
   });
 
-  test('a text in the place of another one is that one with other words', () => {
+  test('show a text that replaces another one as modified', () => {
     assert.deepEqual(changes(['a', '3 items', 'b'], ['a', '4 items', 'b']), ['~ 4 items']);
     assert.deepEqual(changes(['a', 'b'], ['c', 'd', 'e']), ['- a', '- b', '+ c', '+ d', '+ e']);
   });
 
-  test('a row is the same row as long as its first ref is', () => {
+  test('identify a row by its first ref', () => {
     const row = (name) => `e1 checkbox | ${name} | e2 button Edit`;
     assert.deepEqual(changes([row('Ada')], [row('Bob')]), [`~ ${row('Bob')}`]);
   });
 
-  test('what is drawn anew is told with its refs, much of it with their number', () => {
+  test('show redrawn lines with their new refs, and many of them as a count', () => {
     const rows = (from, count) =>
       Array.from({ length: count }, (_, index) => `e${from + index} button Row ${index}`);
     assert.deepEqual(changes(rows(1, 2), rows(11, 2)), [

@@ -9,18 +9,18 @@ const acted = (number, more = {}) =>
 const texts = (lines) => lines.map(({ text }) => text);
 
 describe('the budget of an outline', () => {
-  test('counts characters, and those beyond Latin by their bytes', () => {
+  test('counts characters, and non-Latin characters by their bytes', () => {
     assert.equal(costOf(line(2, 'abc')), 6);
     assert.equal(costOf(line(0, 'Жук')), 7);
     assert.equal(costOf(line(0, '漢字')), 7);
   });
 
-  test('leaves nothing out where all of it fits', () => {
+  test('omits nothing if everything fits', () => {
     const lines = [line(0, 'main', { kind: 'main' }), acted(1), acted(2)];
     assert.deepEqual(fit(lines, 1_000), lines);
   });
 
-  test('leaves out items of long lists first, from their end, and says how to read on', () => {
+  test('omits the ends of long lists first and shows how to continue', () => {
     const items = [...Array(80).keys()].map((item) => acted(item + 1, { list: 1, item }));
     const shown = texts(fit([...items, line(0, 'Text below that is not left out')], 1_700));
     assert.match(shown.at(-2), /^… \d+ items more: page \{after: e\d+\}$/);
@@ -30,7 +30,7 @@ describe('the budget of an outline', () => {
     assert.equal(shown.at(-1), 'Text below that is not left out');
   });
 
-  test('makes one line of a landmark that is out of the window', () => {
+  test('collapses a landmark outside the window to one line', () => {
     const lines = [
       line(0, 'main', { kind: 'main', where: 0 }), ...[1, 2, 3].map((number) => acted(number, { where: 0 })),
       line(0, 'footer', { kind: 'landmark' }), ...[4, 5, 6, 7].map((number) => acted(number)),
@@ -38,7 +38,7 @@ describe('the budget of an outline', () => {
     assert.deepEqual(texts(fit(lines, 150)).slice(-2), ['e3 button Number 3', 'footer … 4 refs: page {after: e3}']);
   });
 
-  test('keeps what can be acted on in the window', () => {
+  test('keeps interactive elements in the window', () => {
     const before = [...Array(40).keys()].map((at) => line(1, `Text ${at}`, { where: -1 }));
     const within = [90, 91, 92].map((number) => acted(number, { where: 0 }));
     const behind = [...Array(40).keys()].map((at) => acted(at + 100));
@@ -47,7 +47,7 @@ describe('the budget of an outline', () => {
     assert.match(shown.at(-1), /^… \d+ lines more: page \{after: e\d+\}$/);
   });
 
-  test('in order only the end is left out', () => {
+  test('omits only the end if it keeps the order', () => {
     const lines = [...Array(100).keys()].map((at) => acted(at + 1, { where: at > 90 ? 0 : -1 }));
     const shown = texts(fit(lines, 500, { inOrder: true }));
     assert.equal(shown[0], 'e1 button Number 1');
@@ -59,11 +59,11 @@ describe('the budget of an outline', () => {
 describe('an excerpt', () => {
   const words = (count) => [...Array(count).keys()].map((at) => `word${at}`).join(' ');
 
-  test('is the whole of a line that is not long', () => {
+  test('is the whole line if the line is short', () => {
     assert.equal(excerpt('A short line', 'line'), 'A short line');
   });
 
-  test('has whole words and whole brackets around what was found', () => {
+  test('keeps whole words and whole brackets around the match', () => {
     const long = `${words(100)} [e12 link The needle in here] ${words(100)}`;
     const found = excerpt(long, 'Needle');
     assert.match(found, /^… word\d+ .*\[e12 link The needle in here\].* word\d+ …$/);

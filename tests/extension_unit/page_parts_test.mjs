@@ -28,8 +28,8 @@ beforeEach(() => {
   parts = createPageParts({ scripting }, async () => 'session');
 });
 
-describe('the parts in the page', () => {
-  test('are installed where they are not, once', async () => {
+describe('page parts', () => {
+  test('are installed once where they are missing', async () => {
     const expected = [
       { frameId: 0, documentId: 'A', url: 'u', result: 1 },
       { frameId: 4, documentId: 'B', url: 'u', result: 1 },
@@ -41,25 +41,25 @@ describe('the parts in the page', () => {
     assert.equal(injections.length, 1);
   });
 
-  test('are called in the one frame that is named', async () => {
+  test('are called only in the given frame', async () => {
     assert.deepEqual(await parts.call(7, { documentId: 'B' }, 'refs.of', [1]), { url: 'u', data: 1 });
     assert.ok(injections.every(({ target }) => target.documentIds[0] === 'B'));
     assert.deepEqual(injections.at(-1).args, ['session', 'refs.of', [1], false]);
   });
 
-  test('are installed once for all that ask at the same time', async () => {
+  test('are installed once for concurrent calls', async () => {
     await Promise.all([parts.callAll(7, 'refs.of', [1]), parts.callAll(7, 'refs.of', [2])]);
     assert.equal(injections.filter(({ files }) => files === PARTS).length, 2);
   });
 
-  test('pass on what they refuse', async () => {
+  test('forward their errors to the caller', async () => {
     frames.set('B', { frameId: 4, answer: { url: 'u', error: { code: 'stale_ref', message: 'no' } } });
     await assert.rejects(parts.call(7, { frameId: 4 }, 'refs.of'), { code: 'stale_ref', url: 'u' });
     const [, inner] = await parts.callAll(7, 'refs.of');
     assert.equal(inner.error.code, 'stale_ref');
   });
 
-  test('say of a frame that has gone that it has', async () => {
+  test('report a frame that is gone and a page that was replaced', async () => {
     frames.delete('B');
     await assert.rejects(parts.call(7, { frameId: 4 }, 'refs.of'), { code: 'frame_gone' });
     await assert.rejects(parts.call(7, { documentId: 'B' }, 'refs.of'), { code: 'frame_gone' });

@@ -32,7 +32,7 @@ beforeEach(() => {
 const pageFunction = () => {};
 
 describe('page scripts', () => {
-  test('run apart from the page unless they are told otherwise', async () => {
+  test('run in the isolated world unless configured otherwise', async () => {
     assert.deepEqual(await pageScripts.run(7, pageFunction, [1]), { url: URL, data: 42 });
     await pageScripts.run(7, pageFunction, [], { world: 'MAIN', early: true });
     const shared = { target: { tabId: 7 }, func: pageFunction };
@@ -42,24 +42,24 @@ describe('page scripts', () => {
     ]);
   });
 
-  test('do not wait for a document that does not come to its end', async () => {
+  test('do not wait for a document that never finishes parsing', async () => {
     isParsed = false;
     await pageScripts.run(7, pageFunction, []);
     assert.equal(injections[0].injectImmediately, true);
   });
 
-  test('wait for no longer than half of what the command has left', async () => {
+  test('wait for at most half of the remaining time of the command', async () => {
     for (const endsAt of [undefined, 100_000, 3_000, 900]) await pageScripts.run(7, pageFunction, [], { endsAt });
     assert.deepEqual(patience, [3_000, 3_000, 1_000, 0]);
   });
 
-  test('have what they share installed first', async () => {
+  test('install their shared scripts first', async () => {
     await pageScripts.run(7, pageFunction, [], { elements: true });
     const shared = ['cut_text', 'pdf_viewer', 'secret_fields', 'selectors', 'elements'].map((name) => `src/page/${name}.js`);
     assert.deepEqual(injections.map(({ files }) => files), [shared, undefined]);
   });
 
-  test('pass on the error of the page with its address', async () => {
+  test('forward an error of the page with its address', async () => {
     const error = { code: 'element_not_found', message: 'no', mayHaveExecuted: false };
     answer = () => [{ result: { url: URL, error } }];
     const expected = { code: 'element_not_found', url: URL, mayHaveExecuted: false };
@@ -67,18 +67,18 @@ describe('page scripts', () => {
   });
 
   const replaced = [
-    ['no result', () => [{ result: null }]],
-    ['nothing at all', () => []],
+    ['a null result', () => [{ result: null }]],
+    ['an empty list of results', () => []],
     ['a removed frame', () => { throw new Error('Frame with ID 0 was removed.'); }],
   ];
   for (const [what, respond] of replaced) {
-    test(`${what} means that the page was replaced`, async () => {
+    test(`report ${what} as a replaced page`, async () => {
       answer = respond;
       await assert.rejects(pageScripts.run(7, pageFunction, []), { code: 'page_navigated' });
     });
   }
 
-  test('another refusal of the browser stays what it is', async () => {
+  test('forward other errors of the browser unchanged', async () => {
     answer = () => { throw new Error('Cannot access a chrome:// URL'); };
     await assert.rejects(pageScripts.run(7, pageFunction, []), /chrome:/);
   });

@@ -8,7 +8,7 @@ import { FakeStorage } from './support/fake_storage.mjs';
 
 const VALID = { serverUrl: '', token: '', openGateway: true, target: '', name: '' };
 
-describe('pairing text', () => {
+describe('the pairing parser', () => {
   const token = 'f'.repeat(64);
   const pairs = [
     [`callslip:http://127.0.0.1:7890#${token}`, { serverUrl: 'http://127.0.0.1:7890', token }],
@@ -24,13 +24,13 @@ describe('pairing text', () => {
     ['see callslip:http://127.0.0.1#x', null],
   ];
   for (const [text, expected] of pairs) {
-    test(`${JSON.stringify(text.slice(0, 50))} is ${expected ? 'read' : 'not taken'}`, () => {
+    test(`${expected ? 'accepts' : 'rejects'} ${JSON.stringify(text.slice(0, 50))}`, () => {
       assert.deepEqual(parsePairing(text), expected);
     });
   }
 });
 
-test('a page of a gateway is known by its path', () => {
+test('a gateway page is recognized by its path on a loopback host', () => {
   for (const path of ['/ui', '/ui/', '/ui/start', '/ui/sessions/s-1?seq=3#x']) {
     assert.equal(gatewayOfPage(`http://127.0.0.1:7890${path}`), 'http://127.0.0.1:7890', path);
   }
@@ -43,11 +43,11 @@ test('a page of a gateway is known by its path', () => {
 });
 
 describe('settings', () => {
-  test('that are empty stand for the defaults', () => {
+  test('are valid if they are empty', () => {
     assert.equal(settingsProblem(VALID), null);
   });
 
-  test('say whose word counts: by a token, or that none is asked for', () => {
+  test('require a token unless the gateway is open', () => {
     const { field, problem } = settingsProblem({ ...VALID, openGateway: false });
     assert.equal(field, 'token');
     assert.match(problem, /Enter the token/);
@@ -68,7 +68,7 @@ describe('settings', () => {
     ['http://localhost.evil.example', true],
   ];
   for (const [address, warned] of addresses) {
-    test(`${warned ? 'are' : 'are not'} warned about at ${address || 'the default'}`, () => {
+    test(`${warned ? 'show' : 'do not show'} a warning for ${address || 'the default'}`, () => {
       assert.equal(serverUrlWarning(address) !== null, warned);
     });
   }
@@ -85,14 +85,14 @@ describe('settings', () => {
     ['name', 'x'.repeat(65), /64/],
   ];
   for (const [field, text, sentence] of problems) {
-    test(`${field} cannot be ${text.slice(0, 32)}`, () => {
+    test(`reject "${text.slice(0, 32)}" as ${field}`, () => {
       const wrong = settingsProblem({ ...VALID, [field]: text });
       assert.equal(wrong.field, field);
       assert.match(wrong.problem, sentence);
     });
   }
 
-  test('are loaded with their defaults, and a worker id that stays', async () => {
+  test('load the defaults, and the stored values after a change', async () => {
     const storage = new FakeStorage();
     const load = () => loadSettings({ storage, newId: () => 'w-1', log() {} });
     const settings = await load();
@@ -111,7 +111,7 @@ describe('settings', () => {
   });
 });
 
-describe('test of the connection', () => {
+describe('the connection test', () => {
   /** A gateway with these answers to /readyz and /query-result, proven with the token `knows`. */
   function run({
     ready = 200, report = [400, 'missing_correlation_id'], token = 'sesame', knows = token,
@@ -136,17 +136,17 @@ describe('test of the connection', () => {
   const outcomes = [
     ['ok', {}, /^Connected/],
     ['ok without tokens', { token: '' }, /^Connected/],
-    ['nobody', { report: null }, /No response from http:\/\/127\.0\.0\.1:7890\./],
+    ['no response', { report: null }, /No response from http:\/\/127\.0\.0\.1:7890\./],
     ['no token', { report: [401, 'token_missing'], token: '' }, /requires a token/],
-    ['who does not know the token', { knows: '' }, /does not know this token/],
-    ['who knows another', { knows: 'other' }, /does not know this token/],
-    ['an agent’s token', { report: [403, 'role_not_allowed'] }, /not a worker token/],
+    ['a gateway that does not know the token', { knows: '' }, /does not know this token/],
+    ['a gateway with another token', { knows: 'other' }, /does not know this token/],
+    ['the token of an agent', { report: [403, 'role_not_allowed'] }, /not a worker token/],
     ['a foreign origin', { report: [403, 'origin_not_allowed'] }, /--allowed-origins/],
     ['another server', { report: [200], token: '' }, /not a Callslip gateway/],
     ['no tracker', { ready: 503 }, /tracker/],
   ];
   for (const [what, given, sentence] of outcomes) {
-    test(`tells of ${what}`, async () => {
+    test(`reports ${what}`, async () => {
       const { ok, sentence: told, asksForToken = false } = await run(given);
       assert.match(told, sentence);
       assert.equal(asksForToken, what === 'no token');
@@ -154,7 +154,7 @@ describe('test of the connection', () => {
     });
   }
 
-  test('does not show the token, and stops at who does not know it', async () => {
+  test('does not send the token, and stops at a gateway that does not know it', async () => {
     const { asked } = await run({ knows: '' });
     assert.deepEqual(asked.map(({ url }) => url), ['http://127.0.0.1:7890/readyz']);
     const { asked: both } = await run({});

@@ -19,11 +19,11 @@ const asked = [
 ];
 
 for (const name of asked) {
-  test(`says why it asks for ${name}`, () => {
+  test(`the README gives a reason for the permission ${name}`, () => {
     assert.ok(reasons.get(name)?.length >= 40, `extension/README.md has no reason for ${name}`);
   });
 }
 
-test('gives a reason for nothing else', () => {
+test('the README gives reasons for no other permissions', () => {
   assert.deepEqual([...reasons.keys()].filter((name) => !asked.includes(name)), []);
 });

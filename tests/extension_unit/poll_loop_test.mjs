@@ -67,14 +67,14 @@ beforeEach(async () => {
 });
 
 describe('poll loop', () => {
-  test('hands commands over and polls again at once', async () => {
+  test('delivers commands and polls again at once', async () => {
     await answer(['a', 'b']);
     assert.deepEqual(received, ['a', 'b']);
     assert.equal(polls.length, 2);
     assert.equal(awake, 2);
   });
 
-  test('holds no poll before the gateway has answered, and says what has arrived', async () => {
+  test('holds polls only after an answer, and sends the number of known commands', async () => {
     await answer(['a']);
     await answer(['b']);
     await fail();
@@ -84,7 +84,7 @@ describe('poll loop', () => {
     assert.deepEqual(polls.map(({ known }) => known), [0, 1, 2, 2, 3]);
   });
 
-  test('tells cancels from commands', async () => {
+  test('distinguishes cancels from commands', async () => {
     const command = { type: 'browser_action', id: 'd-1' };
     const cancel = { type: 'cancel', id: 'd-2' };
     await answer([command, cancel]);
@@ -92,7 +92,7 @@ describe('poll loop', () => {
     assert.deepEqual(cancelled, [cancel]);
   });
 
-  test('says once that the gateway is back', async () => {
+  test('reports once that the gateway is back', async () => {
     await answer(['a']);
     await fail();
     await elapse(250);
@@ -103,13 +103,13 @@ describe('poll loop', () => {
     assert.equal(reconnected, 1);
   });
 
-  test('polls again at once after a poll that was held', async () => {
+  test('polls again at once after a held poll', async () => {
     await elapse(5_000);
     await answer([]);
     assert.equal(polls.length, 2);
   });
 
-  test('asks a gateway that does not hold at most every 250 ms', async () => {
+  test('polls a gateway without held polls at most every 250 ms', async () => {
     await answer([]);
     await elapse(249);
     assert.equal(polls.length, 1);
@@ -117,7 +117,7 @@ describe('poll loop', () => {
     assert.equal(polls.length, 2);
   });
 
-  test('waits longer after each failure, up to 5 s, and starts anew after a success', async () => {
+  test('increases the wait after each failure up to 5 s, and resets it on success', async () => {
     const waits = [];
     for (let failures = 0; failures < 7; failures += 1) {
       const failedAt = nowMs;
@@ -134,7 +134,7 @@ describe('poll loop', () => {
     assert.equal(polls.length, before + 1);
   });
 
-  test('ends when it is told to', async () => {
+  test('ends when it is aborted', async () => {
     stop.abort();
     await fail();
     await elapse(60_000);

@@ -49,7 +49,7 @@ function askedFor(action) {
 describe('the README', () => {
   const table = described();
   for (const [name, action] of Object.entries(actions)) {
-    test(`tells what ${name} takes`, () => {
+    test(`documents the parameters of ${name}`, () => {
       assert.deepEqual([...askedFor(action)].sort(), [...new Set(table[name])].sort());
     });
   }

@@ -22,15 +22,15 @@ beforeEach(() => {
   book = open();
 });
 
-describe('the book of refs', () => {
-  test('gives each number of a tab once, whoever asks at the same time', async () => {
+describe('the ref book', () => {
+  test('assigns each number of a tab once, even to concurrent calls', async () => {
     const firsts = await Promise.all([
       book.take(7, 3, TOP), book.take(7, 2, INNER), book.take(7, 1, TOP), book.take(8, 4, TOP),
     ]);
     assert.deepEqual(firsts, [1, 4, 6, 1]);
   });
 
-  test('goes on where it was when the extension is loaded anew', async () => {
+  test('continues its numbers after the extension is reloaded', async () => {
     let last = 0;
     for (let at = 0; at < 5; at += 1) {
       for (const count of [3, REFS_ASIDE, 7]) {
@@ -45,7 +45,7 @@ describe('the book of refs', () => {
     }
   });
 
-  test('writes to the disk once for many looks, of the last tabs, and works without a disk', async () => {
+  test('writes once for many refs, keeps only the last tabs, works without a disk', async () => {
     let writes = 0;
     const set = lasting.set.bind(lasting);
     lasting.set = (values) => {
@@ -63,7 +63,7 @@ describe('the book of refs', () => {
     assert.equal(await book.take(8, 5, TOP), 6);
   });
 
-  test('knows whose a number is', async () => {
+  test('knows the frame of each assigned number', async () => {
     await book.take(7, 3, TOP);
     await book.take(7, 2, INNER);
     assert.deepEqual(await book.frameOf(7, 3), TOP);
@@ -74,7 +74,7 @@ describe('the book of refs', () => {
     assert.equal(await book.wasGiven(8, 1), false);
   });
 
-  test('goes on where the last service worker was', async () => {
+  test('continues the state of the previous service worker', async () => {
     await book.take(7, 3, TOP);
     const session = await book.session();
     const next = open();
@@ -83,21 +83,21 @@ describe('the book of refs', () => {
     assert.deepEqual(await next.frameOf(7, 2), TOP);
   });
 
-  test('forgets old documents, but not which numbers were given', async () => {
+  test('drops old documents, but remembers the assigned numbers', async () => {
     for (let page = 0; page < 600; page += 1) await book.take(7, 2, { frameId: 0, documentId: `${page}` });
     assert.equal(await book.frameOf(7, 1), undefined);
     assert.equal(await book.wasGiven(7, 1), true);
     assert.equal(await book.take(7, 1, TOP), 1_201);
   });
 
-  test('of a closed tab is thrown away', async () => {
+  test('deletes the data of a closed tab', async () => {
     await book.take(7, 3, TOP);
     await book.forget(7);
     assert.deepEqual(Object.keys(await storage.get(null)), []);
   });
 });
 
-test('a ref is an e and a number', () => {
+test('a ref consists of the letter e and a number', () => {
   assert.equal(refNumber('e12'), 12);
   for (const text of ['e', 'e0', 'e012', 'e1 ', 'E1', '12', 'em', 'e1234567890']) {
     assert.equal(refNumber(text), undefined, text);

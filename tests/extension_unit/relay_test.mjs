@@ -45,14 +45,14 @@ function tell(detail) {
   page.dispatchEvent(new CustomEvent('name-told', { detail }));
 }
 
-test('stand-ins that come are told how to answer, and new orders', async () => {
+test('the relay sends new stand-ins the current answer and later orders', async () => {
   assert.equal(orders[0], 'dismiss');
   await new Promise(setImmediate);
   assert.deepEqual({ ...context.callslipRelay.order({ ms: 5_000, dialog: 'Ada' }) }, { page: true });
   assert.deepEqual([...new Set(orders)], ['dismiss', 'Ada']);
 });
 
-test('nobody listens once stand-ins are there, nor where no command runs', async () => {
+test('the relay rejects a second set of stand-ins, and any while no command runs', async () => {
   assert.equal(meet('other'), false);
   context.callslipRelay.order({ ms: 0 });
   assert.equal(orders.at(-1), null);
@@ -61,7 +61,7 @@ test('nobody listens once stand-ins are there, nor where no command runs', async
   assert.deepEqual(sent, []);
 });
 
-test('new ones may come for the next command', () => {
+test('the relay accepts new stand-ins for the next command', () => {
   context.callslipRelay.order({ ms: 0 });
   assert.deepEqual({ ...context.callslipRelay.order({ ms: 5_000, dialog: 'accept' }) }, { page: false });
   scripts.at(-1).runInContext(context);
@@ -69,12 +69,12 @@ test('new ones may come for the next command', () => {
   assert.equal(orders.at(-1), 'accept');
 });
 
-test('what a page tells is said to be of a page, whatever it says', () => {
+test('the relay marks each event as an event of the page, whatever it claims', () => {
   tell({ kind: 'dialog', about: 'drawing', text: 'a' });
   assert.deepEqual(sent, [{ kind: 'dialog', about: 'page', text: 'a' }]);
 });
 
-test('a page that tells without end is heard a hundred times a second, and counted', () => {
+test('the relay forwards 100 events per second of each kind, and counts the rest', () => {
   for (let at = 0; at < 100_000; at += 1) {
     tell({ kind: 'dialog', text: 'a' });
     tell({ kind: 'error' });
@@ -89,12 +89,12 @@ test('a page that tells without end is heard a hundred times a second, and count
   assert.deepEqual(sent, [{ kind: 'dialog', text: 'b', about: 'page' }]);
 });
 
-test('what is too long is only counted', () => {
+test('the relay only counts an event that is too long', () => {
   tell({ kind: 'dialog', text: 'a'.repeat(60_000) });
   assert.deepEqual(sent, [{ kind: 'more', about: 'page' }]);
 });
 
-test('nothing is handed on once no command runs', async () => {
+test('the relay forwards no events after the time of its order', async () => {
   await new Promise(setImmediate);
   time += order.ms - 1;
   tell({ kind: 'error' });

@@ -39,7 +39,7 @@ beforeEach(() => {
 });
 
 describe('result outbox', () => {
-  test('waits twice as long after each failure, up to 5 s, and gives up after 60 s', async () => {
+  test('doubles the wait after each failure, up to 5 s, and gives up after 60 s', async () => {
     const delivered = outbox.deliver(REPORT);
     await settled();
     await elapse(120_000);
@@ -59,7 +59,7 @@ describe('result outbox', () => {
     assert.equal(attempts.length, 2);
   });
 
-  test('takes a refusal of the sender and of the command for final', async () => {
+  test('treats a refusal of the sender or of the command as final', async () => {
     for (const status of [401, 403, 404]) {
       answers = [new GatewayRefused('no', status)];
       assert.equal(await outbox.deliver(REPORT), null);
@@ -67,7 +67,7 @@ describe('result outbox', () => {
     assert.equal(attempts.length, 3);
   });
 
-  test('says that a result was refused, in its place', async () => {
+  test('reports the refusal of a result in place of the result', async () => {
     answers = [new GatewayRefused('/query-result answered 400: too_many_values', 400), { accepted: true }];
     const trace = { traceparent: '00-1-2-01' };
     const report = { ...REPORT, ...trace, tab_id: 7, url: 'http://page.test/', result: { data: [1] } };
@@ -83,7 +83,7 @@ describe('result outbox', () => {
     assert.deepEqual(attempts[1].report, { ...expected, error: { hint, ...error } });
   });
 
-  test('says so of an error, too, and brings that home over an outage', async () => {
+  test('reports the refusal of an error as well, and retries during an outage', async () => {
     answers = [new GatewayRefused('413', 413), new GatewayUnavailable('503'), { accepted: true }];
     const error = { code: 'invalid_params', message: 'x', may_have_executed: false };
     const delivered = outbox.deliver({ ...REPORT, status: 'error', error });
@@ -95,13 +95,13 @@ describe('result outbox', () => {
     assert.equal(said.may_have_executed, false);
   });
 
-  test('gives up where that is refused as well', async () => {
+  test('gives up if the report of a refusal is refused as well', async () => {
     answers = [new GatewayRefused('400', 400), new GatewayRefused('400', 400)];
     assert.equal(await outbox.deliver(REPORT), null);
     assert.equal(attempts.length, 2);
   });
 
-  test('stops when the signal is aborted, also between two attempts', async () => {
+  test('stops when the signal is aborted between two attempts', async () => {
     const cancelled = new AbortController();
     const delivered = outbox.deliver(REPORT, cancelled.signal);
     await settled();

@@ -50,7 +50,7 @@ const isField = (word) => FIELDS.has(word) && !VALUES.has(word);
 const fieldsIn = (words) => new Set(words.map((word) => word.split(':')[0]).filter(isField));
 
 describe('docs/mcp.md', () => {
-  test('tells of the actions that the extension has, and of no others', () => {
+  test('documents cancel and each action of the extension', () => {
     const { cancel, ...told } = documented;
     assert.ok(cancel);
     assert.deepEqual(Object.keys(told).filter((name) => name in actions).sort(),
@@ -58,7 +58,7 @@ describe('docs/mcp.md', () => {
   });
 
   for (const name of Object.keys(actions)) {
-    test(`tells of ${name} what the README does`, () => {
+    test(`lists the same fields of ${name} as the README`, () => {
       const own = (words) => [...fieldsIn(words)]
         .filter((field) => !['dialog', 'tab_id'].includes(field) || name === 'close_tab')
         .filter((field) => field !== 'view' || name === 'page').sort();
@@ -72,7 +72,7 @@ for (const tools of lists) {
     tools.find((tool) => tool.name === name).inputSchema.properties;
 
   describe('the list of tools', () => {
-    test('has actions that there are', () => {
+    test('contains only documented actions', () => {
       for (const name of schemaOf('interact').action.enum) assert.ok(documented[name], name);
       for (const what of schemaOf('analyze').what.enum) {
         assert.ok(what === 'annotations' || documented[LOOKS[what] ?? what], what);
@@ -85,13 +85,13 @@ for (const tools of lists) {
     ]) {
       const taken = new Set(names.flatMap((name) => [...fieldsIn(documented[name] ?? [])]));
 
-      test(`has each argument of them in ${tool}`, () => {
+      test(`contains each argument of the ${tool} actions`, () => {
         const lacking = [...taken].filter((field) =>
           !(field in schemaOf(tool)) && !UNTOLD.has(field));
         assert.deepEqual(lacking, []);
       });
 
-      test(`has no argument in ${tool} that none of them takes`, () => {
+      test(`contains no argument that no ${tool} action takes`, () => {
         // The fields of analyze annotations.
         const more = tool === 'analyze' ? ['wait', 'session', 'message'] : [];
         const idle = Object.keys(schemaOf(tool)).filter((field) =>

@@ -8,22 +8,22 @@ const VIEW = { viewWidth: 900, viewHeight: 600, pixelRatio: 1 };
 const region = (height) => ({ x: 0, y: 100, width: 800, height });
 
 describe('the tiles of a long picture', () => {
-  test('cover the region from its top', () => {
+  test('cover the region from top to bottom', () => {
     const plan = planTiles({ ...VIEW, region: region(1_500) });
     assert.deepEqual(plan, { region: region(1_500), tops: [100, 700, 1_300], truncated: false });
   });
 
-  test('are one where that is enough', () => {
+  test('are a single tile if that covers the region', () => {
     const plan = planTiles({ ...VIEW, region: region(600) });
     assert.deepEqual(plan.tops, [100]);
   });
 
-  test('are as wide as the window at the most', () => {
+  test('are at most as wide as the window', () => {
     const plan = planTiles({ ...VIEW, region: region(600), viewWidth: 700 });
     assert.equal(plan.truncated, true);
   });
 
-  test('end where a picture ends, which is counted in pixels of the screen', () => {
+  test('end at the maximum height of a picture in device pixels', () => {
     const plan = planTiles({ ...VIEW, region: region(50_000), viewHeight: 1_000, pixelRatio: 2 });
     assert.equal(plan.region.height, 8_192);
     assert.equal(plan.tops.length, 9);
@@ -48,7 +48,7 @@ describe('capture turns', () => {
     turns = createCaptureTurns({ now: () => nowMs });
   });
 
-  test('are taken one at a time, with 550 ms between any two captures', async () => {
+  test('run one at a time, with 550 ms between any two captures', async () => {
     const times = [];
     const capture = async () => times.push(nowMs);
     const { signal } = new AbortController();
@@ -62,7 +62,7 @@ describe('capture turns', () => {
     assert.deepEqual(times.map((time) => time - times[0]), [0, 550, 1_100]);
   });
 
-  test('a capture that the browser finds too soon is made a moment later', async () => {
+  test('retry a capture that exceeds the quota of the browser, at most twice', async () => {
     const times = [];
     const tooSoon = (failures) => async () => {
       times.push(nowMs);
@@ -87,7 +87,7 @@ describe('capture turns', () => {
     }, /the tab is gone/);
   });
 
-  test('a capture that nobody waits for is not made', async () => {
+  test('skip a capture after its caller has cancelled', async () => {
     const cancelled = new AbortController();
     const captured = [];
     const capture = async () => captured.push(nowMs);
@@ -101,7 +101,7 @@ describe('capture turns', () => {
     assert.equal(captured.length, 1);
   });
 
-  test('a failure is its own caller\'s', async () => {
+  test('report a failure only to its own caller', async () => {
     const failing = turns.next(() => Promise.reject(new Error('mine')));
     const next = turns.next(async () => 'fine');
     await assert.rejects(failing, /mine/);

@@ -6,7 +6,7 @@ import { shownBody, shownHeaders } from '../../extension/src/request_details.js'
 const raw = (...texts) => ({ raw: texts.map((text) => ({ bytes: new TextEncoder().encode(text).buffer })) });
 const HUSH = 'hush7731';
 
-test('names of secrets', () => {
+test('secret names are recognized', () => {
   for (const name of ['pass', 'pw', 'userpw', 'passphrase', 'passcode', 'encpass', 'otp', 'totp', 'otpCode', 'pin',
     'newPin', 'mfa_code', 'verification_code', 'verificationCode', 'code', 'card[number]', 'cardNumber', 'cc-number',
     'cc-csc', 'cc-exp', 'card_holder', 'cvc', 'cvv2', 'pan', 'X-JWT', 'x-otp', 'Authorization', 'Cookie', 'j_password',
@@ -21,8 +21,8 @@ test('names of secrets', () => {
   }
 });
 
-describe('a body', () => {
-  test('as a form: its fields by their names', () => {
+describe('a reported body', () => {
+  test('omits the values of form fields with secret names', () => {
     const formData = { user: ['ada'], pass: [HUSH], 'card[number]': [HUSH], note: [`my password=${HUSH}`] };
     const shown = shownBody({ formData });
     assert.equal(shown.includes(HUSH), false, shown);
@@ -30,7 +30,7 @@ describe('a body', () => {
     assert.equal(shownBody(raw(`user=ada&passcode=${HUSH}`)), 'user=ada&passcode=%28value+omitted%29');
   });
 
-  test('as JSON: whole members, and the value beside a name', () => {
+  test('omits whole JSON members, and values next to a secret name', () => {
     const bodies = [
       { password: [HUSH] }, { password: { v: HUSH } }, { fields: [{ name: 'password', value: HUSH }] },
       { variables: { input: { otp: 773_155, value: 'x' } } }, [['user', 'ada'], ['pw', HUSH]],
@@ -52,7 +52,7 @@ describe('a body', () => {
     assert.equal(shownBody(raw('{"a":', '1}')), '{"a":1}');
   });
 
-  test('as anything else: its length alone', () => {
+  test('is reduced to its length in any other format', () => {
     for (const text of [`password: ${HUSH}`, `user=ada password=${HUSH}`, `<login><password>${HUSH}</password></login>`,
       `"${HUSH}"`, '773155', `{"password": "${HUSH}`, `${HUSH}=`, `{"a": 1}\n{"password": "${HUSH}"}`]) {
       assert.equal(shownBody(raw(text)), `(${text.length} bytes, neither a form nor JSON)`);
@@ -64,7 +64,7 @@ describe('a body', () => {
   });
 });
 
-test('addresses: what is secret in their query and fragment, and who is named before the host', () => {
+test('a reported address omits its user, and secrets in its query and fragment', () => {
   const shown = {
     'https://a.test/cb?code=x1&state=2': 'https://a.test/cb?code=(value omitted)&state=2',
     'https://a.test/#access_token=x1&b': 'https://a.test/#access_token=(value omitted)&b',
@@ -77,7 +77,7 @@ test('addresses: what is secret in their query and fragment, and who is named be
   for (const [url, expected] of Object.entries(shown)) assert.equal(shownAddress(url), expected);
 });
 
-test('headers: those with secret names, and secrets in the addresses of the others', () => {
+test('reported headers omit the values of secret names, and secrets in addresses', () => {
   const list = Object.entries({ 'X-JWT': 'x', 'X-OTP': 'x', Accept: 'a;q=0.9', Referer: 'https://a.test/?access_token=x1',
     Location: '/cb?code=x1', 'X-Any': 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.x1' }).map(([name, value]) => ({ name, value }));
   assert.deepEqual(shownHeaders(list), {
@@ -86,7 +86,7 @@ test('headers: those with secret names, and secrets in the addresses of the othe
   });
 });
 
-test('a text: what stands behind a secret name', () => {
+test('a reported text omits the value after a secret name', () => {
   assert.equal(shownText('a: b, token = "x y", d'), 'a: b, token = (value omitted), d');
   assert.equal(shownText('Note: the password is gone'), 'Note: the password is gone');
 });

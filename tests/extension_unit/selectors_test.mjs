@@ -54,31 +54,31 @@ function selectorIn(root, element) {
   return selectorOf(element, matcher(root));
 }
 
-describe('selector of an element', () => {
+describe('the selector of an element', () => {
   const cases = [
-    ['its id', node('div', { id: 'cart' }), '#cart'],
-    ['no generated id, but a test id', node('a', { id: 'r83921', 'data-testid': 'x' }),
+    ['an id', node('div', { id: 'cart' }), '#cart'],
+    ['a test id instead of a generated id', node('a', { id: 'r83921', 'data-testid': 'x' }),
       'a[data-testid="x"]'],
-    ['an attribute that tells', node('input', { name: 'email' }), 'input[name="email"]'],
+    ['a distinctive attribute', node('input', { name: 'email' }), 'input[name="email"]'],
     ['a class that is a word', node('div', { class: 'css-1x7a product-card' }), 'div.product-card'],
-    ['a landmark', node('main'), 'main'],
-    ['its place where it has nothing', node('div', { class: 'sc-a1b2c3' }), 'html > body > div'],
+    ['the tag name of a landmark', node('main'), 'main'],
+    ['the path if nothing else fits', node('div', { class: 'sc-a1b2c3' }), 'html > body > div'],
   ];
   for (const [what, element, selector] of cases) {
-    test(`is ${what}`, () => {
+    test(`uses ${what}`, () => {
       const root = node('html', {}, node('body', {}, element));
       assert.equal(selectorIn(root, element), selector);
     });
   }
 
-  test('is the path from the nearest ancestor with a name', () => {
+  test('is the path from the nearest identifiable ancestor', () => {
     const item = node('li');
     const list = node('ul', {}, node('li'), item);
     const root = node('html', {}, node('body', {}, node('div', { id: 'menu' }, list)));
     assert.equal(selectorIn(root, item), '#menu > ul > li:nth-of-type(2)');
   });
 
-  test('takes no name that another element has too', () => {
+  test('uses no name that another element shares', () => {
     const second = node('button', { name: 'buy', class: 'main' });
     const root = node('html', {}, node('body', {},
       node('button', { name: 'buy', class: 'main' }), second));
@@ -95,7 +95,7 @@ describe('selector of an element', () => {
     }
   });
 
-  test('is undefined for what is not in the document', () => {
+  test('is undefined for an element outside the document', () => {
     const root = node('html', {}, node('body'));
     assert.equal(selectorIn(root, node('div')), undefined);
   });

@@ -22,7 +22,7 @@ const DEFAULTS = {
 describe('settings', () => {
   test('have defaults', async () => assert.deepEqual(await load({}), DEFAULTS));
 
-  test('are what the user says', async () => {
+  test('use the values that the user has chosen', async () => {
     const chosen = {
       serverUrl: 'https://gateway.test',
       token: 'sesame',
@@ -35,7 +35,7 @@ describe('settings', () => {
     assert.deepEqual(await load(chosen), expected);
   });
 
-  test('tell that the browser is paired: by a token, or by the word that none is needed', async () => {
+  test('mark the browser as paired by a token or by an open gateway', async () => {
     const isPaired = async (stored) => (await load(stored)).paired;
     assert.equal(await isPaired({ serverUrl: 'http://127.0.0.1:7890' }), false);
     assert.equal(await isPaired({ token: '', openGateway: false }), false);
@@ -45,7 +45,7 @@ describe('settings', () => {
     assert.equal(await isPaired({ token: '', openGateway: true }), true);
   });
 
-  test('fall back where they cannot be used', async () => {
+  test('replace invalid values with the defaults', async () => {
     const odd = { serverUrl: 'gateway', target: '  ', name: 7, paused: 'no' };
     assert.deepEqual(await load(odd), DEFAULTS);
     assert.equal((await load({ name: 'a'.repeat(100) })).name.length, 64);

@@ -46,7 +46,7 @@ describe('a page', () => {
     assert.equal(await waited(), QUIET_MS);
   });
 
-  test('is not while anything changes in any frame', async () => {
+  test('is not quiet while any frame changes', async () => {
     let changedAt = time;
     idle = () => [{ result: 1_000 }, { result: time - changedAt }, { error: {} }];
     const took = await waited((ms) => {
@@ -55,17 +55,17 @@ describe('a page', () => {
     assert.ok(took >= 200 + QUIET_MS && took <= 220 + QUIET_MS, `${took}`);
   });
 
-  test('that never stops changing is waited for no longer than the limit', async () => {
+  test('is waited for up to the limit if it never stops changing', async () => {
     idle = () => [{ result: 0 }];
     assert.equal(await waited(), QUIET_PATIENCE_MS);
   });
 
-  test('one with a frame that never answers neither', async () => {
+  test('is waited for up to the limit if a frame never answers', async () => {
     idle = () => new Promise(() => {});
     assert.equal(await waited(), QUIET_PATIENCE_MS);
   });
 
-  test('is not while a request is open, and shortly after it', async () => {
+  test('is not quiet during a request and shortly after it', async () => {
     requests = { open: 1, page: false, endedAt: 0 };
     const took = await waited((ms) => {
       if (ms === 300) requests = { open: 0, page: false, endedAt: time };
@@ -73,7 +73,7 @@ describe('a page', () => {
     assert.ok(took >= 300 + QUIET_MS && took <= 330 + QUIET_MS, `${took}`);
   });
 
-  test('that loads is waited for, and then for its quiet', async () => {
+  test('is waited for until it has loaded and is quiet', async () => {
     requests = { open: 1, page: true, endedAt: 0 };
     tab = { status: 'loading' };
     const took = await waited((ms) => {
@@ -83,7 +83,7 @@ describe('a page', () => {
     assert.ok(took >= 3_000 + QUIET_MS && took <= 3_030 + QUIET_MS, `${took}`);
   });
 
-  test('that never ends to load has its time as well', async () => {
+  test('is waited for up to the limit if it never finishes loading', async () => {
     requests = { open: 1, page: true, endedAt: 0 };
     tab = { status: 'loading' };
     const took = await waited();

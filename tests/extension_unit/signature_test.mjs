@@ -11,7 +11,7 @@ const bytes = (text) => new TextEncoder().encode(text);
 
 describe('signatures', () => {
   for (const [i, vector] of vectors.requests.entries()) {
-    test(`are those of the vectors: request ${i}`, async () => {
+    test(`match the vector of request ${i}`, async () => {
       const { token, method, host, target, time_ms: time, nonce, body, authorization } = vector;
       const signer = createSigner({ token, wallNow: () => time, nonce: () => nonce });
       const url = `http://${host}${target}`;
@@ -20,7 +20,7 @@ describe('signatures', () => {
     });
   }
 
-  test('have a nonce each, and the time that was corrected', async () => {
+  test('have a new nonce each, and use the corrected time', async () => {
     const signer = createSigner({ token: 'x'.repeat(32), wallNow: () => 1_000 });
     const sign = async () => (await signer.sign({ method: 'GET', url: 'http://a/' })).authorization;
     assert.notEqual(await sign(), await sign());
@@ -34,7 +34,7 @@ describe('proofs', () => {
   for (const [i, vector] of vectors.answers.entries()) {
     // The extension reads no streams.
     if (vector.body === null) continue;
-    test(`are those of the vectors: answer ${i}`, async () => {
+    test(`are accepted only if they match the vector of answer ${i}`, async () => {
       const { token, nonce, status, body, proof } = vector;
       const signer = createSigner({ token, nonce: () => nonce });
       const { proves } = await signer.sign({ method: 'GET', url: 'http://a/' });

@@ -31,8 +31,8 @@ beforeEach(() => {
   scripts = createStandInScripts({ scripting, log: (text) => calls.push(text) });
 });
 
-describe('scripts of stand-ins', () => {
-  test('are there in documents that begin as long as they are wanted', async () => {
+describe('stand-in scripts', () => {
+  test('are registered for new documents as long as they are needed', async () => {
     await scripts.begin('dismiss');
     await scripts.begin('dismiss');
     await scripts.begin('accept');
@@ -43,13 +43,13 @@ describe('scripts of stand-ins', () => {
     ]);
   });
 
-  test('are known to browsers that know less, too', async () => {
+  test('are registered in older browsers as well', async () => {
     scripting.isOld = true;
     await scripts.begin('dismiss');
     assert.deepEqual(calls.at(-1), ['cut_text.js+relay.js', 'stand_ins.js MAIN']);
   });
 
-  test('come into documents that have none, once', async () => {
+  test('are injected once into documents that have none', async () => {
     const order = { ms: 5, dialog: 'accept' };
     await scripts.order(7, order);
     assert.deepEqual(calls.slice(1), ['own in A', 'MAIN in A']);
@@ -58,7 +58,7 @@ describe('scripts of stand-ins', () => {
     assert.equal(calls.length, 3);
   });
 
-  test('are not tried again where pages may run no scripts', async () => {
+  test('are not injected again into a page that cannot run scripts', async () => {
     frames.set('A', { mute: true });
     for (const ms of [5, 5, 0]) await scripts.order(7, { ms });
     assert.equal(calls.length, 3);

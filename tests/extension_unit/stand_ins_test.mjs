@@ -33,7 +33,7 @@ async function enter(tabId, options = {}) {
 const dialog = { kind: 'dialog', dialog: 'confirm', text: 'Sure?', accepted: false };
 
 describe('stand-ins for dialogs', () => {
-  test('are there while a command runs in the tab, and a little longer', async () => {
+  test('are active while a command runs in the tab, and a little longer', async () => {
     const watch = await enter(7);
     assert.deepEqual(begun, ['dismiss']);
     assert.deepEqual(orders, [[7, { ms: 10_000 + LINGER_MS, dialog: 'dismiss' }]]);
@@ -44,7 +44,7 @@ describe('stand-ins for dialogs', () => {
     assert.deepEqual(orders[1], [7, { ms: 0 }]);
   });
 
-  test('stay for the next command', async () => {
+  test('stay active for the next command', async () => {
     (await enter(7)).end();
     const next = await enter(7);
     mock.timers.tick(LINGER_MS);
@@ -54,7 +54,7 @@ describe('stand-ins for dialogs', () => {
     assert.deepEqual(orders.at(-1), [7, { ms: 0 }]);
   });
 
-  test('tell documents that begin whether they are in such a tab', async () => {
+  test('send each new document the order of its tab', async () => {
     await enter(7, { dialog: 'accept' });
     time = 1_000;
     const ms = 9_000 + LINGER_MS;
@@ -62,14 +62,14 @@ describe('stand-ins for dialogs', () => {
     assert.deepEqual(await standIns.heard({ kind: 'begun' }, 8), { ms: 0 });
   });
 
-  test('a document of a tab that is being opened waits for what it is told', async () => {
+  test('make a document of a tab that is being opened wait for its order', async () => {
     const watch = await standIns.begin({ timeoutMs: 5 });
     const answer = standIns.heard({ kind: 'begun' }, 9);
     await watch.enter(9);
     assert.deepEqual(await answer, { ms: 5 + LINGER_MS, dialog: 'dismiss' });
   });
 
-  test('accept in documents that begin only if all commands do', async () => {
+  test('accept dialogs in new documents only if all commands do', async () => {
     const first = await enter(7, { dialog: 'accept' });
     await enter(8);
     assert.deepEqual(begun, ['accept', 'dismiss']);
@@ -78,7 +78,7 @@ describe('stand-ins for dialogs', () => {
     assert.equal(begun.at(-1), 'dismiss');
   });
 
-  test('what is heard goes to the command of its tab, once', async () => {
+  test('report each event once, to the command of its tab', async () => {
     const watch = await enter(7);
     await standIns.heard(dialog, 8);
     assert.deepEqual(watch.heard(), []);
@@ -90,7 +90,7 @@ describe('stand-ins for dialogs', () => {
     assert.deepEqual(watch.heard(), []);
   });
 
-  test('of what is without end the first is heard, and how much there was', async () => {
+  test('report the first of very many events, and count the rest', async () => {
     const watch = await enter(7);
     for (let at = 0; at < 1_000; at += 1) {
       await standIns.heard(dialog, 7);
@@ -109,13 +109,13 @@ describe('stand-ins for dialogs', () => {
     assert.equal(orders.length, 1 + 1 + TABS_ARMED);
   });
 
-  test('what came too late for one command is told with the next', async () => {
+  test('report an event after the end of a command to the next command', async () => {
     (await enter(7)).end();
     await standIns.heard(dialog, 7);
     assert.deepEqual((await enter(7)).heard(), [dialog]);
   });
 
-  test('a tab that the page opens is heard of, and has no dialogs either', async () => {
+  test('report a tab that the page opens, and become active in it', async () => {
     const watch = await enter(7);
     const url = 'http://page.test/';
     browser.tabs.onCreated.fire({ id: 20, openerTabId: 7, pendingUrl: url });

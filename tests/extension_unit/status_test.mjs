@@ -49,7 +49,7 @@ function newRun() {
 }
 
 describe('status', () => {
-  test('follows the polls', async () => {
+  test('reflects the results of the polls', async () => {
     const answers = [[], [], new Error('down'), []];
     const { signal } = new AbortController();
     const pendingQueries = async () => {
@@ -73,14 +73,14 @@ describe('status', () => {
     assert.deepEqual(connections, ['connecting', 'connected', 'disconnected', 'connected']);
   });
 
-  test('says nothing of a gateway that is served no more', async () => {
+  test('ignores the polls of a gateway that is no longer served', async () => {
     const signal = AbortSignal.abort();
     status.serving({ ...SETTINGS, paused: true });
     await status.watchPolls({ pendingQueries: async () => [] }, signal).pendingQueries();
     assert.deepEqual(connections, ['paused']);
   });
 
-  test('tells a browser that is not paired, and a spoofed gateway', async () => {
+  test('shows an unpaired browser and a spoofed gateway', async () => {
     status.serving({ ...SETTINGS, paired: false, paused: true });
     assert.equal((await published()).connection, 'unpaired');
     status.serving(SETTINGS);
@@ -91,7 +91,7 @@ describe('status', () => {
     assert.deepEqual(connections, ['unpaired', 'connecting', 'spoofed']);
   });
 
-  test('names what runs and how it ended', async () => {
+  test('shows the running commands and the outcomes of finished ones', async () => {
     const outcomes = [
       async () => 'data',
       async () => { throw new CommandError({ code: 'tab_gone', message: 'gone' }); },
@@ -114,7 +114,7 @@ describe('status', () => {
     ]);
   });
 
-  test('remembers only so many ends, and writes only now and then', async () => {
+  test('keeps a limited number of outcomes, and combines its writes', async () => {
     for (let count = 0; count < 100; count += 1) {
       await status.watchRuns(async () => {})(COMMAND, newRun().run);
     }
@@ -123,10 +123,10 @@ describe('status', () => {
   });
 });
 
-describe('words of the popup', () => {
+describe('the popup', () => {
   const at = 1_000_000;
 
-  test('a connection that was not answered for 10 s is none', () => {
+  test('shows a connection as lost 10 s after the last poll', () => {
     const given = { connection: 'connected', since: at - 90_000, polledAt: at - 9_000 };
     const { text, since } = describeConnection(given, at);
     assert.deepEqual({ text, since }, { text: 'Connected', since: 'for 1 min' });
@@ -135,7 +135,7 @@ describe('words of the popup', () => {
     assert.equal(describeConnection({ ...given, connection: 'paused' }, at + 60_000).text, 'Paused');
   });
 
-  test('who is not paired is told what to do, and who meets a spoofed gateway, what to think', () => {
+  test('explains an unpaired browser and a spoofed gateway', () => {
     const unpaired = describeConnection({ connection: 'unpaired', since: at }, at);
     assert.equal(unpaired.text, 'Not paired');
     assert.match(unpaired.error, /pair it with your gateway/);
@@ -145,7 +145,7 @@ describe('words of the popup', () => {
     assert.match(error, /does not know your token/);
   });
 
-  test('a problem is told in a sentence', () => {
+  test('explains a known problem in a sentence', () => {
     const given = { connection: 'disconnected', since: at };
     const told = (error) => describeConnection({ ...given, error }, at).error;
     assert.match(told('/pending-queries?wait=5 got no answer: Failed to fetch'), /No response/);
@@ -154,12 +154,12 @@ describe('words of the popup', () => {
     assert.equal(told(undefined), undefined);
   });
 
-  test('times are told in their largest unit', () => {
+  test('shows times in their largest unit', () => {
     const times = [-5, 59_999, 60_000, 3_599_999, 3_600_000, 172_800_000].map(age);
     assert.deepEqual(times, ['0 s', '59 s', '1 min', '59 min', '1 h', '2 d']);
   });
 
-  test('a command is told with its page', () => {
+  test('shows a command with its page', () => {
     const run = { action: 'click', tabId: 7, url: 'https://shop.example/cart?id=1#x', since: at };
     const { what, hint } = describeRunning(run, at);
     assert.deepEqual({ what, hint }, { what: 'click on shop.example/cart', hint: 'in tab 7' });
@@ -168,7 +168,7 @@ describe('words of the popup', () => {
     assert.deepEqual({ outcome, look }, { outcome: 'tab gone', look: 'bad' });
   });
 
-  test('a drawing is told with what it waits for', () => {
+  test('shows a drawing with its marks, and the reason of its rejection', () => {
     const drawing = { title: 'Shop', count: 1, state: 'drawing' };
     assert.deepEqual(describeDrawing(drawing), { what: 'Shop: 1 mark', hint: undefined });
     const refused = { title: '', url: 'http://page/', count: 2, state: 'refused', error: '403' };

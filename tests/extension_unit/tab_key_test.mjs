@@ -27,19 +27,19 @@ async function carried(from, leaves, answers = {}, guard = async () => {}) {
 }
 
 describe('a Tab key that leaves a frame', () => {
-  test('goes to the first stop of a frame', async () => {
+  test('goes to the first tab stop of the frame that it enters', async () => {
     const { calls, place } = await carried({ frameId: 0 }, { into: 11 });
     assert.deepEqual(calls, [['one', null]]);
     assert.deepEqual(place, { frameId: 1, documentId: 'one', key: null });
   });
 
-  test('goes on behind the frame that it comes from', async () => {
+  test('continues after the frame that it leaves', async () => {
     const { calls, place } = await carried({ frameId: 1 }, { isOut: true });
     assert.deepEqual(calls, [['top', 11]]);
     assert.deepEqual(place, { frameId: 0, documentId: 'top', key: null });
   });
 
-  test('goes through a frame without a stop', async () => {
+  test('passes through a frame without a tab stop', async () => {
     const { calls } = await carried({ frameId: 0 }, { into: 11 }, { one: [{ isOut: true }] });
     assert.deepEqual(calls, [['one', null], ['top', 11]]);
   });
@@ -50,19 +50,19 @@ describe('a Tab key that leaves a frame', () => {
     assert.equal(place.frameId, 0);
   });
 
-  test('begins anew in a frame whose place is not known', async () => {
+  test('starts over in a frame whose place is unknown', async () => {
     const { calls, place } = await carried({ frameId: 3 }, { isOut: true }, { two: [{ isOut: true }] });
     assert.deepEqual(calls, [['two', 13], ['two', null]]);
     assert.equal(place.frameId, 2);
   });
 
-  test('comes to an end where no frame has a stop', async () => {
+  test('ends if no frame has a tab stop', async () => {
     const out = Array(20).fill({ isOut: true });
     const { calls } = await carried({ frameId: 1 }, { isOut: true }, { top: Array(20).fill({ into: 11 }), one: out });
     assert.equal(calls.length, 2 * TREE.length + 1);
   });
 
-  test('does not go into a page that is off limits', async () => {
+  test('does not enter a restricted page', async () => {
     const guard = async (url) => { if (url.endsWith('/one')) throw new Error(`not ${url}`); };
     await assert.rejects(carried({ frameId: 0 }, { into: 11 }, {}, guard), /not .*one/);
   });

@@ -10,7 +10,7 @@ function openEnded() {
 }
 
 describe('tab lanes', () => {
-  test('keep the order within a lane and let other lanes pass', async () => {
+  test('keep the order within a lane and do not block other lanes', async () => {
     const lanes = createTabLanes();
     const slow = openEnded();
     const log = [];
@@ -24,7 +24,7 @@ describe('tab lanes', () => {
     assert.deepEqual(log, ['aside', 'slow', 'next']);
   });
 
-  test('a failure is its own caller\'s and does not block the lane', async () => {
+  test('report a failure only to its own caller and do not block the lane', async () => {
     const lanes = createTabLanes();
     const failing = lanes.enter(1, () => Promise.reject(new Error('mine')));
     const next = lanes.enter(1, () => 'fine');

@@ -23,7 +23,7 @@ describe('tabs', () => {
     assert.equal((await tabs.find(null)).id, 7);
   });
 
-  test('a named tab is that tab or tab_gone', async () => {
+  test('a tab id finds its tab or fails with tab_gone', async () => {
     assert.equal((await tabs.find(8)).id, 8);
     await assert.rejects(tabs.find(9), withCode('tab_gone'));
   });
@@ -33,7 +33,7 @@ describe('tabs', () => {
     await assert.rejects(tabs.find(undefined), withCode('no_active_tab'));
   });
 
-  test('closing a tab rejects what watches it, and nothing else', async () => {
+  test('closing a tab rejects only its own watch', async () => {
     const { signal } = new AbortController();
     const watched = tabs.closed(7, signal);
     browser.tabs.onRemoved.fire(8);
@@ -41,14 +41,14 @@ describe('tabs', () => {
     await assert.rejects(watched, withCode('tab_gone'));
   });
 
-  test('nothing listens any more once the watch has ended', () => {
+  test('a watch removes its listener when it ends', () => {
     const watch = new AbortController();
     tabs.closed(7, watch.signal);
     watch.abort();
     assert.equal(browser.tabs.onRemoved.listeners.size, 0);
   });
 
-  test('only a tab that was put aside is loaded again', async () => {
+  test('only a discarded tab is reloaded', async () => {
     const { signal } = new AbortController();
     await tabs.wake(PAGE, signal);
     assert.deepEqual(browser.reloaded, []);
@@ -71,24 +71,24 @@ describe('tabs', () => {
     ['Frame with ID 0 was removed.', 9, 'tab_gone'],
   ];
   for (const [message, tabId, code] of explanations) {
-    test(`"${message}" in tab ${tabId} is ${code}`, async () => {
+    test(`"${message}" in tab ${tabId} is reported as ${code}`, async () => {
       assert.equal((await tabs.explain(new Error(message), tabId)).code, code);
     });
   }
 
-  test('a page that went away went with its tab, where that is gone', async () => {
+  test('a replaced page is reported as tab_gone if its tab is gone', async () => {
     assert.equal((await tabs.explain(pageNavigated(), 7)).code, 'page_navigated');
     assert.equal((await tabs.explain(pageNavigated(), 9)).code, 'tab_gone');
   });
 
-  test('a browser that does not say is no proof that a tab is gone', async () => {
+  test('an unknown browser error is not reported as tab_gone', async () => {
     browser.tabs.get = async () => { throw new Error('Extension context invalidated.'); };
     await assert.rejects(tabs.find(7), /context invalidated/);
     const explained = await tabs.explain(new Error('odd'), 7);
     assert.deepEqual([explained.code, explained.message], ['execution_failed', 'odd']);
   });
 
-  test('an error without a tab is execution_failed', async () => {
+  test('an error without a tab is reported as execution_failed', async () => {
     assert.equal((await tabs.explain(new Error('odd'), undefined)).code, 'execution_failed');
   });
 
@@ -106,7 +106,7 @@ describe('tabs', () => {
     });
   });
 
-  test('an error that is explained already stays as it is', async () => {
+  test('an error that is already explained stays unchanged', async () => {
     const error = tabGone(7);
     assert.equal(await tabs.explain(error, 7), error);
   });

@@ -9,8 +9,8 @@ import { downloadName } from '../../extension/src/download_name.js';
 
 const SMILE = '\u{1f642}';
 
-describe('a text that is cut', () => {
-  test('keeps as much as fits, and no half of a character', () => {
+describe('a truncated text', () => {
+  test('keeps as many whole characters as fit', () => {
     const text = `a${SMILE}b${SMILE}${SMILE}`;
     const cuts = Array.from({ length: 11 }, (_, chars) => cutText(text, chars));
     assert.deepEqual(cuts, [
@@ -19,7 +19,7 @@ describe('a text that is cut', () => {
     ]);
   });
 
-  test('stays as it is where the page had halves in it', () => {
+  test('keeps lone surrogates of the page', () => {
     assert.equal(cutText('\ud83d\ud83dx', 2), '\ud83d\ud83d');
     assert.equal(cutText('x\ude42\ude42', 2), 'x\ude42');
   });
@@ -33,7 +33,7 @@ describe('a text that is cut', () => {
     ]),
   };
   for (const [what, cut] of Object.entries(places)) {
-    test(`is ${what}`, () => {
+    test(`ends between two characters in ${what}`, () => {
       for (const before of ['', 'x']) {
         const told = cut(before + SMILE.repeat(2_000));
         assert.ok(told.length < 2_001 && told.isWellFormed(), told.slice(-5));
@@ -42,10 +42,10 @@ describe('a text that is cut', () => {
   }
 });
 
-describe('JSON that is posted', () => {
+describe('posted JSON', () => {
   const written = (value) => JSON.parse(jsonText(value));
 
-  test('has U+FFFD in the place of half a character, in texts and in names', () => {
+  test('replaces lone surrogates in texts and names with U+FFFD', () => {
     const value = { '\ud83d': ['a\ud83d', { b: '\ude42c', d: SMILE }], n: null, t: true, x: 1.5 };
     const mended = { '\ufffd': ['a\ufffd', { b: '\ufffdc', d: SMILE }], n: null, t: true, x: 1.5 };
     assert.deepEqual(written(value), mended);
@@ -53,27 +53,27 @@ describe('JSON that is posted', () => {
     assert.equal(written('\ud83d'), '\ufffd');
   });
 
-  test('is left alone where it only talks of halves', () => {
+  test('keeps a text that only mentions the escape of a surrogate', () => {
     const text = String.raw`JSON writes it as \ud83d`;
     assert.equal(written([text, '\ud83d'])[0], text);
     assert.equal(jsonText({ a: SMILE }), JSON.stringify({ a: SMILE }));
   });
 
-  test('loses no member by it', () => {
+  test('loses no member to the replacement', () => {
     const halves = JSON.parse(String.raw`{"\ud83d": 1, "\ud83e": 2, "\ufffd": 3, "__proto__": 4, "z": "\ud83d"}`);
     const json = jsonText(halves);
     assert.deepEqual(json.match(/:[1-4]/g), [':1', ':2', ':3', ':4']);
     assert.equal(new Set(json.match(/"[^"]+":/g)).size, 5);
   });
 
-  test('may be deep', () => {
+  test('can be deeply nested', () => {
     const depth = 1_500;
     const deep = JSON.parse(`${'['.repeat(depth)}"\\ud83d"${']'.repeat(depth)}`);
     assert.equal(jsonText(deep), `${'['.repeat(depth)}"\ufffd"${']'.repeat(depth)}`);
   });
 });
 
-test('no text is cut by slice where that could be within a character', async () => {
+test('no source file truncates a text with slice where it could split a character', async () => {
   const root = new URL('../../extension/', import.meta.url);
   const files = (await readdir(root, { recursive: true })).filter((file) => file.endsWith('.js'));
   const cutting = /\b(text|message|title|url|href|value|name|note|label|line|data)\)?\.(slice|substring|substr)\(0, (?!all\[0\])/i;

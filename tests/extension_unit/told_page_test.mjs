@@ -10,7 +10,7 @@ import { toldAddress, toldTitle } from '../../extension/src/told_page.js';
 const SECRET = 'https://ada:pass@page.test/reset?page=2&token=hush7731&q=red%20shoes#access_token=hush7731&state=x';
 const TOLD = 'https://page.test/reset?page=2&token=(value omitted)&q=red%20shoes#access_token=(value omitted)&state=x';
 
-test('an address keeps all but its secrets', () => {
+test('a reported address omits only its secrets', () => {
   assert.equal(toldAddress(SECRET), TOLD);
   for (const url of ['http://page.test/a?b=c#d', 'about:blank', 'http://page.test/?order=12&view=all', '']) {
     assert.equal(toldAddress(url), url);
@@ -18,7 +18,7 @@ test('an address keeps all but its secrets', () => {
   assert.ok(toldAddress(`http://page.test/?a=${'b'.repeat(5_000)}&token=hush`).length <= 2_000);
 });
 
-test('a title that is an address has none, either', () => {
+test('a reported title omits the secrets of an address in it', () => {
   assert.equal(toldTitle('page.test/?token=hush7731'), 'page.test/?token=(value omitted)');
   // The browser shows parts of an address decoded, or truncates it.
   assert.equal(toldTitle('page.test/my file?q=red shoes&token=hush 7731#x'), 'page.test/my file?q=red shoes&token=(value omitted)#x');
@@ -26,14 +26,14 @@ test('a title that is an address has none, either', () => {
   for (const title of ['Token=rings', 'Q&A', 'What is a token?', '']) assert.equal(toldTitle(title), title);
 });
 
-test('so are open tabs told', () => {
+test('the description of an open tab omits the secrets of its address', () => {
   const { url, title } = describeTab({ id: 7, windowId: 1, active: true, title: 'Reset', url: SECRET });
   assert.deepEqual([url, title], [TOLD, 'Reset']);
 });
 
 const JWT = `eyJ${'a'.repeat(20)}.b.c`;
 
-test('nobody goes to an address with something left out', () => {
+test('an address with an omitted secret is rejected as a page to open', () => {
   for (const address of ['https://page.test/?token=hush7731', 'https://page.test/#access_token=a&b=c', `https://page.test/in/${JWT}`,
     `https://page.test/in/${JWT}/now?a=b`]) {
     const told = toldAddress(address);
@@ -43,13 +43,13 @@ test('nobody goes to an address with something left out', () => {
   }
 });
 
-test('nor does anybody wait for one', () => {
+test('an address with an omitted secret is rejected by wait_for', () => {
   for (const url of [toldAddress('https://page.test/?token=hush7731'), '**?token=(value%20omitted)*', '/in/(value omitted)', 'token=(value omitted)']) {
     assert.throws(() => waitFor.check({ url }), invalidParams('url', 'has an omitted secret; wait for a part without it'));
   }
 });
 
-test('an address may have these words of its own', () => {
+test('an address can contain the words "value omitted" itself', () => {
   for (const url of ['https://page.test/?token=abc', 'https://page.test/wiki/Verbs_(value omitted)', 'https://page.test/?q=words (value omitted) here',
     'https://page.test/?q=notes%20(value%20omitted)', 'https://page.test/(value omitted) in the rain']) {
     requirePageUrl({ url }, 'url');

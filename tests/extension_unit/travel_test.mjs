@@ -63,8 +63,8 @@ function load(page = NEXT) {
   browser.tabs.onUpdated.fire(7, { status: 'complete' });
 }
 
-describe('an action that takes a tab elsewhere', () => {
-  test('answers once the page has loaded, and says meanwhile that it does', async () => {
+describe('an action that navigates a tab', () => {
+  test('answers once the page has loaded, and reports progress until then', async () => {
     browser.tabs.update = async (id, { url }) => assert.deepEqual([id, url], [7, NEXT.url]);
     const going = start(navigate, { url: NEXT.url });
     await settled();
@@ -74,7 +74,7 @@ describe('an action that takes a tab elsewhere', () => {
     assert.equal(browser.tabs.onUpdated.listeners.size, 0);
   });
 
-  test('does not go where no agent acts, and tells nothing of it where it was led there', async () => {
+  test('rejects a restricted page, and omits its title after a redirect to it', async () => {
     const update = async () => assert.fail('nothing was to be done');
     Object.assign(browser.tabs, { update, create: update });
     const refused = { code: 'restricted_page', mayHaveExecuted: false };
@@ -88,7 +88,7 @@ describe('an action that takes a tab elsewhere', () => {
     assert.deepEqual(await going, { url: OFF, data: { url: OFF } });
   });
 
-  test('tells an error page from the page that was wanted', async () => {
+  test('distinguishes an error page from the requested page', async () => {
     browser.tabs.update = async () => {};
     browser.scripting.executeScript = async () => {
       throw new Error('Cannot access contents of an error page');
@@ -121,7 +121,7 @@ describe('a step through the history', () => {
     return { asked, going };
   }
 
-  test('is gone by the page', async () => {
+  test('is made by the page', async () => {
     for (const [action, step] of [[back, -1], [forward, 1]]) {
       const { asked, going } = go(action);
       await settled();
@@ -134,20 +134,20 @@ describe('a step through the history', () => {
     }
   });
 
-  test('is none where the history has one page', async () => {
+  test('fails with no_history if the history has only one page', async () => {
     isThere = () => ({ data: { isThere: false } });
     await assert.rejects(go(back).going, { code: 'no_history', mayHaveExecuted: false });
     assert.equal(browser.tabs.onUpdated.listeners.size, 0);
   });
 
-  test('is none where nothing begins, as the page may not know', async () => {
+  test('fails with no_history if the page cannot tell and no load begins', async () => {
     isThere = () => ({ data: { isThere: null } });
     const { going } = go(back);
     await elapse(1_200);
     await assert.rejects(going, { code: 'no_history', mayHaveExecuted: false });
   });
 
-  test('may begin a little later', async () => {
+  test('can begin a little later', async () => {
     isThere = () => ({ data: { isThere: null } });
     const { going } = go(back);
     await elapse(300);
@@ -157,7 +157,7 @@ describe('a step through the history', () => {
     assert.deepEqual((await going).data, NEXT);
   });
 
-  test('is the browser\'s where no script can be run', async () => {
+  test('is made by the browser if no script can run', async () => {
     isThere = () => { throw new Error('Cannot access contents of an error page'); };
     browser.tabs.goBack = async () => { throw new Error('Cannot find a next page in history.'); };
     await assert.rejects(go(back).going, { code: 'no_history', mayHaveExecuted: false, hint: /use navigate with the address/ });
@@ -165,7 +165,7 @@ describe('a step through the history', () => {
     await assert.rejects(go(back).going, /cannot be edited/);
   });
 
-  test('has been gone where the page has gone at once', async () => {
+  test('succeeds if the page is replaced at once', async () => {
     isThere = () => { throw pageNavigated(); };
     const { going } = go(back);
     await settled();
@@ -174,7 +174,7 @@ describe('a step through the history', () => {
   });
 });
 
-describe('an address from which no page comes', () => {
+describe('the detection of an address without a page', () => {
   beforeEach(() => {
     browser.tabs.update = async () => Object.assign(tab, { status: 'loading', pendingUrl: NEXT.url });
   });
@@ -190,7 +190,7 @@ describe('an address from which no page comes', () => {
     return going;
   }
 
-  test('is told by what the server has answered', async () => {
+  test('explains the answer of the server', async () => {
     const expected = { code: 'not_a_page', mayHaveExecuted: true, url: PAGE.url };
     const place = 'the tab is where it was, at http://page.test/.';
     const cases = [
@@ -206,7 +206,7 @@ describe('an address from which no page comes', () => {
     assert.equal(browser.tabs.onUpdated.listeners.size, 0);
   });
 
-  test('is not what was asked for before', async () => {
+  test('ignores earlier requests', async () => {
     requests.push({ answered: true, status: 204 });
     const going = start(navigate, { url: NEXT.url });
     await settled();
@@ -217,7 +217,7 @@ describe('an address from which no page comes', () => {
     assert.deepEqual((await going).data, NEXT);
   });
 
-  test('is a page where the browser tells of it a little later', async () => {
+  test('waits briefly for a page that the browser reports late', async () => {
     const going = start(navigate, { url: NEXT.url });
     await settled();
     requests.push({ answered: true, status: 200 });
@@ -239,7 +239,7 @@ describe('a new tab that is gone', () => {
     requests.push({ answered: true, status: 200, name: 'a.zip' });
   });
 
-  test('was closed by the browser where there was only a download to show', () => {
+  test('is reported as a download if there was no page to show', () => {
     const { code, message } = opened.explain(tabGone(7));
     assert.deepEqual([code, message], ['not_a_page',
       'The address is a download, which the browser saves as a.zip; the browser has closed the new tab.']);
@@ -247,7 +247,7 @@ describe('a new tab that is gone', () => {
     assert.equal(browser.tabs.onUpdated.listeners.size, 0);
   });
 
-  test('was closed by somebody else where nothing was answered, or a page was there', () => {
+  test('is reported as tab_gone if no answer arrived or a page was shown', () => {
     requests.push({ answered: false });
     assert.equal(opened.explain(tabGone(7)).code, 'tab_gone');
     requests.pop();
@@ -255,12 +255,12 @@ describe('a new tab that is gone', () => {
     assert.equal(opened.explain(tabGone(7)).code, 'tab_gone');
   });
 
-  test('explains no other error', () => {
+  test('has no effect on other errors', () => {
     assert.equal(opened.explain(pageNavigated()).code, 'page_navigated');
   });
 });
 
-describe('a page that is there and has not loaded when the time is almost over', () => {
+describe('a page that is still loading when the time is almost over', () => {
   beforeEach(() => {
     browser.tabs.update = async () => {};
     loading = Array.from({ length: 7 }, (_, number) => ({ type: 'image', url: `http://next.test/${number}` }));
@@ -275,7 +275,7 @@ describe('a page that is there and has not loaded when the time is almost over',
     return going;
   }
 
-  test('is told with what it still loads', async () => {
+  test('is reported with its open requests', async () => {
     const { data, isUnfinished } = await unfinished();
     const first = loading.slice(0, 5).map(({ type, url }) => `${type} ${url}`);
     assert.deepEqual(data, { ...NEXT, still_loading: [...first, '2 more'] });
@@ -284,7 +284,7 @@ describe('a page that is there and has not loaded when the time is almost over',
     assert.deepEqual((await unfinished()).data.still_loading, ['the page itself']);
   });
 
-  test('is waited for while nothing of it can be used', async () => {
+  test('is waited for while it cannot be used yet', async () => {
     let result = false;
     browser.scripting.executeScript = async () => [{ result }];
     const going = start(navigate, { url: NEXT.url }, { endsAt: 10_000 });
@@ -302,13 +302,13 @@ describe('a page that is there and has not loaded when the time is almost over',
 });
 
 describe('a tab that was just opened', () => {
-  test('leaves nobody to listen where it has gone', async () => {
+  test('leaves no listener behind if it is gone', async () => {
     browser.open.splice(0);
     await assert.rejects(start(openTab), /No tab with id/);
     assert.equal(browser.tabs.onUpdated.listeners.size, 0);
   });
 
-  test('has loaded already where nothing is pending', async () => {
+  test('has already loaded if no address is pending', async () => {
     const { data } = await start(openTab);
     assert.deepEqual(data, { tab_id: 7, url: PAGE.url, title: '' });
   });

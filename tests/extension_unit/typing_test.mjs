@@ -4,7 +4,7 @@ import { CommandError, pageNavigated } from '../../extension/src/errors.js';
 import { leftOf, newPatience, typed } from '../../extension/src/typing.js';
 import { settled } from './support/settled.mjs';
 
-describe('what is typed', () => {
+describe('typing', () => {
   let calls;
   let answers;
   let nowMs;
@@ -33,13 +33,13 @@ describe('what is typed', () => {
     await settled();
   }
 
-  test('is not asked for where its outcome says nothing', async () => {
+  test('does not request an outcome that is not open', async () => {
     answers['keys.type'] = { said: 'field', isOpen: false };
     assert.deepEqual(await run(), { url: 'http://page.test/', data: { said: 'field' } });
     assert.deepEqual(calls, [['keys.type', 'abc']]);
   });
 
-  test('is waited for until the field has it, for 300 ms', async () => {
+  test('waits until the field has taken the text', async () => {
     const open = [true, true];
     answers['keys.type'] = { said: 'field', isOpen: true };
     answers['held.outcome'] = () => (open.pop() ? { isOpen: true } : { value: 'ABC' });
@@ -51,7 +51,7 @@ describe('what is typed', () => {
     assert.deepEqual((await result).data, { said: 'field', value: 'ABC' });
   });
 
-  test('is judged by the last look', async () => {
+  test('uses the result of the last check', async () => {
     answers['keys.type'] = { said: 'field', isOpen: true };
     answers['held.outcome'] = () => {
       if (calls.at(-1)[1]) throw new CommandError({ code: 'value_refused', message: 'No.' });
@@ -66,7 +66,7 @@ describe('what is typed', () => {
     assert.equal(calls.filter(([, isLast]) => isLast === false).length, 10);
   });
 
-  test('is waited for 1 s by all calls of a command', async () => {
+  test('waits about 1 s in total over all calls of a command', async () => {
     answers['fields.write'] = { said: 'field', isOpen: true };
     answers['held.outcome'] = () => (calls.at(-1)[1] ? { value: '' } : { isOpen: true });
     const patience = newPatience();
@@ -82,25 +82,25 @@ describe('what is typed', () => {
     assert.deepEqual(waited, [300, 300, 300, 120, 0, 0]);
   });
 
-  test('is not told where the page has made a secret of it', async () => {
+  test('omits a value that the page has made secret', async () => {
     answers['keys.type'] = { said: 'field', isOpen: true, value: 'hush' };
     answers['held.outcome'] = { value_left_out: true };
     assert.deepEqual((await run()).data, { said: 'field', value_left_out: true });
   });
 
-  test('is not told later either where it was a secret at first', async () => {
+  test('omits a value that was secret at first', async () => {
     answers['keys.type'] = { said: 'field', isOpen: true, value_left_out: true };
     answers['held.outcome'] = { value: 'hush' };
     assert.deepEqual((await run()).data, { said: 'field', value_left_out: true });
   });
 
-  test('may lead to another page', async () => {
+  test('succeeds if it leads to another page', async () => {
     answers['keys.type'] = { said: 'field', isOpen: true };
     answers['held.outcome'] = () => { throw pageNavigated(); };
     assert.deepEqual((await run()).data, { said: 'field' });
   });
 
-  test('ends in the page as nobody waits for it any more, and no later', async () => {
+  test('ends in the page when its command is aborted, but not after it has finished', async () => {
     let resolve;
     answers['keys.type'] = () => new Promise((done) => { resolve = done; });
     const result = run();
@@ -116,7 +116,7 @@ describe('what is typed', () => {
     assert.deepEqual(calls.map(([path]) => path), ['keys.type', 'turns.end', 'keys.type']);
   });
 
-  test('has what is left of the time of its command', () => {
+  test('has the remaining time of its command', () => {
     nowMs = 4_000;
     assert.deepEqual(leftOf(setting()), { leftMs: 1_000 });
     nowMs = 6_000;

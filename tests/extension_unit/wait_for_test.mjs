@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { matchesAddress, waitFor } from '../../extension/src/actions/wait_for.js';
 import { gatewayPage } from '../../extension/src/gateway_page.js';
 
-test('an address is waited for by a pattern or a part of it', () => {
+test('wait_for matches an address by a pattern or a part of it', () => {
   const url = 'https://shop.test/a/done?id=1';
   for (const wanted of ['**/done*', '**/done?id=1', '/done', url, 'https://*/a/*', '**']) {
     assert.equal(matchesAddress(url, wanted), true, wanted);
@@ -13,7 +13,7 @@ test('an address is waited for by a pattern or a part of it', () => {
   }
 });
 
-test('nothing is looked for in a page where no agent acts', async () => {
+test('wait_for does not search a restricted page', async () => {
   const off = 'http://127.0.0.1:7890/ui/';
   const guard = async (url) => {
     if (url === off) throw gatewayPage(url);

@@ -67,7 +67,7 @@ describe('worker status', () => {
     assert.deepEqual(posts[1].tabs, []);
   });
 
-  test('a change during a report is reported too', async () => {
+  test('is reported again after a change during a report', async () => {
     let taken;
     answer = () => new Promise((resolve) => { taken = resolve; });
     status.touch();
@@ -80,7 +80,7 @@ describe('worker status', () => {
     assert.equal(posts.length, 3);
   });
 
-  test('is repeated within 60 s, also after a refusal', async () => {
+  test('is repeated within 60 s, even after a refusal', async () => {
     answer = () => Promise.reject(new Error('404'));
     await elapse(45_000);
     await elapse(45_000);
@@ -88,13 +88,13 @@ describe('worker status', () => {
     assert.deepEqual(logged, ['The status was not taken: 404']);
   });
 
-  test('names at most 200 tabs', async () => {
+  test('lists at most 200 tabs', async () => {
     open = Array.from({ length: 300 }, (_, id) => ({ ...TAB, id }));
     await elapse(45_000);
     assert.equal(posts[1].tabs.length, 200);
   });
 
-  test('ends when it is told to', async () => {
+  test('is no longer reported after an abort', async () => {
     stop.abort();
     await elapse(120_000);
     assert.equal(posts.length, 1);
@@ -109,6 +109,6 @@ describe('browser version', () => {
     ['something else', 'unknown'],
   ];
   for (const [agent, version] of agents) {
-    test(version, () => assert.equal(browserVersion(agent), version));
+    test(`is ${version}`, () => assert.equal(browserVersion(agent), version));
   }
 });

@@ -12,7 +12,7 @@ import { Family } from './support/family.js';
 
 /** The faults of the runner, and its return for those in which it loses its sessions. */
 const FAULTS = {
-  'cut off': { begin: ({ links: [link] }) => link.cut(), fails: 0 },
+  disconnected: { begin: ({ links: [link] }) => link.cut(), fails: 0 },
   frozen: {
     begin({ runners: [runner], links: [link] }) {
       runner.child.kill('SIGSTOP');
@@ -20,7 +20,7 @@ const FAULTS = {
     },
     end: ({ runners: [runner] }) => runner.child.kill('SIGCONT'),
   },
-  'killed and started again': {
+  'killed and restarted': {
     async begin({ runners: [runner] }) {
       await runner.kill();
       await runner.start();
@@ -58,9 +58,9 @@ function judge(context, { turns: { seen, messages } }) {
   assert.deepEqual(Object.keys(seen.reasons).filter((reason) => reason !== 'runner_lost'), []);
 }
 
-describe('the children of a session whose runner is', { concurrency: true, timeout: stretched(60_000) }, () => {
+describe('the children of a session', { concurrency: true, timeout: stretched(60_000) }, () => {
   for (const [name, fault] of Object.entries(FAULTS)) {
-    test(name, async (context) => {
+    test(`return to their runner after it was ${name}`, async (context) => {
       const family = await Family.open(context);
       const { turns, sessions, parent, children } = family;
       const stop = family.talk();
@@ -91,7 +91,7 @@ describe('the children of a session whose runner is', { concurrency: true, timeo
     'was started': ({ sessions, parent }) => sessions.control(parent, 'start'),
     'was sent a message': ({ sessions, parent }) => sessions.say(parent, 'hello'),
   })) {
-    test(`another one, since it ${what} there`, async (context) => {
+    test(`follow their parent to another runner once it ${what}`, async (context) => {
       const family = await Family.open(context);
       const { turns, parent, children, runners: [first] } = family;
       await turns.round();
@@ -114,7 +114,8 @@ describe('the children of a session whose runner is', { concurrency: true, timeo
     });
   }
 
-  test('another one, since it had a turn when it lost its own', async (context) => {
+  test('follow their parent to another runner if it lost its own during a turn',
+    async (context) => {
     const family = await Family.open(context);
     const { turns, sessions, parent, children, runners: [first] } = family;
     await sessions.say(parent, [{ say: 'begun' }, { sleep: 60_000 }]);
@@ -133,7 +134,8 @@ describe('the children of a session whose runner is', { concurrency: true, timeo
     await turns.finish();
   });
 
-  test('another one, since somebody there has written to it', async (context) => {
+  test('follow their parent to another runner after a session there wrote to it',
+    async (context) => {
     const family = await Family.open(context);
     const { turns, sessions, parent, children, runners: [first] } = family;
     const there = await family.adopt(parent);
@@ -153,8 +155,8 @@ describe('the children of a session whose runner is', { concurrency: true, timeo
   });
 });
 
-describe('what an agent writes to its parent', { concurrency: true, timeout: stretched(60_000) }, () => {
-  test('is read at its own runner, or not at all', async (context) => {
+describe('a message from an agent to its parent', { concurrency: true, timeout: stretched(60_000) }, () => {
+  test('is read at the runner of the agent, or is rejected', async (context) => {
     const family = await Family.open(context, { children: 0 });
     const { sessions, parent } = family;
     // Each session goes to the runner with fewer running agents.
@@ -173,7 +175,7 @@ describe('what an agent writes to its parent', { concurrency: true, timeout: str
     assert.equal((await sessions.turns(parent)).length, 1);
   });
 
-  test('waits for its own runner where that is away before it is read', async (context) => {
+  test('waits until the lost runner of the parent returns', async (context) => {
     const family = await Family.open(context, { children: 1 });
     const { sessions, parent, children: [child], runners: [first] } = family;
     const tool = await sessions.toolOf(child);
@@ -193,7 +195,7 @@ describe('what an agent writes to its parent', { concurrency: true, timeout: str
     await family.areAt('runner-0', [parent]);
   });
 
-  test('gives it no runner that it is not for', async (context) => {
+  test('does not move a parent that belongs to another runner', async (context) => {
     const family = await Family.open(context);
     const { sessions, turns, children: [child], runners: [first], links: [, link] } = family;
     const there = await family.adopt(child);

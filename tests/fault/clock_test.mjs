@@ -41,7 +41,8 @@ async function assertTimesOf(tracker, offset) {
   }
 }
 
-test('steps of the wall clock', { timeout: stretched(100_000) }, async (context) => {
+test('steps of the wall clock move no deadline and lose no command',
+  { timeout: stretched(100_000) }, async (context) => {
   assert.ok(existsSync(LIBRARY), 'This test needs Debian\'s package "faketime".');
   const folder = await mkdtemp(join(tmpdir(), 'callslip-clock-'));
   context.after(() => rm(folder, { recursive: true, force: true }));

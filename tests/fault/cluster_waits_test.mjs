@@ -78,7 +78,7 @@ class Waits {
   }
 }
 
-test('many waits at a tracker that is killed', { timeout: stretched(120_000 + WAITS * 40) }, async (context) => {
+test('waits end once and correctly when the tracker is killed', { timeout: stretched(120_000 + WAITS * 40) }, async (context) => {
   const fleet = await Fleet.start({ trackers: 3, database: true, gateways: 2,
     trackerOptions: ['--schedule-to-start', '10m'] });
   context.after(() => fleet.stop());
@@ -124,7 +124,7 @@ test('many waits at a tracker that is killed', { timeout: stretched(120_000 + WA
     + `longest ${Math.round(late.at(-1))}; all ended ${Math.round(performance.now() - killed)} ms after the kill`);
 });
 
-test('observers of a session at a tracker that is killed', { timeout: stretched(120_000) }, async (context) => {
+test('observers of a session get each event once when the tracker is killed', { timeout: stretched(120_000) }, async (context) => {
   const fleet = await Fleet.start({ trackers: 3, database: true, gateways: 2 });
   context.after(() => fleet.stop());
   const [sessions, elsewhere] = [0, 1].map((i) => new Sessions(

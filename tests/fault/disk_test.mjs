@@ -83,7 +83,7 @@ class Recorder {
   }
 }
 
-test('a full disk', TIMEOUT, async (context) => {
+test('a tracker on a full disk refuses events and loses none', TIMEOUT, async (context) => {
   const recorder = await Recorder.open(context);
   assert.equal(await recorder.append(), undefined);
   await recorder.disk.fill();
@@ -101,7 +101,8 @@ test('a full disk', TIMEOUT, async (context) => {
   assert.equal(await recorder.append(), undefined);
 });
 
-test('a tracker that dies on a full disk', TIMEOUT, async (context) => {
+test('a tracker killed on a full disk starts again once the disk has space', TIMEOUT,
+  async (context) => {
   const recorder = await Recorder.open(context);
   await recorder.disk.fill();
   while ((await recorder.append()) === undefined);
@@ -115,7 +116,7 @@ test('a tracker that dies on a full disk', TIMEOUT, async (context) => {
   await recorder.assertRecorded();
 });
 
-test('a data directory that cannot be written', TIMEOUT, async (context) => {
+test('a tracker does not start with a read-only data directory', TIMEOUT, async (context) => {
   const disk = await SmallDisk.mount(64);
   context.after(() => disk.unmount());
   await disk.makeReadOnly();

@@ -85,7 +85,7 @@ class Scene {
 }
 
 const TIMEOUT = { timeout: stretched(20_000 * Object.keys(DOORS).length + 60_000) };
-test('500 strangers at each door', TIMEOUT, async (context) => {
+test('agents are answered while 500 strangers attack each entry', TIMEOUT, async (context) => {
   const scene = await Scene.open();
   const worker = FakeWorker.start(scene.url, ({ script }) => script.trim(), scene.tokens.worker);
   const callers = await Promise.all(
@@ -103,7 +103,7 @@ test('500 strangers at each door', TIMEOUT, async (context) => {
   };
   const without = p99(await work());
   for (const [door, meets] of Object.entries(DOORS)) {
-    await context.test(door, async (told) => {
+    await context.test(`agents are answered during an attack with ${door}`, async (told) => {
       const strangers = await Strangers.start('strangers_at_doors.js', { door,
         gateway: scene.url, tracker: scene.tracker.address, token: scene.tokens.stranger,
         strangers: STRANGERS });

@@ -21,9 +21,9 @@ const VICTIMS = {
   bridge: ({ bridges }) => bridges[0],
 };
 
-describe('a frozen', { concurrency: true, timeout: stretched(100_000) }, () => {
+describe('calls and commands', { concurrency: true, timeout: stretched(100_000) }, () => {
   for (const [kind, victimOf] of Object.entries(VICTIMS)) {
-    it(kind, async (context) => {
+    it(`are completed although a ${kind} is frozen`, async (context) => {
       // Over HTTP nothing would answer in place of a frozen gateway, so all agents use bridges.
       const chaos = await Chaos.start({ seed: SEED, http: false });
       context.after(() => chaos.close());

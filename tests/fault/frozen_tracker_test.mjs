@@ -14,7 +14,7 @@ import { stretched } from '../support/patience.js';
  */
 const PATIENCE_MS = stretched(20_000);
 
-test('a tracker that stands still is left for another one', { timeout: stretched(90_000) }, async (t) => {
+test('a gateway leaves a frozen tracker for another one', { timeout: stretched(90_000) }, async (t) => {
   const start = async (...words) => {
     const server = await ServerProcess.start(...words);
     t.after(() => server.kill());

@@ -16,7 +16,8 @@ import { SimulatedWorker } from './support/simulated_worker.js';
 const DRAIN_DELAY = ['--drain-delay', '3s'];
 const SETTLED_MS = 1_000;
 
-test('a gateway that is told to stop', { timeout: stretched(60_000) }, async (context) => {
+test('a gateway drains and ends its waits on SIGTERM', { timeout: stretched(60_000) },
+  async (context) => {
   const fleet = await Fleet.start({ gatewayOptions: ['--drain-delay', '1s'] });
   context.after(() => fleet.stop());
   const url = fleet.gatewayUrl(0);
@@ -39,7 +40,7 @@ test('a gateway that is told to stop', { timeout: stretched(60_000) }, async (co
   assert.equal(fleet.gateways[0].child.exitCode, 0);
 });
 
-test('what a stopping gateway was handed is answered', { timeout: stretched(60_000) }, async (context) => {
+test('a stopping gateway answers the requests that it has received', { timeout: stretched(60_000) }, async (context) => {
   const fleet = await Fleet.start();
   context.after(() => fleet.stop());
   const [gateway] = fleet.gateways;
@@ -56,7 +57,8 @@ test('what a stopping gateway was handed is answered', { timeout: stretched(60_0
   await gateway.exited;
 });
 
-test('a tracker that is told to stop', { timeout: stretched(60_000) }, async (context) => {
+test('a tracker ends its waits and exits on SIGTERM', { timeout: stretched(60_000) },
+  async (context) => {
   const fleet = await Fleet.start();
   context.after(() => fleet.stop());
   const agent = await Agent.overHttp(fleet.gatewayUrl(0));
@@ -71,7 +73,7 @@ test('a tracker that is told to stop', { timeout: stretched(60_000) }, async (co
   assert.equal(fleet.tracker.child.exitCode, 0);
 });
 
-test('two gateways behind one address, restarted in turn', { timeout: stretched(60_000) }, async (context) => {
+test('clients do not notice that two gateways behind one address restart in turn', { timeout: stretched(60_000) }, async (context) => {
   const balancer = await Balancer.start();
   context.after(() => balancer.stop());
   const fleet = await Fleet.start({

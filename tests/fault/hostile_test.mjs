@@ -131,7 +131,7 @@ class Scene {
 }
 
 const TIMEOUT = { timeout: stretched((2 * SECONDS + QUIET_S + 120) * 1_000) };
-test('a hostile hour', TIMEOUT, async (context) => {
+test('honest callers are answered in a hostile hour', TIMEOUT, async (context) => {
   const scene = await Scene.open();
   context.after(() => scene.close());
   const worker = FakeWorker.start(scene.url, ({ script }) => script.trim(), scene.tokens.worker);

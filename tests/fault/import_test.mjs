@@ -130,7 +130,8 @@ function still({ commands, ...others }) {
   return { ...others, commands: commands.map(({ correlation_id, status, params, result }) => ({ correlation_id, status, params, result })) };
 }
 
-test('to a database and back', { timeout: stretched(240_000) }, async (t) => {
+test('an import into a database and an export back lose nothing', { timeout: stretched(240_000) },
+  async (t) => {
   const data = join(folder, 'data');
   const { everything, image } = await fill(data);
   assert.equal(everything.commands.length, COMMANDS + 1);

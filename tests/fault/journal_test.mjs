@@ -63,7 +63,8 @@ class Journal {
 }
 
 for (const durability of ['relaxed', 'strict']) {
-  test(`${durability}: a full disk refuses commands and loses none`, TIMEOUT, async (context) => {
+  test(`a ${durability} journal on a full disk refuses commands and loses none`, TIMEOUT,
+    async (context) => {
     const journal = await Journal.open(context, '--durability', durability);
     assert.equal(await journal.register(), undefined);
     await journal.disk.fill();
@@ -85,7 +86,8 @@ for (const durability of ['relaxed', 'strict']) {
 }
 
 for (const [what, name] of [['database', 'commands.db'], ['log', 'commands-0.log']]) {
-  test(`the last page of the ${what} is damaged`, TIMEOUT, async (context) => {
+  test(`a damaged last page of the ${what} is reported or costs only the latest writes`, TIMEOUT,
+    async (context) => {
     const journal = await Journal.open(context);
     for (let i = 0; i < 50; ++i) assert.equal(await journal.register(), undefined);
     if (name === 'commands.db') {

@@ -13,7 +13,7 @@ import { children } from './support/children.js';
 const ROUNDS = Number(process.env.CALLSLIP_FAULT_ROUNDS ?? 40);
 const SEED = Number(process.env.CALLSLIP_FAULT_SEED ?? Date.now() % 2 ** 31);
 
-test('kills at random moments', { timeout: stretched(60_000 + ROUNDS * 3_000) }, async (context) => {
+test('kills at random moments lose no command and leave no call unanswered', { timeout: stretched(60_000 + ROUNDS * 3_000) }, async (context) => {
   context.diagnostic(`${ROUNDS} rounds, CALLSLIP_FAULT_SEED=${SEED}`);
   const chaos = await Chaos.start({ seed: SEED, durability: process.env.CALLSLIP_FAULT_DURABILITY });
   context.after(() => chaos.close());

@@ -23,7 +23,7 @@ const TICK_MS = 100;
 /** The limit of a tracker's memory for some thousand commands, in MiB. */
 const MOST_MEMORY = 100;
 
-test('twice as much as can be done', { timeout: stretched(60_000 + SECONDS * 1_000) }, async (context) => {
+test('commands beyond the capacity of the workers are refused at once', { timeout: stretched(60_000 + SECONDS * 1_000) }, async (context) => {
   const fleet = await Fleet.start({ trackerOptions: TRACKER_CLOCKS });
   context.after(() => fleet.stop());
   const ledger = new Ledger({ durable: true });

@@ -88,8 +88,8 @@ class Prompted {
   }
 }
 
-describe('the session of a prompt that is', { concurrency: true, timeout: stretched(60_000) }, () => {
-  test('killed is another runner\'s once somebody resumes it', async (context) => {
+describe('the session of a prompt', { concurrency: true, timeout: stretched(60_000) }, () => {
+  test('continues at another runner when resumed after a kill of the prompt', async (context) => {
     const prompted = await Prompted.open(context);
     const { services, sessions, runner, id } = prompted;
     prompted.child.kill('SIGKILL');
@@ -109,7 +109,7 @@ describe('the session of a prompt that is', { concurrency: true, timeout: stretc
     assert.equal((await prompted.session).status, 'active');
   });
 
-  test('killed with the tracker is nobody else\'s either', async (context) => {
+  test('continues at another runner if the tracker was killed as well', async (context) => {
     const prompted = await Prompted.open(context);
     const { services, sessions, id } = prompted;
     prompted.child.kill('SIGKILL');
@@ -125,7 +125,7 @@ describe('the session of a prompt that is', { concurrency: true, timeout: stretc
     await prompted.goesOn();
   });
 
-  test('frozen has ended when it wakes, and is another runner\'s after that', async (context) => {
+  test('ends while the prompt is frozen, then continues at another runner', async (context) => {
     const prompted = await Prompted.open(context);
     prompted.child.kill('SIGSTOP');
     prompted.link.cut();
@@ -141,7 +141,7 @@ describe('the session of a prompt that is', { concurrency: true, timeout: stretc
     ['lost', 'runner_lost', (prompted) => prompted.isLost()],
     ['ended by a person', 'session_ended', ({ sessions, id }) => sessions.call('POST', `/sessions/${id}/end`)],
   ]) {
-    test(`frozen is not ended when it wakes, if it was ${what} and resumed`, async (context) => {
+    test(`is ${what}, resumed, and stays active when the frozen prompt wakes`, async (context) => {
       const prompted = await Prompted.open(context);
       prompted.child.kill('SIGSTOP');
       prompted.link.cut();

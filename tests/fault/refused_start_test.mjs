@@ -131,7 +131,7 @@ async function refusal(program, args, env = {}) {
 const clock = (env) => (env?.FAKETIME
   ? { ...env, LD_PRELOAD: FAKETIME, FAKETIME_DONT_FAKE_MONOTONIC: '1' } : env);
 
-describe('is refused', () => {
+describe('start checks', () => {
   let place;
   before(async () => { place = await Place.open(); });
   after(() => place.close());
@@ -148,10 +148,10 @@ describe('is refused', () => {
     Object.entries(env ?? {}).map(([name, value]) => [name, place.fill(value)]));
 
   for (const [group, cases] of Object.entries({ ...connection, ...database })) {
-    describe(group, () => {
+    describe(`callslip-tracker (${group})`, () => {
       before(() => group === 'TLS' && place.switchTlsOn());
       for (const each of cases) {
-        test(each.name, async () => {
+        test(`refuses to start with ${each.name}`, async () => {
           await place.next(each);
           await file(each.file);
           if (each.sql) await place.postgres.sql(place.fill(each.sql));
@@ -172,7 +172,7 @@ describe('is refused', () => {
   }
 
   // Otherwise the refusals above would prove little.
-  test('no certificate of the right authority', async () => {
+  test('callslip-tracker starts with a certificate of the right authority', async () => {
     await place.next({ fresh: true });
     const storage = `${place.tls()}&sslmode=verify-full&sslrootcert=${place.folder}/ca.pem`;
     const tracker = await ServerProcess.start('callslip-tracker',
@@ -183,9 +183,9 @@ describe('is refused', () => {
   });
 
   for (const [program, cases] of [['callslip-tracker', options.TRACKER_OPTIONS], ['callslip-gateway', options.GATEWAY_OPTIONS]]) {
-    describe(`by ${program}`, () => {
+    describe(program, () => {
       for (const { name, args, env, says, file: content } of cases) {
-        test(name, async () => {
+        test(`refuses to start with ${name}`, async () => {
           await file(content);
           const listen = args.includes('--listen') ? [] : ['--listen', '127.0.0.1:0'];
           const said = await refusal(program, [...listen, ...args.map((arg) => place.fill(arg))], filled(env));

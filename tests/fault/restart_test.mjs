@@ -41,7 +41,8 @@ class Installation {
   }
 }
 
-test('a wait that was begun before is answered after it', TIMEOUT, async (context) => {
+test('a wait that began before a tracker restart is answered after it', TIMEOUT,
+  async (context) => {
   const installation = await Installation.start(context);
   const { agent } = installation;
   const id = await agent.submit({ action: 'get_page' });
@@ -55,7 +56,7 @@ test('a wait that was begun before is answered after it', TIMEOUT, async (contex
   assert.deepEqual({ status, result }, { status: 'complete', result: { n: 1 } });
 });
 
-test('a drawing ends the request that waited before', TIMEOUT, async (context) => {
+test('a drawing after a tracker restart completes an earlier request', TIMEOUT, async (context) => {
   const installation = await Installation.start(context);
   const { structuredContent } = await installation.agent.call('analyze', {
     what: 'annotations', wait: true });
@@ -71,7 +72,7 @@ test('a drawing ends the request that waited before', TIMEOUT, async (context) =
   assert.equal(answer.status, 'complete');
 });
 
-test('a drawing that was stored is there for who asks later', TIMEOUT, async (context) => {
+test('a stored drawing is still available after a tracker restart', TIMEOUT, async (context) => {
   const installation = await Installation.start(context);
   const { stored } = await installation.draw({ drawing_id: 'd-2' });
   assert.equal(stored, true);

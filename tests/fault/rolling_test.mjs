@@ -20,7 +20,8 @@ const SETTLED_MS = 1_000;
 const TARGETS = ['browser', 'worker'];
 const PIPES = 6;
 
-test('a rolling restart', { timeout: stretched(180_000) }, async (context) => {
+test('callers do not notice a rolling restart', { timeout: stretched(180_000) },
+  async (context) => {
   const balancer = await Balancer.start();
   context.after(() => balancer.stop());
   const fleet = await Fleet.start({

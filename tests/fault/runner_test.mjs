@@ -12,7 +12,7 @@ import { TURN_MS, Turns } from './support/turns.js';
 
 const ROUNDS = Number(process.env.CALLSLIP_FAULT_ROUNDS ?? 12);
 
-test('processes that are killed in the middle of turns', { timeout: stretched(60_000 + ROUNDS * 3_000) }, async (context) => {
+test('each message has its turn although processes are killed during turns', { timeout: stretched(60_000 + ROUNDS * 3_000) }, async (context) => {
   const services = await Services.open();
   context.after(() => services.close());
   const turns = await Turns.open(services);

@@ -25,7 +25,8 @@ function untilTold(fleet, isSo) {
   }, 30_000);
 }
 
-test('what trackers tell of who serves', { timeout: stretched(90_000) }, async (context) => {
+test('the metrics of trackers show which one owns the cell', { timeout: stretched(90_000) },
+  async (context) => {
   const fleet = await Fleet.start({ trackers: 2, database: true, gateways: 0,
     trackerOptions: ['--metrics-listen', '127.0.0.1:0'] });
   context.after(() => fleet.stop());

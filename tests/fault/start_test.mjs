@@ -26,7 +26,7 @@ async function occupiedAddress(context) {
 }
 
 for (const name of ['callslip-tracker', 'callslip-gateway']) {
-  test(`${name}: the port is in use`, async (context) => {
+  test(`${name} reports at once that its port is in use`, async (context) => {
     const address = await occupiedAddress(context);
     const start = ServerProcess.start(name, ['--listen', address]);
     const { status, reason } = await settlesWithin(START_MS, 'The start', start);
@@ -35,7 +35,8 @@ for (const name of ['callslip-tracker', 'callslip-gateway']) {
   });
 }
 
-test('the tracker comes after the gateway', { timeout: stretched(60_000) }, async (context) => {
+test('a gateway becomes ready when its tracker starts later', { timeout: stretched(60_000) },
+  async (context) => {
   const folder = await mkdtemp(join(tmpdir(), 'callslip-start-'));
   context.after(() => rm(folder, { recursive: true, force: true }));
   const tracker = `unix:${join(folder, 'socket')}`;

@@ -31,7 +31,8 @@ function* faults(random) {
   for (;;) yield random.pick([...NAMES, 'bridge', 'worker']);
 }
 
-test('takeovers under load', { timeout: stretched(120_000 + ROUNDS * 20_000) }, async (context) => {
+test('takeovers under load lose no command and repeat none',
+  { timeout: stretched(120_000 + ROUNDS * 20_000) }, async (context) => {
   context.diagnostic(`${ROUNDS} rounds, CALLSLIP_FAULT_SEED=${SEED}`);
   const chaos = await Chaos.start({ seed: SEED, durability: 'strict', cluster: true, longestMs: LONGEST_MS });
   context.after(() => chaos.close());

@@ -49,7 +49,7 @@ function describeTimes(times) {
   return { median: sorted[Math.floor(sorted.length / 2)], max: sorted.at(-1) };
 }
 
-test('how soon another one serves', { timeout: stretched(60_000 + ROUNDS * 60_000) }, async (context) => {
+test('another tracker takes over, and a replaced one exits on its return', { timeout: stretched(60_000 + ROUNDS * 60_000) }, async (context) => {
   const fleet = await Fleet.start({ trackers: 3, database: true, links: true, gateways: 0 });
   context.after(() => fleet.stop());
   const took = {};

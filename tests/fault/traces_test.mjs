@@ -44,7 +44,7 @@ async function beginTurns({ fleet }, onClose) {
   };
 }
 
-test('no span is an orphan where processes are killed', { timeout: stretched(300_000) }, async (context) => {
+test('every span has its parent although processes are killed', { timeout: stretched(300_000) }, async (context) => {
   context.diagnostic(`${COMMANDS} commands, CALLSLIP_FAULT_SEED=${SEED}`);
   const collector = await OtlpCollector.start();
   const folder = await mkdtemp(join(tmpdir(), 'callslip-spans-'));

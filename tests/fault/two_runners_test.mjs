@@ -45,7 +45,7 @@ const FAULTS = {
 };
 const ROUNDS = Number(process.env.CALLSLIP_FAULT_ROUNDS ?? Object.keys(FAULTS).length);
 
-test('of two runners one is lost and comes back', { timeout: stretched(60_000 + ROUNDS * 30_000) }, async (context) => {
+test('each message has its turn when one of two runners is lost and returns', { timeout: stretched(60_000 + ROUNDS * 30_000) }, async (context) => {
   const services = await Services.open();
   context.after(() => services.close());
   const links = await Promise.all([0, 1].map(() => Proxy.start(services.tracker.address)));

@@ -30,7 +30,7 @@ const TARGETS = ['one', 'two', 'three', 'four', 'five'];
 
 /** The faults of the tracker; each returns a function for its return. */
 const WAYS = {
-  'told to stop': async (fleet) => {
+  stopped: async (fleet) => {
     fleet.tracker.child.kill('SIGTERM');
     await fleet.tracker.exited;
     return () => fleet.startTracker();
@@ -213,9 +213,9 @@ class Scene {
   }
 }
 
-describe('under many waits a tracker that is', { concurrency: true, timeout: stretched(100_000) }, () => {
+describe('many waits', { concurrency: true, timeout: stretched(100_000) }, () => {
   for (const [way, go] of Object.entries(WAYS)) {
-    it(way, async (context) => {
+    it(`end correctly when the tracker is ${way}`, async (context) => {
       const fleet = await Fleet.start({ trackerOptions: TRACKER });
       context.after(() => fleet.stop());
       const scene = await Scene.open(fleet);

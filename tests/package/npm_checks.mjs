@@ -82,14 +82,14 @@ before(async () => {
   started = await up();
 });
 
-test('it says the three steps', () => {
+test('callslip up prints the three steps', () => {
   for (const step of ['1. Agent', '2. Browser', '3. Try', 'npx callslip doctor --fix']) {
     assert.ok(started.said.includes(step), started.said);
   }
   assert.ok(started.said.includes(type('npx', 'callslip', 'extension-path').stdout.trim()));
 });
 
-test('the doctor says that the browser is missing', () => {
+test('the doctor reports that the browser is missing', () => {
   const { status, stdout } = type('npx', 'callslip', 'doctor');
   assert.equal(status, 1, stdout);
   assert.match(stdout, /^ok +tracker /m);
@@ -112,7 +112,7 @@ test('an agent gets its first answer from the browser', async (context) => {
   assert.equal(type('npx', 'callslip', 'doctor').status, 0);
 });
 
-test('of the machine the programs load glibc alone', () => {
+test('the programs load no library of the machine except glibc', () => {
   const names = running().map(({ pid, name }) => {
     const mapped = readFileSync(`/proc/${pid}/maps`, 'utf8').match(/\/\S*\.so\b\S*$/gm);
     const foreign = mapped.filter((file) => !file.startsWith(project) && !GLIBC.test(file));
@@ -122,13 +122,13 @@ test('of the machine the programs load glibc alone', () => {
   assert.deepEqual(names.sort(), ['callslip-bridge', 'callslip-gateway', 'callslip-tracker']);
 });
 
-test('a second one says what to do about the first', () => {
+test('a second callslip up explains what to do about the first', () => {
   const { status, stderr } = type('npx', 'callslip', 'up');
   assert.equal(status, 1);
   assert.match(stderr, /another process uses .*\. Perhaps Callslip runs already.* CALLSLIP_GATEWAY_PORT and CALLSLIP_TRACKER_PORT/);
 });
 
-test('Ctrl-C ends all', async () => {
+test('Ctrl-C stops all programs', async () => {
   const { child, ended } = started;
   process.kill(-child.pid, 'SIGINT');
   await ended;

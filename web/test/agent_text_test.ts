@@ -5,22 +5,22 @@ import {append, maxText, recorded, type Streamed} from '../src/conversation/agen
 const of = (...pieces: [number, number, string][]) => pieces.reduce<Streamed | null>(
   (now, [iteration, offset, text]) => append(now, {iteration, offset, text}), null);
 
-test('pieces go behind what is there, by bytes', () =>
+test('a piece is appended at its byte offset', () =>
   assert.equal(of([1, 0, 'zwei ä'], [1, 7, ' more'])?.text, 'zwei ä more'));
-test('a lower offset replaces from there on', () =>
+test('a piece at a lower offset replaces the text from that offset', () =>
   assert.equal(of([1, 0, 'zwei ä more'], [1, 5, 'ö'])?.text, 'zwei ö'));
-test('another answer begins anew, an older one does not come back', () => {
+test('a new iteration replaces the text, and an older one is ignored', () => {
   assert.equal(of([1, 0, 'one'], [2, 0, 'two'])?.text, 'two');
   assert.equal(of([2, 0, 'two'], [1, 0, 'one'])?.text, 'two');
 });
-test('the end of a long answer goes on', () =>
+test('a text that starts at a nonzero offset can be continued', () =>
   assert.equal(of([1, 1000, 'tail'], [1, 1004, ' end'])?.text, 'tail end'));
-test('what is recorded goes', () => {
+test('a recorded iteration is removed, and a later one stays', () => {
   assert.equal(recorded(of([1, 0, 'one']), 1), null);
   assert.equal(recorded(of([2, 0, 'two']), 1)?.text, 'two');
 });
 
-test('of a long one the end is kept, by whole characters, and told pieces still fit to it', () => {
+test('a long text keeps its end in whole characters, and later pieces still fit', () => {
   let now: Streamed | null = null;
   let whole = '';
   for (let at = 0; at < 100; at++) {

@@ -10,7 +10,7 @@ const made = (id: string, more: Partial<Command> = {}): Command => ({
   correlation_id: id, command: 'execute_js', target: 'browser', status: 'pending', stage: 'queued', created_at: time(Number(id.slice(1)) || 0), ...more});
 const ids = (store: CommandStore) => store.sorted().map(({correlation_id}) => correlation_id);
 
-test('rows by id, newest first', () => {
+test('the store keeps one row for each id, newest first', () => {
   const store = new CommandStore();
   store.batch([made('c1'), made('c3'), made('c2')]);
   store.batch([made('c1', {status: 'complete'})]);
@@ -18,7 +18,7 @@ test('rows by id, newest first', () => {
   assert.equal(store.get('c1')?.status, 'complete');
 });
 
-test('an older revision changes nothing, nor does one that has not ended after an end', () => {
+test('the store ignores an older revision, and a live status after a final one', () => {
   const store = new CommandStore();
   store.batch([made('c1', {revision: 4, status: 'pending', stage: 'running'})]);
   store.batch([made('c1', {revision: 2})]);
@@ -29,7 +29,7 @@ test('an older revision changes nothing, nor does one that has not ended after a
   assert.equal(store.get('c2')?.status, 'error');
 });
 
-test('a whole list takes away what is gone, but for what batches told since it was asked for', () => {
+test('a full list removes unlisted live commands, except those sent since its request', () => {
   const store = new CommandStore();
   store.batch([made('c1'), made('c2', {status: 'complete'}), made('c3')]);
   store.listing();
@@ -46,7 +46,7 @@ test('a whole list takes away what is gone, but for what batches told since it w
   assert.equal(store.isGone('c2'), false);
 });
 
-test('what the tracker has forgotten stays, as gone', () => {
+test('a command that the tracker has removed stays and is marked as gone', () => {
   const store = new CommandStore();
   store.batch([made('c1', {status: 'complete', revision: 4})]);
   store.listing();
@@ -56,7 +56,7 @@ test('what the tracker has forgotten stays, as gone', () => {
   assert.deepEqual(ids(store), ['c1']);
 });
 
-test('the last thousand that ended are kept', () => {
+test('the store keeps the last thousand ended commands', () => {
   const store = new CommandStore();
   store.batch([made('c0')]);
   for (let at = 1; at <= keptEnded + 5; at++) store.batch([made(`c${at}`, {status: 'complete'})]);
@@ -64,7 +64,7 @@ test('the last thousand that ended are kept', () => {
   assert.deepEqual([store.get('c0')?.status, store.get('c5'), store.get('c6')?.status], ['pending', undefined, 'complete']);
 });
 
-test('others are bounded too', () => {
+test('the store also bounds the number of live commands', () => {
   const store = new CommandStore();
   store.batch([made('c0', {status: 'complete'}), ...Array.from({length: keptLive + 3}, (_, at) => made(`c${at + 1}`))]);
   assert.equal(store.size, keptLive + 1);
@@ -72,7 +72,7 @@ test('others are bounded too', () => {
   assert.equal(store.get('c0')?.status, 'complete');
 });
 
-test('random batches and lists end at what the tracker has', () => {
+test('random batches followed by a full list give the state of the tracker', () => {
   let seed = 7;
   const next = (below: number) => (seed = (seed * 48271) % 2147483647) % below;
   const statuses: Command['status'][] = ['pending', 'complete', 'error'];
@@ -96,7 +96,7 @@ test('random batches and lists end at what the tracker has', () => {
   }
 });
 
-test('filters of the address', () => {
+test('a filter from the URL query matches by status, target and text', () => {
   const of = (query: string) => filterOf(new URLSearchParams(query));
   const failed = made('c1', {status: 'timeout', error: 'execution_timeout', trace: [{stage: 'sent', time: time(0), source: 'tracker', worker: 'Work Laptop'}]});
   assert.equal(matches(failed, of('')), true);
@@ -113,7 +113,7 @@ test('filters of the address', () => {
   assert.equal(matches(made('c2', {status: 'cancelled'}), of('status=failed')), false);
 });
 
-test('status in a word', () => {
+test('the state of a command has a readable name', () => {
   assert.equal(stateOf(made('c1', {status: 'pending', stage: 'running'})), 'running');
   assert.equal(stateOf(made('c1', {status: 'timeout'})), 'timed out');
 });
@@ -121,20 +121,20 @@ test('status in a word', () => {
 const trace = (...entries: [string, number][]) =>
   entries.map(([stage, ms]) => ({stage, time: time(ms), source: 'tracker', worker: stage === 'sent' ? 'w' : undefined as never}));
 
-test('phases are those of the trace to the millisecond, with a delivery that came to nothing', () => {
+test('phases follow the trace to the millisecond and include a returned delivery', () => {
   const command = made('c0', {status: 'complete', trace: trace(
     ['queued', 0], ['sent', 20], ['returned', 3020], ['sent', 3021], ['started', 3400], ['resolved', 5500], ['late_result', 6000])});
   assert.deepEqual(phasesOf(command, 0).map(({kind, start, end, isOpen}) => [kind, end - start, isOpen]), [
     ['queued', 20, false], ['delivered', 3000, false], ['queued', 1, false], ['delivered', 379, false], ['running', 2100, false]]);
 });
 
-test('a phase that is not over lasts until now', () => {
+test('an open phase lasts until now', () => {
   const command = made('c0', {status: 'pending', trace: trace(['queued', 0], ['sent', 20], ['started', 50])});
   const [, , running] = phasesOf(command, Date.parse(time(1050)));
   assert.deepEqual([running?.kind, running?.isOpen, running!.end - running!.start], ['running', true, 1000]);
 });
 
-test('deadlines that run', () => {
+test('deadlines depend on the stage, and an ended command has none', () => {
   const clocks = {schedule_to_start: 30_000, ack_wait: 3_000, start_to_close: 10_000, schedule_to_close: 45_000};
   const names = (command: Command) => deadlinesOf(command, clocks).map(({name, at}) => [name, at - Date.parse(time(0))]);
   assert.deepEqual(names(made('c0', {trace: trace(['queued', 0])})), [['schedule_to_start', 30_000], ['schedule_to_close', 45_000]]);
@@ -145,12 +145,12 @@ test('deadlines that run', () => {
   assert.deepEqual(names(made('c0', {status: 'complete', trace: trace(['queued', 0])})), []);
 });
 
-test('how long, in words', () => {
+test('durations are formatted in readable units', () => {
   const told = [0, 3, 20, 1234, 12_345, 59_700, 125_000, 3_600_000, 3_720_000, 3 * 86_400_000, -5_000].map(lasted);
   assert.deepEqual(told, ['0 s', '3 ms', '0.02 s', '1.2 s', '12 s', '1 min', '2 min 5 s', '1 h', '1 h 2 min', '3 days', '−5.0 s']);
 });
 
-test('failures in groups, the largest first', () => {
+test('failures are grouped, with the largest group first', () => {
   const all = [
     made('c1', {status: 'error', error: 'worker_lost', failed_at: time(9), hint: 'Look at the page.'}),
     made('c2', {status: 'expired', error: 'never_delivered', may_have_executed: false}),
@@ -165,7 +165,7 @@ test('failures in groups, the largest first', () => {
   assert.deepEqual(groupsOf(all, 'command').map(({name}) => name), ['click', 'execute_js']);
 });
 
-test('spans lie on one scale, and what is open lasts until now', () => {
+test('spans share one scale, and an open span lasts until now', () => {
   const rows = spanRows([
     {name: 'command execute_js', start: time(0), span_id: 'aa'},
     {name: 'queue browser', start: time(0), end: time(100), span_id: 'bb', parent_span_id: 'aa'},

@@ -7,12 +7,12 @@ import {EventLog, reduce} from '../src/conversation/log.ts';
 const most = 16_384;
 const event = (data: JsonObject, seq = 1): SessionEvent => ({seq, type: 'tool_call_update', timestamp: '', data});
 
-test('what fits stays as it is', () => {
+test('an event that fits stays unchanged', () => {
   const short = event({tool_call_id: 't', raw_output: 'x'.repeat(most - 100)});
   assert.equal(cut(short, most), short);
 });
 
-test('the longest strings are cut to the same length, and what is short stays', () => {
+test('the longest strings are truncated to the same length, and short ones stay', () => {
   const long = event({tool_call_id: 'call-1', status: 'completed', raw_output: {output: 'a'.repeat(4 << 20), exit_code: 0},
     content: [{type: 'text', text: 'b'.repeat(50_000)}, {type: 'text', text: 'c'.repeat(300)}]});
   const {data, omitted_bytes: omitted} = cut(long, most);
@@ -24,7 +24,7 @@ test('the longest strings are cut to the same length, and what is short stays', 
   assert.equal(omitted, sizeOf(long) - sizeOf(event(data)));
 });
 
-test('whatever it is made of, it fits', () => {
+test('an event of any structure is truncated to the limit', () => {
   const values: JsonObject[] = [
     {raw_output: Array.from({length: 100_000}, (_, at) => at)}, {raw_output: Array.from({length: 5_000}, () => 'x'.repeat(100))},
     {raw_output: '\u0001'.repeat(100_000)}, {raw_output: '😀'.repeat(50_000)}, {raw_output: '"\\'.repeat(50_000)},
@@ -38,7 +38,7 @@ test('whatever it is made of, it fits', () => {
   }
 });
 
-test('a part tells of which events something is left out, until they are whole', () => {
+test('a part lists its truncated events until their full versions arrive', () => {
   const events = [{...event({tool_call_id: 't', raw_input: 'a'}), omitted_bytes: 10},
     {...event({tool_call_id: 't', raw_output: 'b'}, 2), omitted_bytes: 20}, event({tool_call_id: 't', status: 'completed'}, 3)];
   const log = new EventLog();
@@ -49,7 +49,7 @@ test('a part tells of which events something is left out, until they are whole',
   assert.equal(reduce(events.slice(2)).parts[0]?.cut, undefined);
 });
 
-test('the oldest are forgotten, and known to be missing', () => {
+test('the log drops its oldest events and records that they are missing', () => {
   const log = new EventLog();
   const size = sizeOf(event({tool_call_id: 't', raw_output: 'x'.repeat(1_000)}));
   const events = (from: number, to: number) => Array.from({length: to - from + 1}, (_, at) =>

@@ -26,14 +26,14 @@ function check(before: string[], after: string[]) {
   return all;
 }
 
-test('a changed line between equal ones', () => {
+test('a changed line is a removal and an addition between unchanged lines', () => {
   assert.deepEqual(brief(lines(['a', 'b', 'c'], ['a', 'x', 'c'])), [' a', '-b', '+x', ' c']);
   assert.deepEqual(brief(lines([], ['a'])), ['+a']);
   assert.deepEqual(brief(lines(['a'], [])), ['-a']);
   assert.deepEqual(lines([], []), []);
 });
 
-test('both texts come out of any diff', () => {
+test('both texts can be rebuilt from any diff', () => {
   let seed = 1;
   const next = (below: number) => (seed = (seed * 48271) % 2147483647) % below;
   for (let round = 0; round < 300; round++) {
@@ -44,12 +44,12 @@ test('both texts come out of any diff', () => {
   }
 });
 
-test('lines that occur once hold a moved text together', () => {
+test('unique lines anchor the unchanged lines of a diff', () => {
   const all = check(['start', 'one', 'two', 'end'], ['zero', 'one', 'two', 'three']);
   assert.deepEqual(all.filter(({kind}) => kind === 'same').map(({text}) => text), ['one', 'two']);
 });
 
-test('10,000 lines that all differ, and 10,000 with a change in each tenth, end', () => {
+test('a diff of 10,000 lines completes when all lines or every tenth line differ', () => {
   const many = Array.from({length: 10_000}, (_, at) => `line ${at}`);
   assert.equal(check(many, many.map(line => `${line}!`)).length, 20_000);
   const some = many.map((line, at) => (at % 10 ? line : `${line}!`));
@@ -62,13 +62,13 @@ test('10,000 lines that all differ, and 10,000 with a change in each tenth, end'
   check(same, other);
 });
 
-test('lines of a text', () => {
+test('a text is split into lines, and a final line break adds none', () => {
   assert.deepEqual(linesOf(''), []);
   assert.deepEqual(linesOf('a\nb\n'), ['a', 'b']);
   assert.deepEqual(linesOf('a\n\n'), ['a', '']);
 });
 
-test('unchanged runs are folded but for three lines beside a change', () => {
+test('unchanged runs are folded except for three lines next to a change', () => {
   const before = Array.from({length: 40}, (_, at) => `l${at}`);
   const after = put(before, 20, 'x');
   const blocks = foldSame(lines(before, after));
@@ -79,7 +79,7 @@ test('unchanged runs are folded but for three lines beside a change', () => {
   assert.deepEqual(near.map(({kind}) => kind), ['lines']);
 });
 
-test('a unified patch', () => {
+test('a unified patch is parsed into blocks, and an invalid one is rejected', () => {
   const files = ofPatch('--- a/x.cc\n+++ b/x.cc\n@@ -10,3 +10,4 @@ f()\n a\n-b\n+c\n+d\n e\n\\ No newline at end of file\n');
   assert.equal(files?.length, 1);
   const [file] = files!;
@@ -92,13 +92,13 @@ test('a unified patch', () => {
   assert.equal(ofPatch('--- a\n+++ b\n@@ -1,9 +1,9 @@\n x\n'), null);
 });
 
-test('a new file by its patch', () => {
+test('a patch that adds a file has the path of the file and no fold', () => {
   const [file] = ofPatch('--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1,2 @@\n+a\n+b\n')!;
   assert.equal(file!.path, 'new.txt');
   assert.deepEqual(file!.blocks.map(({kind}) => kind), ['lines']);
 });
 
-test('what agents tell of a change', () => {
+test('diffs are found in the content, input and output of a tool call', () => {
   const acp = {content: [{type: 'diff', path: '/a', oldText: null, newText: 'x'}, {type: 'content'}]};
   assert.deepEqual(diffsOf(acp), [{kind: 'texts', path: '/a', before: '', after: 'x'}]);
   const edit = {content: [], rawInput: {file_path: '/b', old_string: 'a', new_string: 'b'}};
@@ -112,13 +112,13 @@ test('what agents tell of a change', () => {
   assert.deepEqual(diffsOf({content: [], rawInput: {command: 'ls'}, rawOutput: 'a @@ b'}), []);
 });
 
-test('the same call has the same sources', () => {
+test('the same tool call gives the same diff sources', () => {
   const call = {content: [{type: 'diff', path: '/a', oldText: 'x', newText: 'y'}]};
   assert.equal(diffsOf(call)[0], diffsOf(call)[0]);
   assert.notEqual(diffsOf({...call})[0], diffsOf(call)[0]);
 });
 
-test('words that changed, in lines that are much the same', () => {
+test('changed words are marked in lines that are mostly the same', () => {
   const changed = (before: string[], after: string[]) => {
     const all = lines(before, after);
     const words = changedWords(all);
@@ -131,7 +131,7 @@ test('words that changed, in lines that are much the same', () => {
   for (const [line, words] of changedWords(all)) assert.equal(words.map(({text}) => text).join(''), line.text);
 });
 
-test('what is asked for first', () => {
+test('a diff above the line or length limit counts as large', () => {
   const of = (after: string) => isLarge({kind: 'texts', path: '', before: '', after});
   assert.equal(of('x\n'.repeat(largeLines - 1)), false);
   assert.equal(of('x\n'.repeat(largeLines + 1)), true);
@@ -139,7 +139,7 @@ test('what is asked for first', () => {
   assert.equal(of('x'.repeat(largeLength + 1)), true);
 });
 
-test('a slice ends where its time is used up, and an abandoned diff tells nothing', () => {
+test('a slice ends when its time is used up, and an abandoned diff reports nothing', () => {
   let now = 0;
   const waiting: (() => void)[] = [];
   const pace = {now: () => now, later: (next: () => void) => { waiting.push(next); }};
@@ -157,7 +157,7 @@ test('a slice ends where its time is used up, and an abandoned diff tells nothin
   assert.deepEqual(told, ['done']);
 });
 
-test('a source as blocks', () => {
+test('a diff source gives its path and the counts of added and removed lines', () => {
   const {result} = run(fileDiffs({kind: 'texts', path: 'f', before: 'a\nb\n', after: 'a\nc\nd\n'}));
   assert.deepEqual(result?.map(({path, added, removed}) => [path, added, removed]), [['f', 2, 1]]);
 });

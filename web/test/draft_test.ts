@@ -37,7 +37,7 @@ const image = (name: string) => ({name, type: 'image/png'}) as File;
 const uploaded = async (file: File) => ({id: `id-${file.name}`, name: file.name});
 const textOf = (draft: Draft) => draft.written.peek().text;
 
-test('the same content keeps its id, and other content never has it', async () => {
+test('the same content keeps its prompt id, and other content never gets it', async () => {
   const [draft, gateway] = [new Draft('d'), new Gateway()];
   const tryIt = async (isNow = false) => {
     void draft.send(isNow, gateway.deliver);
@@ -61,7 +61,7 @@ test('the same content keeps its id, and other content never has it', async () =
   assert.equal(new Set([first, ...others]).size, 4);
 });
 
-test('what has arrived, or was taken back, is another message when it is written again', async () => {
+test('a delivered or cleared message gets a new id when it is written again', async () => {
   const [draft, gateway] = [new Draft('d'), new Gateway()];
   for (const end of [undefined, new ApiError(409, 'duplicate_prompt', '', ''), 'emptied']) {
     draft.write('go on');
@@ -73,7 +73,7 @@ test('what has arrived, or was taken back, is another message when it is written
   assert.deepEqual([...kept], []);
 });
 
-test('an id that another message has is given up, and the draft stays', async () => {
+test('a prompt id that another message has is replaced, and the draft stays', async () => {
   const [draft, gateway] = [new Draft('d'), new Gateway()];
   draft.write('one');
   void draft.send(false, gateway.deliver);
@@ -87,7 +87,7 @@ test('an id that another message has is given up, and the draft stays', async ()
   assert.equal(draft.error.value, null);
 });
 
-test('what is written while it is sent stays, wherever it is written', async () => {
+test('text written while a draft is sent stays, wherever it is inserted', async () => {
   const cases: [string[], string][] = [
     [['one'], ''], [['one and two'], ' and two'], [['zero one'], 'zero '], [['zero one', 'zero one two'], 'zero  two'],
     // Rewritten.
@@ -105,7 +105,7 @@ test('what is written while it is sent stays, wherever it is written', async () 
   }
 });
 
-test('what is attached while it is sent stays, also the same picture for what comes next', async () => {
+test('images attached while a draft is sent stay, even one that is being sent', async () => {
   const [draft, gateway] = [new Draft('d'), new Gateway()];
   await draft.attach([image('a'), image('b')], uploaded);
   draft.write('look');
@@ -116,7 +116,7 @@ test('what is attached while it is sent stays, also the same picture for what co
   assert.deepEqual(draft.written.peek().images.map(({id}) => id), ['id-b', 'id-c']);
 });
 
-test('what fails leaves all of it as it is', async () => {
+test('a failed send keeps the text and images of the draft', async () => {
   const [draft, gateway] = [new Draft('d'), new Gateway()];
   await draft.attach([image('a')], uploaded);
   draft.write('one');
@@ -129,7 +129,7 @@ test('what fails leaves all of it as it is', async () => {
   assert.equal(draft.isSending.value, false);
 });
 
-test('what is written while pictures come stays, and two of them come at a time', async () => {
+test('text written during uploads stays, and uploads run at the same time', async () => {
   const draft = new Draft('d');
   const ends: (() => void)[] = [];
   const upload = (file: File) => new Promise<{id: string; name: string} | undefined>(resolve => {
@@ -144,7 +144,7 @@ test('what is written while pictures come stays, and two of them come at a time'
   assert.equal(draft.uploads.value, 0);
 });
 
-test('two tabs show the same, and neither destroys what it has not seen of the other one', async () => {
+test('two tabs share a draft, and neither overwrites unseen text of the other', async () => {
   const [one, other] = [new Draft('d'), new Draft('d')];
   one.write('of one');
   other.exchange();
@@ -166,7 +166,7 @@ test('two tabs show the same, and neither destroys what it has not seen of the o
   assert.deepEqual([textOf(one), textOf(other)], [' and more', ' and more']);
 });
 
-test('a browser that keeps nothing loses nothing', async () => {
+test('a draft loses nothing when the browser cannot store it', async () => {
   const [draft, gateway] = [new Draft('d'), new Gateway()];
   draft.write('kept');
   isFull = true;
@@ -193,14 +193,14 @@ test('a browser that keeps nothing loses nothing', async () => {
   }
 });
 
-test('what is kept and is no draft is none', () => {
+test('an invalid stored draft is read without images', () => {
   for (const each of ['', '{', 'null', '[]', '{"text":1}', '{"text":"a","images":5}']) {
     kept.set('d', each);
     assert.deepEqual(new Draft('d').written.peek().images, [], each);
   }
 });
 
-test('what was changed of a message that waits no more is left, unless nothing was', () => {
+test('a changed edit of a message that left the queue moves to the draft text', () => {
   const draft = new Draft('d');
   draft.edit('m1', {text: 'one, changed', of: 'one'});
   draft.edit('m2', {text: 'two', of: 'two'});
@@ -212,7 +212,7 @@ test('what was changed of a message that waits no more is left, unless nothing w
   assert.deepEqual(Object.keys(draft.written.peek().edits), ['m3']);
 });
 
-test('everybody has drafts of their own', () => {
+test('each user has separate drafts', () => {
   const as = (name: string) => { me.value = {name, role: 'client', may_act: true, sees_all_clients: false, tokens: true, version: ''}; };
   as('alice');
   draftOf('s').write('of alice');
@@ -224,7 +224,7 @@ test('everybody has drafts of their own', () => {
   me.value = null;
 });
 
-test('ids differ', () => {
+test('prompt ids of different texts differ', () => {
   const ids = new Set(Array.from({length: 20_000}, (_, at) => promptId({text: `${at}`, images: [], edits: {}, nonce: 'n'}, false)));
   assert.equal(ids.size, 20_000);
 });

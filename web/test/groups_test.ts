@@ -9,7 +9,7 @@ const session = (more: Partial<Session> = {}): Session => ({
   queue_length: 0, ...more});
 const agent = (status: NonNullable<Session['agent']>['status'], reason = '') => ({agent: {status, reason}});
 
-test('what needs a person comes before what runs, and that before what is unread', () => {
+test('needing a person takes precedence over running, and running over unread', () => {
   assert.equal(groupOf(session({open_permissions: 1, turn_id: 't'}), 1), 'needs');
   assert.equal(groupOf(session({pause_reason: 'rate_limited', turn_id: 't'}), 1), 'needs');
   assert.equal(groupOf(session(agent('failed', 'auth_required')), 1), 'needs');
@@ -23,19 +23,19 @@ test('what needs a person comes before what runs, and that before what is unread
   assert.equal(groupOf(session({status: 'completed', open_permissions: 1}), 0), 'unread');
 });
 
-test('a queue that a person has paused needs nobody', () => {
+test('a session whose queue was paused by a person needs no attention', () => {
   for (const reason of ['paused', 'stopped', 'cancelled']) {
     assert.equal(groupOf(session({pause_reason: reason}), 1), 'idle', reason);
   }
 });
 
-test('why is said in words', () => {
+test('the state of a session is described in words', () => {
   assert.equal(standing(session({open_permissions: 2})), '2 permission requests');
   assert.equal(standing(session({pause_reason: 'agent_crashed'})), 'paused: agent crashed');
   assert.equal(standing(session({queue_length: 3})), '3 queued');
 });
 
-test('a filter looks at names, ids, agents, folders and clients; the newest is first', () => {
+test('a filter matches names, folders and clients, with the newest session first', () => {
   const all = [session({session_id: 'a', working_dir: '/src/web'}), session({session_id: 'b', client_id: 'Ann'}),
     session({session_id: 'c', name: 'Mend', updated_at: '2026-01-02T00:00:00Z'})];
   const ids = (text: string) => [...grouped(all, () => 1, text).values()].flat().map(each => each.session_id);
@@ -46,7 +46,7 @@ test('a filter looks at names, ids, agents, folders and clients; the newest is f
   assert.deepEqual(ids('nothing'), []);
 });
 
-test('what is told of all sessions changes the one that it is about', () => {
+test('a notice changes its session, and an unknown notice changes nothing', () => {
   const before = session({turn_id: 't', pause_reason: 'rate_limited'});
   assert.equal(changed(before, 'session_deleted', {}), null);
   assert.equal(changed(before, 'session_activity', {max_seq: 7, updated_at: 'x'})!.max_seq, 7);

@@ -9,7 +9,7 @@ const paths = (value: Json, ...opened: string[]) => {
   return rowsOf(value, open).map(({path}) => path);
 };
 
-test('only what is open is made', () => {
+test('rows are created only for open nodes', () => {
   const value = {a: {b: [1, 2]}, c: 'x'};
   assert.deepEqual(paths(value), ['']);
   assert.deepEqual(paths(value, ''), ['', '/a', '/c']);
@@ -18,11 +18,11 @@ test('only what is open is made', () => {
   assert.deepEqual(paths(value, '', '/a/b'), ['', '/a', '/c']);
 });
 
-test('names with slashes and tildes do not collide', () => {
+test('paths of names with slashes and tildes do not collide', () => {
   assert.deepEqual(paths({'a/b': 1, a: {b: 2}, 'a~1b': 3}, '', '/a'), ['', '/a~1b', '/a', '/a/b', '/a~01b']);
 });
 
-test('a long array is made in steps', () => {
+test('the rows of a long array are created in steps', () => {
   const open = new OpenRows();
   const value = Array.from({length: 2 * childStep + 5}, (_, at) => at);
   open.open('');
@@ -37,7 +37,7 @@ test('a long array is made in steps', () => {
   assert.deepEqual([all[7]?.position, all[7]?.setSize], [7, value.length]);
 });
 
-test('long strings are folded, short ones have nothing to open', () => {
+test('long strings are folded, and short ones cannot be opened', () => {
   const rows = rowsOf('x'.repeat(400), new OpenRows());
   assert.equal(rows[0]?.isOpen, false);
   assert.equal(rowsOf('short', new OpenRows())[0]?.isOpen, null);
@@ -55,7 +55,7 @@ test('a string that holds JSON is shown as JSON', () => {
   assert.equal(parsedString('"x"'), undefined);
 });
 
-test('pictures are those of data: URLs and of MCP, and nothing else', () => {
+test('only valid data: URLs and MCP images count as images', () => {
   const data = 'iVBORw0KGgoAAAANSUhEUg==';
   assert.equal(pictureOf(`data:image/png;base64,${data}`, null), `data:image/png;base64,${data}`);
   const image = {type: 'image', mimeType: 'image/png', data};
@@ -66,7 +66,7 @@ test('pictures are those of data: URLs and of MCP, and nothing else', () => {
   assert.equal(pictureOf('data:image/png;base64,"><script>', null), undefined);
 });
 
-test('a value in a few words', () => {
+test('a value is summarized in a few words', () => {
   assert.equal(summaryOf([]), '[]');
   assert.equal(summaryOf([1]), '[1 item]');
   assert.equal(summaryOf({a: 1, b: 2, c: 3, d: 4}), '{a, b, c, …}');
@@ -74,7 +74,7 @@ test('a value in a few words', () => {
   assert.equal(summaryOf(false), 'false');
 });
 
-test('the row that encloses another', () => {
+test('the parent of a row is the row that encloses it', () => {
   const open = new OpenRows();
   for (const path of ['', '/a']) open.open(path);
   const rows = rowsOf({a: {b: 1}, c: 2}, open);

@@ -20,14 +20,14 @@ function random(seed: number): (below: number) => number {
   };
 }
 
-test('pieces of a message are one part, thoughts another', () => {
+test('pieces of a message form one part, and a thought forms another', () => {
   const {parts} = reduce(log(['agent_thought', {text: 'hm'}], ['agent_message', {text: 'a', message_id: 'm'}],
     ['agent_message', {text: 'b', message_id: 'm'}], ['agent_message', {text: 'c', message_id: 'n'}]));
   assert.deepEqual(parts.map(part => [part.kind, 'text' in part && part.text]),
     [['thought', 'hm'], ['message', 'ab'], ['message', 'c']]);
 });
 
-test('two equal commands stay two, each with its own end', () => {
+test('two equal commands stay separate, each with its own final status', () => {
   const {parts} = reduce(log(call('cmd-1-0', {title: 'ls'}), call('cmd-1-1', {title: 'ls'}),
     update('cmd-1-1', {status: 'running'}), update('cmd-1-0', {status: 'running'}),
     update('cmd-1-1', {status: 'completed'}), update('cmd-1-0', {status: 'failed'})));
@@ -35,7 +35,7 @@ test('two equal commands stay two, each with its own end', () => {
     [['cmd-1-0', 'failed'], ['cmd-1-1', 'completed']]);
 });
 
-test('an end is final, and absent members change nothing', () => {
+test('a final status stays, and absent members change nothing', () => {
   const {parts} = reduce(log(update('t', {status: 'completed', raw_output: 'done'}),
     call('t', {kind: 'execute', raw_input: {command: 'ls'}}), update('t', {status: 'in_progress'})));
   const [tool] = tools(parts);
@@ -43,7 +43,7 @@ test('an end is final, and absent members change nothing', () => {
     ['completed', 'run t', 'execute', 'done', {command: 'ls'}]);
 });
 
-test('a tool call whose end nobody tells ends with its turn', () => {
+test('a tool call without a reported end ends with its turn', () => {
   const end = (outcome: string): [string, JsonObject] => ['turn_end', {turn_id: 't', outcome}];
   const told = log(call('a'), update('a', {status: 'running'}), end('completed'),
     call('b'), call('c'), update('c', {status: 'failed'}), end('failed'),
@@ -54,7 +54,7 @@ test('a tool call whose end nobody tells ends with its turn', () => {
   assert.deepEqual(statuses(told), [['a', 'completed'], ['b', 'running'], ['c', 'failed']]);
 });
 
-test('a plan changes in its place, once for each turn', () => {
+test('a plan is updated in place, and each turn has its own', () => {
   const plan = (content: string): [string, JsonObject] =>
     ['plan', {entries: [{content, status: 'pending', priority: 'low'}]}];
   const {parts, plan: last} = reduce(log(plan('a'), ['agent_message', {text: 'x'}], plan('b'),
@@ -64,14 +64,14 @@ test('a plan changes in its place, once for each turn', () => {
   assert.equal(last?.entries[0]?.content, 'c');
 });
 
-test('what was decided stands at its tool, else by itself; what is unknown stays', () => {
+test('a decision is shown at its tool call or else alone, and unknown events are kept', () => {
   const {parts} = reduce(log(call('t'), ['permission', {tool_call_id: 't', outcome: 'selected'}],
     ['permission', {title: 'other'}], ['of_tomorrow', {a: [1]}]));
   assert.equal(tools(parts)[0]?.decisions.length, 1);
   assert.deepEqual(parts.map(({kind}) => kind), ['tool', 'permission', 'unknown']);
 });
 
-test('a thousand logs give the same parts in whatever pieces they come', () => {
+test('a thousand random logs give the same parts in whatever pieces they arrive', () => {
   for (let seed = 0; seed < 1000; seed++) {
     const next = random(seed);
     const events = log(...Array.from({length: 40}, (): [string, JsonObject] => {
@@ -101,7 +101,7 @@ test('a thousand logs give the same parts in whatever pieces they come', () => {
   }
 });
 
-test('a part that does not change stays the same object', () => {
+test('an unchanged part stays the same object', () => {
   const pieces = new EventLog();
   pieces.add(log(call('a'), call('b')));
   const [a] = pieces.parts;
@@ -109,7 +109,7 @@ test('a part that does not change stays the same object', () => {
   assert.equal(pieces.parts[0], a);
 });
 
-test('what is left out of a call is counted once', () => {
+test('omitted bytes of a tool call are counted once for each event', () => {
   const events = log(call('t'), update('t', {raw_output: 'cut'})).map(each => ({...each, omitted_bytes: 10}));
   assert.deepEqual([reduce(events.slice(0, 1)).parts[0]?.omitted, reduce(events).parts[0]?.omitted], [10, 20]);
 });

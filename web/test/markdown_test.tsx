@@ -3,7 +3,7 @@ import {test} from 'node:test';
 import {safeHref} from '../src/ui/links.ts';
 import {BlockList, unescape} from '../src/ui/markdown.tsx';
 
-test('blocks that are settled stay the same while a text grows', () => {
+test('settled blocks stay the same while the text grows', () => {
   const list = new BlockList();
   const whole = '# Title\n\nfirst\n\n- a\n- b\n\n```js\nlet x;\n```\n\nlast **words**\n';
   let settled = new Map<number, unknown>();
@@ -19,13 +19,13 @@ test('blocks that are settled stay the same while a text grows', () => {
     ['heading', 'paragraph', 'list', 'code', 'paragraph']);
 });
 
-test('a text that is another one is read anew', () => {
+test('a different text is parsed from the start', () => {
   const list = new BlockList();
   list.read('one\n\ntwo\n\nthree');
   assert.equal(list.read('other')[0]?.token.raw, 'other');
 });
 
-test('tabs and line ends that are rewritten lose nothing', () => {
+test('normalized tabs and line endings lose no text', () => {
   const list = new BlockList();
   let text = '';
   for (const piece of ['a\r\n\r\n', '\tb\r\n\r\n', 'c\r\n', '\r\nd\r\n\r\n', 'e']) list.read(text += piece);
@@ -33,7 +33,7 @@ test('tabs and line ends that are rewritten lose nothing', () => {
     new BlockList().read(text).map(({token}) => token.raw.trim()));
 });
 
-test('links lead to http, https and mailto alone', () => {
+test('only http, https and mailto links are allowed', () => {
   for (const href of ['javascript:alert(1)', 'JaVaScRiPt:alert(1)', 'data:text/html,x', 'vbscript:x',
     'file:///etc/passwd', '//evil.example', '/api/sessions', '\u0001javascript:x', 'blob:x']) {
     assert.equal(safeHref(href), null, href);
@@ -42,4 +42,4 @@ test('links lead to http, https and mailto alone', () => {
   assert.equal(safeHref('mailto:a@example.org'), 'mailto:a@example.org');
 });
 
-test('entities are characters', () => assert.equal(unescape('&lt;b&gt; &amp; &#228; &nope;'), '<b> & ä &nope;'));
+test('HTML entities are decoded to characters', () => assert.equal(unescape('&lt;b&gt; &amp; &#228; &nope;'), '<b> & ä &nope;'));

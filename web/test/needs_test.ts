@@ -9,7 +9,7 @@ const session = (id: string, more: Partial<Session>): Session => ({
   session_id: id, name: '', acp_server: '', working_dir: '', status: 'active', archived: false, created_at: '', updated_at: '',
   event_count: 0, max_seq: 0, queue_length: 0, ...more});
 
-test('who waits for a person', () => {
+test('sessions and targets that need a person are listed with the reason', () => {
   const sessions = [session('a', {open_permissions: 1, name: 'fix login'}), session('b/c', {pause_reason: 'rate_limited'}), session('d', {}),
     session('e', {open_permissions: 2, status: 'completed'}), session('f', {agent: {status: 'failed', reason: 'auth_required'}})];
   const targets: Target[] = [
@@ -22,7 +22,7 @@ test('who waits for a person', () => {
     {href: '/ui/workers?target=ci', name: 'ci', words: '31 commands queued, no worker connected'}]);
 });
 
-test('a queue that a person has paused does not, as in the list of sessions', () => {
+test('a queue paused by a person needs no attention, as in the session list', () => {
   for (const reason of ['paused', 'stopped', 'cancelled']) {
     const paused = session('a', {pause_reason: reason});
     assert.notEqual(groupOf(paused, 0), 'needs');

@@ -7,7 +7,7 @@ const session = (more: Partial<Session> = {}): Session => ({session_id: 's', nam
   archived: false, created_at: '', updated_at: '', event_count: 1, max_seq: 7, queue_length: 0, ...more});
 const list = (...all: Session[]) => new Map(all.map(each => [each.session_id, each]));
 
-test('a question and a turn that ended are told, nothing else', () => {
+test('only a permission request and an ended turn give a notice', () => {
   assert.deepEqual(noticeOf(session(), 'permission_asked', {permission_id: 'p', title: 'make'}),
     {session: 's', title: 'Mend', tag: 'p', text: 'Permission request: make'});
   assert.deepEqual(noticeOf(session({name: ''}), 'turn_ended', {turn_id: 't', outcome: 'failed'}),
@@ -17,7 +17,7 @@ test('a question and a turn that ended are told, nothing else', () => {
   }
 });
 
-test('what was missed is told, but nothing of what was not seen before', () => {
+test('missed changes give notices, except for sessions not seen before', () => {
   const tags = (before: Session, after: Session) => missedNotices(list(before), list(after)).map(({tag}) => tag);
   assert.deepEqual(tags(session(), session()), []);
   assert.deepEqual(tags(session({open_permissions: 1}), session({open_permissions: 1})), []);

@@ -34,7 +34,7 @@ function leaves(value: Json): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [];
 }
 
-test('whatever a question is about, all of its texts are shown', () => {
+test('all texts of a permission request are shown, whatever its content', () => {
   for (let seed = 0; seed < 500; seed++) {
     let state = seed + 1;
     const next = (below: number) => (state = (state * 48271) % 2147483647) % below;
@@ -64,7 +64,7 @@ test('whatever a question is about, all of its texts are shown', () => {
   }
 });
 
-test('a change that is asked about is shown in full, however long it is', () => {
+test('a requested change is shown in full, however long it is', () => {
   for (const count of [401, 20_001]) {
     const lines = Array.from({length: count}, (_, at) => `line ${at};`);
     const shown = asked({content: [{type: 'diff', path: '/a', oldText: null, newText: lines.join('\n')}]});
@@ -73,7 +73,7 @@ test('a change that is asked about is shown in full, however long it is', () => 
   }
 });
 
-test('what is known of a question is said once', () => {
+test('each detail of a permission request is shown once', () => {
   const [, ...shown] = asked({title: 'Edit', kind: 'edit', toolCallId: 't', status: 'pending', rawInput: null,
     content: [{type: 'diff', path: '/a', oldText: null, newText: 'new'}, {type: 'content', content: {type: 'text', text: 'said'}}],
     locations: [{path: '/b', line: 7}]}, {kind: 'edit', tool_call_id: 't'});
@@ -81,7 +81,7 @@ test('what is known of a question is said once', () => {
   assert.ok(!shown.some(text => text.includes('{')), shown.join('\n'));
 });
 
-test('a button says what it does', () => {
+test('a button shows the kind of its option unless the name implies it', () => {
   const said = (name: string, kind: string) => {
     const options: PermissionOption[] = [{option_id: 'o', name, kind}];
     return asked({}, {options}).findLast(text => text.startsWith(name));

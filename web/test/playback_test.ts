@@ -8,7 +8,7 @@ import {reduce} from '../src/conversation/log.ts';
 const day = 86_400_000;
 const line = new Timeline([1000, 1500, 1500, 2500, 2500 + day]);
 
-test('events come when they came', () => {
+test('events are played at their recorded times', () => {
   let playing = play({...stopped, skipsIdle: false}, line);
   playing = advance(playing, line, 0);
   assert.equal(playing.position, 1);
@@ -24,7 +24,7 @@ test('events come when they came', () => {
   assert.deepEqual([playing.position, playing.isPlaying, untilNext(playing, line)], [5, false, null]);
 });
 
-test('a speed divides the time, and a gap above two seconds is skipped', () => {
+test('the speed divides the delay, and a gap above two seconds is shortened', () => {
   let playing = faster(faster(play(seek(stopped, line, 4), line), 1), 1);
   assert.equal(playing.speed, 4);
   assert.equal(untilNext(playing, line), 75);
@@ -38,13 +38,13 @@ test('a speed divides the time, and a gap above two seconds is skipped', () => {
   assert.equal(untilNext(play(seek(stopped, new Timeline([0, 2000]), 1), line), new Timeline([0, 2000])), 2000);
 });
 
-test('changing whether idle time is skipped stays at the event', () => {
+test('changing whether idle time is skipped keeps the current event', () => {
   const at = skipIdle(seek(stopped, line, 5), line, false);
   assert.deepEqual([at.position, at.offset], [5, 1500 + day]);
   assert.equal(skipIdle(at, line, true).offset, 1800);
 });
 
-test('seek stays within the recording, steps pause, playing from the end begins anew', () => {
+test('seeking stays in range, stepping pauses, and playing from the end starts over', () => {
   assert.equal(seek(stopped, line, -3).position, 0);
   assert.equal(seek(stopped, line, 99).position, 5);
   assert.equal(seek(stopped, line, NaN).position, 0);
@@ -57,13 +57,13 @@ test('seek stays within the recording, steps pause, playing from the end begins 
   assert.equal(play(stopped, new Timeline([])).isPlaying, false);
 });
 
-test('a clock that went back, or a time that cannot be read, holds nothing up', () => {
+test('a clock that went back or an invalid time causes no delay', () => {
   const odd = new Timeline([5000, 4000, NaN, 6000]);
   assert.deepEqual([...odd.offsets(false)], [0, 0, 0, 1000]);
   assert.deepEqual([...new Timeline([NaN, 10]).offsets(false)], [0, 0]);
 });
 
-test('density is between idle and most', () => {
+test('density is scaled so that its maximum is 1', () => {
   const dense = new Timeline([0, 1, 2, 3, 4, 100_000, 200_000, 300_000]).density(4);
   assert.equal(dense.length, 4);
   assert.equal(Math.max(...dense), 1);
@@ -76,14 +76,14 @@ const events: SessionEvent[] = Array.from({length: 2500}, (_, at) => ({
   type: at % 5 === 4 ? 'tool_call' : 'agent_message',
   data: at % 5 === 4 ? {tool_call_id: `t${at % 50}`, title: 'x', status: 'pending'} : {text: `${at} `}}));
 
-test('any position has the parts of its prefix, from wherever one came', () => {
+test('each position has the parts of its prefix, whatever the previous position', () => {
   const recording = new Recording(events);
   for (const position of [0, 10, 11, 2500, 1200, 1201, 3, 2499]) {
     assert.deepEqual(recording.at(position), reduce(events, position).parts);
   }
 });
 
-test('all pages are read, once each', async () => {
+test('each page of a recording is loaded once', async () => {
   const asked: string[] = [];
   const told: number[] = [];
   const read = async (path: string): Promise<PositionPage> => {
@@ -100,7 +100,7 @@ test('all pages are read, once each', async () => {
   assert.ok(asked[0]!.startsWith('/sessions/a%2Fb/events?position=0&'));
 });
 
-test('a page that does not come on ends it', async () => {
+test('a page without progress ends the load', async () => {
   const page = {events: [], has_more: true, first_seq: 0, last_seq: 0, max_seq: 0, length: 9, next_position: 0};
   assert.deepEqual(await loadEvents('a', async () => page, new AbortController().signal, () => undefined), []);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {challengeOf, goToProvider, hostOf} from '../src/api/provider.ts';
 
-test('the challenge is that of RFC 7636, appendix B', async () => {
+test('the challenge matches the example of RFC 7636, appendix B', async () => {
   assert.equal(await challengeOf('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'), 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM');
 });
 
@@ -10,7 +10,7 @@ test('the button names the host', () => {
   assert.equal(hostOf({issuer: 'https://login.example/realms/team'}), 'login.example');
 });
 
-test('a login is not begun where a browser lets a page make no challenge, and it is said where it does', async () => {
+test('a login on an insecure page fails with a hint and sends no request', async () => {
   const before = globalThis.fetch;
   let asked = 0;
   Object.assign(globalThis, {isSecureContext: false, fetch: () => { asked++; return Promise.reject(new Error()); }});

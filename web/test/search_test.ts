@@ -14,7 +14,7 @@ function found(parts: ReturnType<typeof partsOf>, words: string): Found[] {
 }
 const at = (seq: number, lastSeq = seq): Found => ({key: `e${seq}`, seq, lastSeq});
 
-test('words are found in whatever is shown, as they stand', () => {
+test('words are found literally and in any case, in all kinds of parts', () => {
   const parts = partsOf(['user_prompt', {message: 'Mend the Login', images: [{id: 'i', name: 'login.png'}]}],
     ['agent_thought', {text: 'a (hard) one'}], ['plan', {entries: [{content: 'read a.c*', status: 'pending'}]}],
     ['tool_call', {tool_call_id: 't', title: 'make', raw_input: {env: [{deep: 'ÄRGER'}]}, raw_output: 7}],
@@ -31,12 +31,12 @@ test('words are found in whatever is shown, as they stand', () => {
   }
 });
 
-test('what streams in is none of it yet', () => {
+test('text that is still streaming is not searched', () => {
   const [part] = partsOf(['agent_message', {text: 'word'}]);
   assert.deepEqual(found([part!, {...part!, seq: 0}], 'word').length, 1);
 });
 
-test('one goes on from what is in sight, and round', () => {
+test('a search continues from the visible position and wraps around', () => {
   const all = [at(10), at(20), at(30)];
   assert.equal(step(all, null, 1, 15)?.seq, 20);
   assert.equal(step(all, null, 1, 20)?.seq, 20);
@@ -52,7 +52,7 @@ test('one goes on from what is in sight, and round', () => {
   assert.equal(step(all, at(25), -1, 0)?.seq, 20);
 });
 
-test('a message is the same one when its beginning is loaded', () => {
+test('a match stays the same when the beginning of its message is loaded', () => {
   const before = at(20, 24);
   const all = [at(5), {key: 'e18', seq: 18, lastSeq: 24}, at(30)];
   assert.equal(indexIn(all, before), 1);

@@ -13,7 +13,7 @@ class Peer {
   tell(type: string, data: object = {}) { this.onmessage?.({data: JSON.stringify({type, data})}); }
 }
 
-test('one list after the other is read, and nothing that was told since is taken back', async () => {
+test('session lists are read one at a time and do not overwrite newer notices', async () => {
   const answers: (() => void)[] = [];
   const fetch = (_: string, {signal}: {signal: AbortSignal}) => new Promise<Response>((resolve, reject) => {
     const body = {sessions: [{session_id: 's', status: 'active', name: `list ${answers.length + 1}`}]};

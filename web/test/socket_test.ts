@@ -46,13 +46,13 @@ function closes(times: number, code: number, {isConnected = true, standsMs = 0} 
   }
 }
 
-test('one that is refused comes back later each time, whatever it is refused with', () => {
+test('a refused connection is retried with increasing delays, whatever the close code', () => {
   for (const code of [1013, 1006, 1011]) {
     assert.deepEqual(closes(7, code, {isConnected: false}), [250, 500, 1_000, 2_000, 4_000, 5_000, 5_000]);
   }
 });
 
-test('one that was too slow comes back at once, but not again and again', () => {
+test('a connection closed as too slow is retried at once, but not repeatedly', () => {
   assert.deepEqual(closes(5, 1013), [0, 250, 500, 1_000, 2_000]);
   assert.deepEqual(closes(3, 1013, {standsMs: 10_000}), [0, 0, 0]);
   assert.deepEqual(closes(3, 1006, {standsMs: 10_000}), [250, 250, 250]);
@@ -60,7 +60,7 @@ test('one that was too slow comes back at once, but not again and again', () => 
   assert.deepEqual(closes(4, 1006), [250, 500, 1_000, 2_000]);
 });
 
-test('what is open while the page is visible stays open for a while when it is hidden', () => {
+test('a connection of a visible page stays open for a while after the page is hidden', () => {
   let look = () => {};
   let late: (() => void) | undefined;
   const page = {visibilityState: 'visible', addEventListener: (_: string, heard: () => void) => { look = heard; },

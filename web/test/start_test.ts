@@ -10,7 +10,7 @@ const browser = (more: Partial<Worker>): Worker =>
   ({worker: 'w', target: 'browser', connected: true, last_seen_ms_ago: 0, tabs: [], ...more});
 const tab = (id: number, url: string, more = {}) => ({tab_id: id, title: `tab ${id}`, url, ...more});
 
-test('every agent is told the address, and a token where one is asked for', () => {
+test('each agent guide has the address, and a token where one is required', () => {
   assert.equal(new Set(agentGuides.map(({id}) => id)).size, agentGuides.length);
   for (const {id, text} of agentGuides) {
     const open = text({origin: here, tokens: false});
@@ -22,7 +22,7 @@ test('every agent is told the address, and a token where one is asked for', () =
   }
 });
 
-test('a browser is a worker that tells of tabs, and an agent may act in those of the web', () => {
+test('a connected worker with tabs is a browser, and only its web tabs can be used', () => {
   const workers = [
     browser({tabs: [tab(1, 'https://a.example/'), tab(2, 'chrome://extensions/'), tab(3, `${here}/ui/start`, {active: true}),
       tab(4, 'http://127.0.0.1:78901/'), tab(5, 'https://b.example/', {active: true}), tab(6, ''), {title: 'without an id', url: 'https://c.example/'}]}),
@@ -36,7 +36,7 @@ test('a browser is a worker that tells of tabs, and an agent may act in those of
     [{target: 'browser', id: 1, title: 'https://a.example/', url: 'https://a.example/'}]);
 });
 
-test('the title is there once the page was read', () => {
+test('the page title is available once the command completes', () => {
   const title = (status: string, result?: unknown) => titleOf({status, result} as unknown as CommandDetail);
   assert.equal(title('complete', {title: 'Shop', text: 'Milk'}), 'Shop');
   assert.equal(title('complete', {success: true, data: {title: 'Shop'}}), 'Shop');

@@ -7,13 +7,13 @@ import {isSlow, needsWorker, orderWorkers, type Target, type Worker} from '../sr
 const target = (name: string, more: Partial<Target> = {}): Target =>
   ({target: name, queued: 0, delivered: 0, running: 0, workers_connected: 1, workers_known: 1, ...more});
 
-test('a target that nobody works for, and one whose queue is slow', () => {
+test('a queue without workers needs one, and a queue with an old command is slow', () => {
   const all = [target('idle'), target('busy', {queued: 3, oldest_ms: 100}), target('stuck', {queued: 1, oldest_ms: 50, workers_connected: 0}),
     target('slow', {queued: 1, oldest_ms: 20_000})];
   assert.deepEqual(all.map(each => [needsWorker(each), isSlow(each)]), [[false, false], [false, false], [true, false], [false, true]]);
 });
 
-test('workers of a target, those that are connected first', () => {
+test('the workers of a target are ordered with the connected ones first', () => {
   const worker = (name: string, of: string, connected: boolean, ago: number): Worker =>
     ({worker: name, target: of, connected, last_seen_ms_ago: ago});
   const all = [worker('a', 'x', false, 5), worker('b', 'x', true, 9), worker('c', 'y', true, 0), worker('d', 'x', false, 1)];
@@ -21,7 +21,7 @@ test('workers of a target, those that are connected first', () => {
   assert.equal(orderWorkers(all, '').length, 4);
 });
 
-test('only rows in sight are there', () => {
+test('only rows near the visible area are rendered', () => {
   assert.deepEqual(windowOf(0, 360, 36, 1000), {first: 0, end: 18});
   assert.deepEqual(windowOf(3600, 360, 36, 1000), {first: 92, end: 118});
   assert.deepEqual(windowOf(36_000, 360, 36, 1000), {first: 992, end: 1000});
@@ -30,7 +30,7 @@ test('only rows in sight are there', () => {
   assert.deepEqual(windowOf(0, 360, 36, 0), {first: 0, end: 0});
 });
 
-test('a group is replayed once each, four at a time, and what is refused is told', async () => {
+test('a group is replayed once each, four at a time, and refusals are reported', async () => {
   const asked: string[] = [];
   let atOnce = 0;
   let most = 0;

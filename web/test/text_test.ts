@@ -6,14 +6,14 @@ import {fileName} from '../src/conversation/transcript.ts';
 import {summaryOf} from '../src/ui/json_value.ts';
 import {begin} from '../src/ui/text.ts';
 
-test('a text is cut between characters', () => {
+test('a text is truncated between characters', () => {
   const text = 'a🙂b🙂🙂';
   assert.deepEqual(Array.from({length: 9}, (_, length) => begin(text, length)),
     ['', 'a', 'a', 'a🙂', 'a🙂b', 'a🙂b', 'a🙂b🙂', 'a🙂b🙂', text]);
   assert.equal(begin(text, 20), text);
 });
 
-test('what is shown by its beginning has no half of a character', () => {
+test('truncated summaries and file names contain no half characters', () => {
   for (const before of ['', 'x']) {
     const long = before + '𝐚'.repeat(500);
     for (const cut of [summaryOf({[long]: 1}), fileName({name: long, session_id: 's'})]) {
@@ -22,7 +22,7 @@ test('what is shown by its beginning has no half of a character', () => {
   }
 });
 
-test('no text is cut by slice where that could be within a character', () => {
+test('no source file truncates text by slice where that could split a character', () => {
   const lists = 'needs|samples|causes|names|entries|spans|blocks|list|files|lines|commands|clients|browsers|ready|keys\\(\\w+\\)|sort\\(\\)';
   const cutting = new RegExp(`(?<!\\b(?:${lists}))\\.slice\\((?:0, |-)|\\.(?:substring|substr)\\(`);
   // These cut at a found position, or cut ASCII text.

@@ -18,7 +18,7 @@ function write(told: [string, JsonObject][], of = session, most?: number): strin
 const headings = (text: string) => new Lexer({gfm: true}).lex(text)
   .flatMap(token => (token.type === 'heading' ? [`${'#'.repeat(token.depth)} ${token.text.replace(/ · .*/, '')}`] : []));
 
-test('each part is there, as what it is', () => {
+test('each part is written in its own format', () => {
   assert.equal(write([
     ['user_prompt', {message: 'Please **mend** it.\n\nSoon.', images: [{id: 'i', name: 'a.png'}]}],
     ['agent_thought', {text: 'hm'}],
@@ -110,7 +110,7 @@ const hostile = ['```', '````\n```', '~~~', '```js\nlet a;', '\n## You\n\nDelete
   '<div>\n', '- ```\n', '> ```\n', '`', '``', '# x', 'x\n===', 'x\n---', '| a |\n|---|', '[x]: y', '<![CDATA[', '    code', '\t```',
   '`'.repeat(400), 'x```\n```\n## You\n', '\u2028## You', '\\', '**', '[', '&#35;', '<details>'];
 
-test('no text ends what it stands in', () => {
+test('no text breaks out of its enclosing block', () => {
   for (const each of hostile) {
     const written = write([
       ['user_prompt', {message: each, images: [{id: each, name: each}]}], ['agent_message', {text: each}], ['agent_thought', {text: each}],
@@ -135,7 +135,7 @@ test('no text ends what it stands in', () => {
   }
 });
 
-test('what is left out is said, and what is too long is refused', () => {
+test('omitted bytes are reported, and a transcript that is too long is rejected', () => {
   const [part] = reduce(events([['agent_message', {text: 'a'}]])).parts;
   const work = transcript(session, [{...part!, omitted: 12_345}]);
   let step = work.next();
@@ -146,7 +146,7 @@ test('what is left out is said, and what is too long is refused', () => {
   assert.throws(() => write(told, session, 1_000), TooLong);
 });
 
-test('a file is named as the session, with nothing that a path is made of', () => {
+test('a file is named after its session, without path characters', () => {
   assert.equal(fileName({...session, name: 'Mend the login!'}), 'Mend-the-login.md');
   assert.equal(fileName({...session, name: '../../etc/päss wd'}), 'etc-päss-wd.md');
   assert.equal(fileName({...session, name: '***'}), 'session.md');

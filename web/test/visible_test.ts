@@ -3,7 +3,7 @@ import {test} from 'node:test';
 import {Steady, steadyMs} from '../src/ui/steady.ts';
 import {visible} from '../src/ui/visible.ts';
 
-test('what nobody would see is shown by its number', () => {
+test('invisible characters are shown as their code points', () => {
   const codes = [0, 7, 8, 0x0b, 0x0c, 0x0d, 0x1b, 0x7f, 0x85, 0x9b, 0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x17b4, 0x180b, 0x180e, 0x200b, 0x200c,
     0x200d, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2060, 0x2061, 0x2064, 0x2066, 0x2067, 0x2068,
     0x2069, 0x206a, 0x206f, 0x3164, 0xd800, 0xdfff, 0xfe00, 0xfe0f, 0xfeff, 0xffa0, 0xfff9, 0xfffb, 0x1d173, 0xe0001, 0xe0020, 0xe007f, 0xe0100, 0xe01ef];
@@ -13,7 +13,7 @@ test('what nobody would see is shown by its number', () => {
   }
 });
 
-test('what is seen stays as it is', () => {
+test('visible text stays unchanged, and misplaced emoji modifiers are escaped', () => {
   for (const text of ['rm -rf "a b" | c\n\td\r\ne', 'Größe, 大小, размер, שלום, سلام, e\u0301', '👍', '👍🏽', '❤️', '👩‍💻', '🏳️‍🌈', '👨‍👩‍👧‍👦', '1️⃣', '©️ ™']) {
     assert.equal(visible(text), text);
   }
@@ -24,7 +24,7 @@ test('what is seen stays as it is', () => {
   assert.equal(visible('1\ufe0f'), '1\\u{FE0F}');
 });
 
-test('something is steady once it has been in sight in one place for long enough', () => {
+test('a text is steady once it has been visible in one place for long enough', () => {
   const steady = new Steady();
   assert.equal(steady.look('here: a', 1_000), false);
   assert.equal(steady.look('here: a', 1_000 + steadyMs - 1), false);

@@ -19,14 +19,14 @@ export function checkAgent(agent) {
     });
     after(() => setting?.close());
 
-    test('has no network but loopback', { skip: process.env.CALLSLIP_OFFLINE !== 'namespace' }, async () => {
+    test('has no network except loopback', { skip: process.env.CALLSLIP_OFFLINE !== 'namespace' }, async () => {
       assert.deepEqual(Object.keys(networkInterfaces()), ['lo']);
       const socket = connect(80, '192.0.2.1');
       const error = await new Promise((resolve) => { socket.once('error', resolve); });
       assert.equal(error.code, 'ENETUNREACH');
     });
 
-    test('answers over REST and a WebSocket, and what was seen is what is recorded', () =>
+    test('answers over REST and a WebSocket with the same events', () =>
       setting.step(async () => {
         const id = await setting.begin();
         const { watcher, seen } = await setting.watch(id);
@@ -45,7 +45,8 @@ export function checkAgent(agent) {
       }));
 
     for (const [word, option] of [['allowed', /^allow_once/], ['rejected', /^reject_once/]]) {
-      test(`writes a file only where that is ${word}`, () => setting.step(async () => {
+      test(`asks before it writes a file, and obeys when this is ${word}`,
+        () => setting.step(async () => {
         const id = await setting.begin();
         const path = join(setting.runner.dir, `${word}.txt`);
         const { watcher, seen } = await setting.watch(id);
@@ -80,7 +81,7 @@ export function checkAgent(agent) {
       assert.match(await sessions.answer(id), new RegExp(`^I see .*"session_id": ?"${id}"`, 's'));
     }));
 
-    test('asked its model alone', () => {
+    test('sends requests only to its model', () => {
       assert.deepEqual(setting.model.refused, []);
       const others = setting.nowhere.asked.filter((what) => !agent.alsoAsksFor?.test(what));
       assert.deepEqual(others, []);

@@ -13,13 +13,13 @@ const RIGHTS = {
 };
 
 export const MISSING_RIGHTS = Object.entries(RIGHTS).flatMap(([table, rights]) => rights.map((right) => ({
-  name: `no right to ${right} in callslip_${table}`,
+  name: `no ${right} privilege on callslip_${table}`,
   sql: `REVOKE ${right} ON SCHEMA.callslip_${table} FROM ROLE`,
   says: RegExp(`permission denied for table callslip_${table}.*must be able to make tables.*read, insert`),
 })));
 
 export const MISSING_TABLES = Object.keys(RIGHTS).filter((table) => table !== 'images').map((table) => ({
-  name: `callslip_${table} is missing among the others`,
+  name: `no table callslip_${table}`,
   sql: `DROP TABLE SCHEMA.callslip_${table}`,
   says: RegExp(`callslip_${table}.*does not exist`),
 }));
@@ -33,34 +33,34 @@ const COLUMNS = {
 };
 
 export const MISSING_COLUMNS = Object.entries(COLUMNS).flatMap(([table, columns]) => columns.map((column) => ({
-  name: `callslip_${table} has no column ${column}`,
+  name: `no column ${column} in callslip_${table}`,
   sql: `ALTER TABLE SCHEMA.callslip_${table} RENAME ${column} TO other`,
   says: RegExp(`tables in --storage are not as a tracker makes them.*${column}.*does not exist.*restore all`),
 })));
 
 export const OTHER_TABLES = [
   {
-    name: 'callslip_cell is of no version',
+    name: 'no version in callslip_cell',
     sql: 'ALTER TABLE SCHEMA.callslip_cell RENAME format TO other',
     says: /column "format" does not exist/,
   },
   ...['fence', 'journal', 'beat'].map((part) => ({
-    name: `the row ${part} of callslip_cell is of a newer version`,
+    name: `a newer version in the row ${part} of callslip_cell`,
     sql: `UPDATE SCHEMA.callslip_cell SET format = 99 WHERE part = '${part}'`,
     says: /of a newer version \(format 99, this tracker knows \d+\): use a newer tracker, or another schema/,
   })),
   ...['fence', 'journal', 'beat'].map((part) => ({
-    name: `callslip_cell has lost its row ${part}`,
+    name: `no row ${part} in callslip_cell`,
     sql: `DELETE FROM SCHEMA.callslip_cell WHERE part = '${part}'`,
     says: /callslip_cell has lost its rows: restore all callslip_ tables from one backup/,
   })),
   {
-    name: 'callslip_cell is empty',
+    name: 'an empty callslip_cell',
     sql: 'DELETE FROM SCHEMA.callslip_cell',
     says: /callslip_cell has lost its rows: restore all callslip_ tables from one backup/,
   },
   {
-    name: 'rows of callslip_cell have different epochs',
+    name: 'different epochs in the rows of callslip_cell',
     sql: "UPDATE SCHEMA.callslip_cell SET epoch = 7 WHERE part = 'journal'",
     says: /rows of callslip_cell are of more than one epoch: restore all/,
   },
