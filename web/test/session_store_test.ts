@@ -69,7 +69,7 @@ async function open(run: (store: SessionStore, lose: () => void) => void | Promi
   }
 }
 
-test('what is older can be had after a connection came back to nothing new', () => open((store, lose) => {
+test('older events can be loaded after a reconnect without new events', () => open((store, lose) => {
   Peer.latest.join(500);
   Peer.latest.page(301, 500, true);
   lose();
@@ -81,7 +81,7 @@ test('what is older can be had after a connection came back to nothing new', () 
   assert.deepEqual(shown(store), upTo(1, 500));
 }));
 
-test('a connection lost before its first page asks for the newest page again', () => open((store, lose) => {
+test('a reconnection before the first page requests the newest page', () => open((store, lose) => {
   Peer.latest.join(500);
   Peer.latest.tell('agent_message', event(501).data, {seq: 501});
   lose();
@@ -92,7 +92,7 @@ test('a connection lost before its first page asks for the newest page again', (
   assert.deepEqual(Peer.latest.asked, {before_seq: 302});
 }));
 
-test('the first ones come before what lies between, and all of it in its place', () => open((store, lose) => {
+test('the first events are loaded before the gap, and all are in order', () => open((store, lose) => {
   Peer.latest.join(1_000);
   Peer.latest.page(801, 1_000, true);
   void store.loadFirst();
@@ -118,7 +118,7 @@ test('the first ones come before what lies between, and all of it in its place',
   assert.equal(Peer.latest.count, 2);
 }));
 
-test('the first ones of a session that is not much longer leave no gap', () => open(store => {
+test('loading the first events of a short session leaves no gap', () => open(store => {
   Peer.latest.join(300);
   Peer.latest.page(101, 300, true);
   void store.loadFirst();
@@ -128,7 +128,7 @@ test('the first ones of a session that is not much longer leave no gap', () => o
   assert.equal(Peer.latest.count, 2);
 }));
 
-test('what is older may be asked for while what was missed comes', () => open((store, lose) => {
+test('older events can be requested while missed events are loading', () => open((store, lose) => {
   Peer.latest.join(500);
   Peer.latest.page(301, 500, true);
   lose();
@@ -147,7 +147,7 @@ test('what is older may be asked for while what was missed comes', () => open((s
 
 const live = (seq: number) => Peer.latest.tell('agent_message', event(seq).data, {seq});
 
-test('a page that could not be had is asked for until it comes, later each time', () => open(store => {
+test('a failed page request is retried with growing delays until it succeeds', () => open(store => {
   Peer.latest.join(500);
   const waits: number[] = [];
   for (let at = 0; at < 10; at++) {
@@ -168,7 +168,7 @@ test('a page that could not be had is asked for until it comes, later each time'
   assert.equal(store.loadError.value, null);
 }));
 
-test('what was missed is had although it failed at first and more came live', () => open((store, lose) => {
+test('missed events are loaded despite a failure and newer live events', () => open((store, lose) => {
   Peer.latest.join(1);
   Peer.latest.page(1, 1, false);
   lose();
@@ -187,7 +187,7 @@ test('what was missed is had although it failed at first and more came live', ()
   assert.equal(Peer.latest.count, 1);
 }));
 
-test('a page that was not asked for, or was for another one, is not an answer', () => open(store => {
+test('a page or failure that does not answer the open request is ignored', () => open(store => {
   Peer.latest.join(500);
   Peer.latest.tell('events_loaded', {events: [event(7)], has_more: false, request_id: 'other'});
   Peer.latest.refuse({request_id: 'other'});
@@ -198,7 +198,7 @@ test('a page that was not asked for, or was for another one, is not an answer', 
   assert.deepEqual(shown(store), upTo(1, 500));
 }));
 
-test('what was not told live is had, and what nobody has is not asked for again', () => open((store, lose) => {
+test('undelivered events are loaded, and nonexistent ones requested once', () => open((store, lose) => {
   Peer.latest.join(10);
   Peer.latest.page(3, 10, false);
   assert.equal(store.hasOlder.value, false);
@@ -230,7 +230,7 @@ test('what was not told live is had, and what nobody has is not asked for again'
   assert.equal(Peer.latest.count, 3);
 }));
 
-test('live events are cut as loaded ones are, and the oldest go where there are too many', () => open(store => {
+test('live events are truncated like loaded ones, and the oldest are dropped', () => open(store => {
   Peer.latest.join(2_000);
   Peer.latest.page(1_801, 2_000, true);
   const long = (seq: number) => Peer.latest.tell('agent_message', {text: 'x'.repeat(17_000), message_id: `m${seq}`}, {seq});
@@ -271,7 +271,7 @@ function answerLong(store: SessionStore, newest: number): number {
   return asked;
 }
 
-test('of what was missed no more is loaded than may be here, and the rest by going back to it', async () => {
+test('missed events are loaded up to the size limit, and older ones on request', async () => {
   for (const [missed, isLive] of [[1_000, false], [3_000, false], [20_000, false], [20_000, true]] as const) {
     await open((store, lose) => {
       const newest = 10 + missed;
@@ -295,7 +295,7 @@ test('of what was missed no more is loaded than may be here, and the rest by goi
   }
 });
 
-test('who is at the beginning stays there while there is no room for what lies between', () => open(store => {
+test('a reader at the beginning stays there while the gap exceeds the limit', () => open(store => {
   const newest = 20_000;
   Peer.latest.join(newest);
   answerLong(store, newest);
@@ -315,7 +315,7 @@ test('who is at the beginning stays there while there is no room for what lies b
   assert.deepEqual(Peer.latest.asked, {before_seq: start});
 }));
 
-test('of what streams in the end is kept', () => open(store => {
+test('streamed text above the limit keeps its end', () => open(store => {
   Peer.latest.join(0);
   Peer.latest.page(1, 0, false);
   const piece = '🙂'.repeat(5_000);
@@ -326,7 +326,7 @@ test('of what streams in the end is kept', () => open(store => {
   assert.match(part.text, /^… (?:🙂)+the end$/u);
 }));
 
-test('a session of which nothing is left is loaded', () => open(store => {
+test('a session without remaining events counts as loaded', () => open(store => {
   Peer.latest.join(7);
   Peer.latest.page(1, 0, false);
   assert.equal(store.isLoaded.value, true);
@@ -336,9 +336,9 @@ test('a session of which nothing is left is loaded', () => open(store => {
   assert.equal(Peer.latest.count, 1);
 }));
 
-test('whatever is lost on the way, in the end all of it is there', () => {
+test('lost connections and failed requests leave no events missing', async () => {
   for (let seed = 0; seed < 40; seed++) {
-    open((store, lose) => {
+    await open((store, lose) => {
       let state = seed + 1;
       const next = (below: number) => (state = (state * 48271) % 2147483647) % below;
       let newest = 600;
@@ -387,7 +387,7 @@ test('whatever is lost on the way, in the end all of it is there', () => {
   }
 });
 
-test('what was told while the session was read is not taken back by what was read', async () => {
+test('notices received while a session is read are not overwritten by the result', async () => {
   let answers: (() => void)[] = [];
   const fetch = (path: string) => new Promise<Response>(resolve => {
     const body = path.endsWith('/queue') ? {messages: []} : path.endsWith('/queue-settings') ? {} : {session_id: 's', name: 'as read'};
@@ -413,7 +413,7 @@ test('what was told while the session was read is not taken back by what was rea
   }, fetch);
 });
 
-test('a session is read once at a time, and once more for what came meanwhile', async () => {
+test('a session is read once at a time, and again for changes during the read', async () => {
   const answers: (() => void)[][] = [];
   const fetch = (path: string, {signal}: {signal: AbortSignal}) => new Promise<Response>((resolve, reject) => {
     if (path === '/api/sessions/s') answers.push([]);
