@@ -92,8 +92,11 @@ test('agents are answered while 500 strangers attack each entry', TIMEOUT, async
     scene.tokens.agents.map((token) => HttpCaller.open(scene.url, token)));
   context.after(async () => {
     for (const caller of callers) caller.close();
-    await worker.stop();
-    await scene.close();
+    try {
+      await worker.stop();
+    } finally {
+      await scene.close();
+    }
   });
   const work = async () => {
     const agents = callers.map((caller) => new HonestAgent(caller));
