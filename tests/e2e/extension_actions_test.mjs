@@ -497,7 +497,11 @@ describe('network', () => {
   test('lists a request without a response, with neither status nor error', async () => {
     await page.goto(at('/'));
     await page.evaluate(() => { fetch('/never?here').catch(() => {}); });
-    const { entries } = await perform({ action: 'network', url_contains: '/never?here' });
+    // The browser reports it to the extension a moment later.
+    let entries = [];
+    while (entries.length === 0) {
+      ({ entries } = await perform({ action: 'network', url_contains: '/never?here' }));
+    }
     assert.equal(entries.length, 1);
     assert.equal('status' in entries[0] || 'error' in entries[0], false);
   });
