@@ -122,8 +122,9 @@ test('assigning a ref does not scan all existing refs', () => lookAt('text', asy
         let number = 1;
         try {
           for (const each of document.links) globalThis.callslip.refs.give(each, number++);
-        } catch {
-          // The number of calls reports it.
+        } catch (error) {
+          // The number of calls reports an endless loop.
+          if (calls <= 5_000_000) throw error;
         }
         WeakRef.prototype.deref = own;
         return calls;
@@ -152,7 +153,7 @@ test('an outline of many selector matches does not repeat work for each match', 
             return contains(...args);
           },
         });
-        await globalThis.callslip.outline.look({ selector: 'a' }).catch(() => {});
+        await globalThis.callslip.outline.look({ selector: 'a' });
         return calls;
       },
     });

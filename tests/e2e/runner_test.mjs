@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -93,15 +94,22 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
       await watcher.close();
     }));
 
-  test('writes files in its workspace, reads none outside it, and opens terminals', () => services.step(async () => {
+  test('reads and writes files in its workspace only, and opens terminals', () => services.step(async () => {
     const id = await sessions.begin();
     const path = join(runner.dir, 'made.txt');
+    const outside = `${runner.dir}-outside.txt`;
     await sessions.say(id, [{ call: 'fs/write_text_file', params: { path, content: 'made' } },
+      { call: 'fs/read_text_file', params: { path } },
       { call: 'fs/read_text_file', params: { path: '/etc/passwd' } },
+      { call: 'fs/write_text_file', params: { path: outside, content: 'x' } },
       { call: 'terminal/create', params: { command: 'sh', args: ['-c', 'echo from a terminal'] } }]);
     await ended(id, 1);
     assert.equal(await readFile(path, 'utf8'), 'made');
+    assert.ok(!existsSync(outside));
     const answer = await sessions.answer(id);
+    assert.match(answer, /"content":"made"/);
+    assert.match(answer, /\/etc\/passwd is outside of the session's directories/);
+    assert.match(answer, /-outside\.txt is outside of the session's directories/);
     assert.doesNotMatch(answer, /root:/);
     assert.match(answer, /terminalId/);
     const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=1000`);

@@ -34,8 +34,9 @@ TEST(FindTokenTest, RefusesTextWithoutTokenAndDoesNotQuoteIt) {
                                   std::string("s\xC3\xA4"
                                               "cret"),
                                   std::string(2000, 's')}) {
-    EXPECT_THAT(std::string(FindToken(text).status().message()),
-                AllOf(HasSubstr("client NAME TOKEN"), Not(HasSubstr("secret\n"))))
+    EXPECT_THAT(
+        std::string(FindToken(text).status().message()),
+        AllOf(HasSubstr("client NAME TOKEN"), Not(HasSubstr("secret")), Not(HasSubstr("sss"))))
         << text;
   }
 }

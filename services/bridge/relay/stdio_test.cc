@@ -1,6 +1,7 @@
 #include "bridge/relay/stdio.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -113,10 +114,14 @@ TEST_F(StdioTest, LinesLongerThanPipeBufferStayIntact) {
   EXPECT_THAT(letters, testing::UnorderedElementsAre('a', 'b', 'c', 'd'));
 }
 
-TEST_F(StdioTest, WriterReportsWhenItWillNotBlock) {
+TEST_F(StdioTest, WriterReportsOnlyWritesThatCannotBlock) {
   LineWriter writer(fds_[1], [] {});
   int calls = 0;
-  const auto count = [&calls] { ++calls; };
+  const auto count = [this, &calls] {
+    ++calls;
+    pollfd room = {.fd = fds_[1], .events = POLLOUT, .revents = 0};
+    EXPECT_EQ(poll(&room, 1, /*timeout=*/0), 1);
+  };
   EXPECT_TRUE(writer.WriteLine("short", count));
   EXPECT_EQ(calls, 1);
   EXPECT_TRUE(writer.WriteLine(std::string(10'000, 'x'), count));

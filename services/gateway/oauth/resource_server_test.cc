@@ -212,8 +212,12 @@ TEST_F(ResourceServerTest, CredentialsAreRevokedWhenTheirKeyIsGone) {
   clock_.Advance(IssuerKeys::kUsualAge - absl::Minutes(6));
   Poll();
   EXPECT_FALSE(of_ec->IsRevoked());
-  ASSERT_TRUE(Ask(Token(Header("EdDSA", "new"), Claims(), EdTestKey())) != nullptr);
+  // An unknown key makes the server fetch the keys again.
+  const Answer of_unknown_key = Ask(Token(Header("EdDSA", "new"), Claims(), EdTestKey()));
+  EXPECT_FALSE(of_unknown_key->has_value());
   AwaitFetch();
+  ASSERT_TRUE(of_unknown_key->has_value());
+  EXPECT_THAT(**of_unknown_key, FailsWith(absl::StatusCode::kUnauthenticated, "key_unknown"));
   EXPECT_TRUE(of_ec->IsRevoked());
   EXPECT_FALSE(of_rsa->IsRevoked());
   EXPECT_EQ(ReasonOf(token), "signature_wrong");

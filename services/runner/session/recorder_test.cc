@@ -150,12 +150,24 @@ TEST_F(RecorderTest, OnlyRefusedEventIsOmitted) {
   EXPECT_TRUE(Add("c"));
 }
 
-TEST_F(RecorderTest, EventIsRecordedAfterRepeatedInternalErrors) {
+// A request that the tracker can never parse looks the same as a connection that broke.
+TEST_F(RecorderTest, EventsAreSentOneByOneAfterTooManyInternalErrors) {
   Add("first", "1");
   log_.next.assign(Backoff::kMaxInternalErrors, How::kBreak);
   Add("a", "2");
+  Add("b", "3");
   EXPECT_TRUE(Flush().ok());
-  EXPECT_THAT(log_.Texts(), ElementsAre("first", "a"));
+  EXPECT_THAT(log_.Texts(), ElementsAre("first", "a", "b"));
+  EXPECT_EQ(log_.appends, 1 + Backoff::kMaxInternalErrors + 2);
+}
+
+TEST_F(RecorderTest, EventIsOmittedAfterTooManyInternalErrors) {
+  Add("first", "1");
+  log_.next.assign(2 * Backoff::kMaxInternalErrors, How::kBreak);
+  Add("a", "2");
+  EXPECT_TRUE(Flush().ok());
+  EXPECT_THAT(log_.Texts(), ElementsAre("first", ""));
+  EXPECT_EQ(Json::parse(log_.log[1].data())["left_out"], "agent_message");
 }
 
 TEST_F(RecorderTest, RecordingResumesWithNextTurn) {

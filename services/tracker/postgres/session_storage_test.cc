@@ -136,7 +136,6 @@ TEST_F(PostgresSessionsTest, OwnSessionStoredDuringRetryIsRecognized) {
       "VALUES ('s', '{}', 1, 1, 1)";
   ASSERT_OK(admin_->Run(insert));
   EXPECT_FALSE(storage.Create({.session_id = "s"}).ok());
-  PostgresSessionStorage patient(url_, epoch_);
   std::thread committer([&] {
     const auto looks = PostgresConnection::Open(url_);
     ASSERT_OK(looks);

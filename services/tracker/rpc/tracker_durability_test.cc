@@ -140,6 +140,10 @@ class TrackerDurabilityTest : public testing::TestWithParam<Where> {
   std::unique_ptr<Stub> stub_;
 };
 
+// With a thread of its own for the storage. Without one, the polling thread appends, and other
+// calls wait for it.
+class TrackerHangingStorageTest : public TrackerDurabilityTest {};
+
 TEST_P(TrackerDurabilityTest, AnswerIsSentAfterItsChangeIsStored) {
   ASSERT_OK_AND_ASSIGN(const auto registered, Register());
   EXPECT_EQ(storage_.sequences().size(), 1u);
@@ -256,9 +260,7 @@ TEST_P(TrackerDurabilityTest, StorageFailureIsReportedUntilItPasses) {
   EXPECT_OK(Register());
 }
 
-TEST_P(TrackerDurabilityTest, HangingStorageIsReported) {
-  // Otherwise the polling thread appends, and other calls would wait for it.
-  if (GetParam() == Where::kOnCaller) return;
+TEST_P(TrackerHangingStorageTest, IsReported) {
   storage_.Block();
   PendingCall<v1::RegisterCommandResponse> call([this] { return Register("hanging"); });
   storage_.AwaitTries(1);
@@ -320,6 +322,8 @@ TEST_P(TrackerDurabilityTest, DeadlinesAreStoredWithoutACall) {
   clock_.Advance(absl::Seconds(30));
   while (storage_.sequences().size() == before) std::this_thread::yield();
 }
+
+INSTANTIATE_TEST_SUITE_P(, TrackerHangingStorageTest, testing::Values(Where::kOnThread));
 
 INSTANTIATE_TEST_SUITE_P(, TrackerDurabilityTest,
                          testing::Values(Where::kOnCaller, Where::kOnThread),

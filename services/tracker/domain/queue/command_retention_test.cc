@@ -96,6 +96,18 @@ TEST_F(CommandRetentionTest, LastHundredCancelledCommandsStayAcrossPartitions) {
   EXPECT_EQ(table_.commands(), 101);
 }
 
+TEST_F(CommandRetentionTest, LastHundredFailedCommandsStay) {
+  std::vector<std::string> ids;
+  for (int i = 0; i < 101; ++i) {
+    ids.push_back(RegisterAnywhere(i));
+    const std::string target = "target-" + std::to_string(i);
+    ASSERT_OK(Complete(Poll({.target = target}).leases[0], CommandFailure{{"e", ""}}));
+  }
+  EXPECT_THAT(Get(ids[0]), IsRemoved());
+  for (int i = 1; i < 101; ++i) EXPECT_EQ(StateOf(ids[i]), CommandState::kFailed);
+  EXPECT_EQ(table_.commands(), 100);
+}
+
 // A late retry must not repeat a click: the request id is known as long as the id of its command.
 TEST_F(CommandRetentionTest, RequestIdIsKnownAsLongAsTheTombstone) {
   CommandRequest request = Request();
