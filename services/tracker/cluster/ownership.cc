@@ -13,8 +13,9 @@ absl::Time Ownership::Step() {
     case State::kOwner: Beat(); break;
     case State::kLost: return absl::InfiniteFuture();
   }
-  const absl::Time next = clock_->Now() + kBeatEvery;
-  return state_ == State::kWaiting ? std::min(next, opens_at_) : next;
+  const absl::Time now = clock_->Now();
+  if (state_ == State::kWatching) return now + kWatchEvery;
+  return state_ == State::kWaiting ? std::min(now + kBeatEvery, opens_at_) : now + kBeatEvery;
 }
 
 void Ownership::Watch() {

@@ -24,8 +24,11 @@ namespace callslip::tracker {
 // use on one thread at a time.
 class Ownership {
  public:
-  // The interval of an owner's beats, and of the checks of the others.
+  // The interval of an owner's beats.
   static constexpr absl::Duration kBeatEvery = absl::Milliseconds(200);
+  // The interval of the others' checks. After an owner has given up the cell, callers
+  // wait up to this long for the next one to notice. A check reads one row.
+  static constexpr absl::Duration kWatchEvery = absl::Milliseconds(50);
   // How long an owner can answer after the start of its last beat.
   static constexpr absl::Duration kLease = absl::Seconds(1);
   // An owner whose beat has not changed for this time, in successive successful checks, is

@@ -166,6 +166,7 @@ TEST_F(OwnershipTest, ReleasedCellIsTakenOverAtOnce) {
   const auto a = New("a");
   const auto b = New("b");
   Run(absl::Seconds(5), {a.get(), b.get()});
+  EXPECT_EQ(b->Step(), clock_.Now() + Ownership::kWatchEvery);
   ASSERT_TRUE(a->Release().ok());
   EXPECT_FALSE(Answers(*a));
   b->Step();
