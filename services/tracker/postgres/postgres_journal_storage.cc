@@ -1,6 +1,7 @@
 #include "tracker/postgres/postgres_journal_storage.h"
 
 #include <algorithm>
+#include <future>
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -210,40 +211,43 @@ absl::Status PostgresJournalStorage::Replay(const ClocksOf& clocks,
     if (std::holds_alternative<CommandRemoval>(entry.change)) ++tombstones_;
     each(std::move(entry));
   });
-  RETURN_IF_ERROR(Explain(ReadEntries(
+  const auto entries_after = [](int64_t key) {
+    return PostgresParameters().Add(key).Add(kPageRows).Add(kPageBytes);
+  };
+  const auto tombstones_after = [](int64_t until, int64_t number) {
+    return PostgresParameters().Add(until).Add(number).Add(kPageRows);
+  };
+  RETURN_IF_ERROR(Explain(ReadPages(
+      kEntries, entries_after(-1),
+      [&](const PostgresResult& page, int row) { return entries_after(page.Int(row, 0)); },
       EntryRowDecoder(clocks, [&](JournalEntry entry) { return order.Take(std::move(entry)); }))));
-  RETURN_IF_ERROR(Explain(ReadTombstones(EntryRowDecoder(
-      clocks, [&](JournalEntry entry) { return order.TakeTombstone(std::move(entry)); }))));
+  RETURN_IF_ERROR(Explain(ReadPages(
+      kTombstones, tombstones_after(INT64_MIN, INT64_MIN),
+      [&](const PostgresResult& page, int row) {
+        return tombstones_after(page.Int(row, 3), page.Int(row, 4));
+      },
+      EntryRowDecoder(clocks,
+                      [&](JournalEntry entry) { return order.TakeTombstone(std::move(entry)); }))));
   order.Finish();
   return absl::OkStatus();
 }
 
-absl::Status PostgresJournalStorage::ReadEntries(EntryRowDecoder decoder) {
-  int64_t last = -1;
+absl::Status PostgresJournalStorage::ReadPages(
+    const char* sql, PostgresParameters first,
+    const std::function<PostgresParameters(const PostgresResult&, int row)>& after,
+    EntryRowDecoder decoder) {
+  const auto read = [&](PostgresParameters from) {
+    return std::async(std::launch::async, [this, sql, from = std::move(from)] {
+      return connection_->Query(sql, from);
+    });
+  };
+  auto next = read(std::move(first));
   while (true) {
-    ASSIGN_OR_RETURN(const PostgresResult page,
-                     connection_->Query(
-                         kEntries, PostgresParameters().Add(last).Add(kPageRows).Add(kPageBytes)));
+    ASSIGN_OR_RETURN(const PostgresResult page, next.get());
     if (page.rows() == 0) return decoder.Finish();
-    for (int row = 0; row < page.rows(); ++row) {
-      last = page.Int(row, 0);
-      RETURN_IF_ERROR(decoder.Take(last, page.Bytes(row, 1), page.Int(row, 2)));
-    }
-  }
-}
-
-absl::Status PostgresJournalStorage::ReadTombstones(EntryRowDecoder decoder) {
-  int64_t until = INT64_MIN;
-  int64_t number = INT64_MIN;
-  while (true) {
-    ASSIGN_OR_RETURN(const PostgresResult page,
-                     connection_->Query(
-                         kTombstones, PostgresParameters().Add(until).Add(number).Add(kPageRows)));
-    if (page.rows() == 0) return decoder.Finish();
+    next = read(after(page, page.rows() - 1));
     for (int row = 0; row < page.rows(); ++row) {
       RETURN_IF_ERROR(decoder.Take(page.Int(row, 0), page.Bytes(row, 1), page.Int(row, 2)));
-      until = page.Int(row, 3);
-      number = page.Int(row, 4);
     }
   }
 }

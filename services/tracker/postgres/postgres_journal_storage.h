@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -55,9 +56,12 @@ class PostgresJournalStorage final : public JournalStorage {
   // Connects if necessary, and then reads the position.
   absl::Status Connect();
   absl::StatusOr<Rows> RowsOf(absl::Span<const JournalEntry> entries);
-  // These read page by page.
-  absl::Status ReadEntries(EntryRowDecoder decoder);
-  absl::Status ReadTombstones(EntryRowDecoder decoder);
+  // Decodes the rows of `sql` from `first` on, page by page, each while the next one is read.
+  // `after` returns the parameters of the page that follows a row.
+  absl::Status ReadPages(
+      const char* sql, PostgresParameters first,
+      const std::function<PostgresParameters(const PostgresResult&, int row)>& after,
+      EntryRowDecoder decoder);
 
   const std::string url_;
   const int64_t epoch_;
