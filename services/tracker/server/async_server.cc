@@ -30,7 +30,10 @@ namespace {
 // The number of calls of one method that a queue can accept before the first of them is handled.
 constexpr int kAcceptsPerMethod = 16;
 
-// The time for gRPC to close all connections once their calls are over, or are cancelled.
+// The time for peers without calls to answer gRPC's GOAWAY: many round trips in a local network.
+// Callers wait as long for the next tracker.
+constexpr absl::Duration kTimeForGoaway = absl::Milliseconds(50);
+// The time for gRPC to close all connections once their calls are cancelled.
 constexpr absl::Duration kTimeToClose = absl::Milliseconds(200);
 // How often a stopping server checks whether its calls are over.
 constexpr absl::Duration kLookEvery = absl::Milliseconds(10);
@@ -275,7 +278,7 @@ void AsyncServer::Stop(absl::Duration grace) {
   while (waited < grace && !parts_->IsIdle() && !is_closed_within(kLookEvery)) waited += kLookEvery;
   // Without calls, gRPC waits the whole grace period for a peer that does not answer its GOAWAY,
   // and for a call that arrived at the moment of Shutdown(): it can forget to refuse that.
-  if (!is_closed_within(kTimeToClose)) grpc_server_cancel_all_calls(parts_->server->c_server());
+  if (!is_closed_within(kTimeForGoaway)) grpc_server_cancel_all_calls(parts_->server->c_server());
   // It does not close a connection with a write in progress, which lasts forever if the peer does
   // not read.
   if (!is_closed_within(kTimeToClose)) {
