@@ -246,8 +246,10 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     test(`has its shell commands stopped when ${what} is stopped`, () => services.step(async () => {
       const id = await sessions.begin({ acp_server: 'shell' });
       const watcher = await sessions.watch(id);
-      await sessions.say(id, [{ say: '<shell>sleep 1000</shell> <shell>touch stopped</shell>' }]);
+      await sessions.say(id, [{ say: `<shell>touch ${id}; sleep 1000</shell> <shell>touch stopped</shell>` }]);
       await watcher.find(({ type, data }) => type === 'tool_call_update' && data.status === 'running');
+      // The process may begin later than that.
+      await until(async () => existsSync(join(runner.dir, id)));
       await (what === 'the turn' ? sessions.call('POST', `/sessions/${id}/stop`) : sessions.control(id, 'stop'));
       const [turn] = await ended(id, 1);
       if (what === 'the turn') assert.equal(turn.outcome, 'cancelled');
